@@ -1,4 +1,5 @@
-//! Says what is missing for `cust_raw`, which would fail for it later.
+//! Checks for the files that `cust_raw` needs, and says how to make them. `cust_raw` itself would fail later, without a
+//! remedy.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -27,14 +28,14 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Where `cust_raw` looks without being told.
+/// Returns the folders that `cust_raw` searches by default.
 fn toolkits() -> impl Iterator<Item = PathBuf> {
     let versions = Path::new("/usr/local").read_dir().into_iter().flatten().flatten().map(|entry| entry.path());
     let of_cuda = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("cuda-"));
     TOOLKITS.into_iter().map(PathBuf::from).chain(versions.filter(of_cuda))
 }
 
-/// Whether `cust_raw` takes the folder for one that it can use.
+/// True if `cust_raw` accepts `folder`.
 fn is_found(folder: &Path) -> bool {
     folder.join("lib64").is_dir() || folder.join("targets/x86_64-linux/include/cuda.h").is_file()
 }
@@ -47,15 +48,15 @@ fn message() -> String {
     format!(
         "{wrong}, and there is no CUDA toolkit in {}.
 
-The crate `cust` wants to be told by one of them where libcuda is. No toolkit is needed: an empty archive will do, and the
-driver is loaded when the program runs. In the folder of your project's Cargo.toml:
+The crate `cust` needs one of them to find libcuda. No toolkit has to be installed: an empty archive is enough, because
+the driver is loaded when the program runs. In the folder of your project's Cargo.toml:
 
     mkdir -p .cargo/cuda/lib64
     printf '!<arch>\\n' > .cargo/cuda/lib64/libcuda.a
     printf '[env]\\n{VARIABLE} = {{ value = \".cargo/cuda\", relative = true, force = true }}\\n' >> .cargo/config.toml
 
-A project made by Gridstride's `host new` has these files. Cargo looks for .cargo/config.toml from the folder in which it
-is started, and not from that of --manifest-path.",
+A project made by Gridstride's `host new` has these files. Cargo looks for .cargo/config.toml from the folder in which
+it is started, and not from that of --manifest-path.",
         TOOLKITS.join(" or ")
     )
 }

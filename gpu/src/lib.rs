@@ -1,4 +1,9 @@
 //! The kernels. This crate has device code only: one folder per algorithm, one file per rung of its ladder.
+//!
+//! # Design
+//!
+//! A kernel is written once: none has a second version for the simulator. The list of an algorithm's rungs stands only
+//! in its `ladder!`. The crate is `no_std` and depends on `cuda_std` alone.
 #![no_std]
 
 pub mod collective;

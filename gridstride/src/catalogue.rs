@@ -1,4 +1,10 @@
 //! The algorithms: the one place that lists them.
+//!
+//! # Design
+//!
+//! The algorithms are listed only here; everything else about one is in its own folder. The PTX modules and the prelude
+//! follow from the list. The workbench has a list of the same kind, which adds Life and the probes and from which the
+//! program's commands follow.
 
 /// Gives the list to the macro `$with`.
 ///
@@ -24,16 +30,7 @@ macro_rules! embedded_module {
     ($name:ident) => {
         ::launch::PtxModule {
             path: concat!("gpu::", stringify!($name)),
-            images: &[
-                ::launch::PtxImage::deflated(
-                    70,
-                    include_bytes!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".sm_70.ptx")),
-                ),
-                ::launch::PtxImage::deflated(
-                    90,
-                    include_bytes!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".sm_90.ptx")),
-                ),
-            ],
+            images: include!(concat!(env!("OUT_DIR"), "/", stringify!($name), ".rs")),
         }
     };
 }

@@ -9,7 +9,7 @@ use workbench::algorithm::Algorithm;
 use workbench::catalogue::ALGORITHMS;
 
 use crate::error::UsageError;
-use crate::{bench, check, devices, explain, life, list, measure, new, probe, ranks, report, stream};
+use crate::{bench, check, devices, explain, list, measure, new, probe, ranks, report, stream};
 
 /// CUDA kernels written in Rust, on an NVIDIA GPU or in a simulator
 #[derive(Parser, Debug)]
@@ -22,7 +22,7 @@ pub struct Cli {
 // What each does is said where its options are.
 #[derive(Subcommand, Debug)]
 enum Command {
-    Life(life::command::LifeOptions),
+    Life(life_app::command::LifeOptions),
     Stream(stream::command::StreamOptions),
     Bench(bench::command::BenchOptions),
     Bandwidth(probe::bandwidth::BandwidthOptions),

@@ -1,4 +1,4 @@
-//! Gridstride's command line: measuring, checking and explaining the kernels, and Life in a terminal.
+//! Gridstride's command line: measuring, checking and explaining the kernels.
 
 pub mod bench;
 pub mod cases;
@@ -6,7 +6,6 @@ pub mod check;
 pub mod cli;
 pub mod devices;
 pub mod explain;
-pub mod life;
 pub mod list;
 pub mod measure;
 pub mod new;

@@ -3,6 +3,7 @@
 
 pub mod error;
 pub mod files;
+pub mod memory;
 pub mod options;
 pub mod ranks;
 pub mod report;

@@ -1,4 +1,10 @@
 //! How far results are from their reference.
+//!
+//! # Design
+//!
+//! A bound limits the possible error, not the actual one, and a lost element can be smaller than the bound. The suites
+//! therefore also sum whole numbers, where no rounding occurs, and integers. The references of reduce and scan derive
+//! the bounds.
 
 use std::fmt;
 

@@ -1,5 +1,12 @@
 //! `build-ptx`: compiles the kernels into `gpu/ptx`.
+//!
+//! # Design
+//!
+//! PTX is checked in, as the output of a generator is: the program needs no PTX compiler to build. This crate does not
+//! depend on `gridstride`, which embeds the PTX. `check-ptx` compares the hashes of the sources and of the text that
+//! each file records, and builds again where it finds the same compiler.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -9,7 +16,8 @@ use cuda_builder::{Arch, CudaBuilder, Header, Toolchain};
 
 use crate::parallel;
 use crate::sources;
-use crate::workspace::{ARCHS, Algorithms, Workspace, file_name};
+use crate::stamps::Stamps;
+use crate::workspace::{Algorithms, Workspace, file_name};
 
 /// A module just built.
 pub struct Module {
@@ -24,14 +32,8 @@ pub struct Module {
 /// Builds one algorithm's module for one architecture.
 ///
 /// # Errors
-/// If the sources cannot be read or do not compile.
-pub fn module(
-    workspace: &Workspace,
-    algorithms: &Algorithms,
-    toolchain: &Toolchain,
-    algorithm: &str,
-    arch: Arch,
-) -> Result<Module> {
+/// If the sources do not compile.
+pub fn module(workspace: &Workspace, toolchain: &Toolchain, algorithm: &str, arch: Arch) -> Result<Module> {
     let start = Instant::now();
     let output = CudaBuilder::new(workspace.gpu())
         .toolchain(toolchain.clone())
@@ -41,7 +43,6 @@ pub fn module(
         // Both devices are to compute the same bits.
         .fma_contraction(false)
         .locked(true)
-        .source_hash(sources::hash(workspace, algorithms, algorithm)?)
         .target_dir(workspace.target_dir().join("ptx"))
         .build()
         .with_context(|| format!("building {algorithm} for {arch}"))?;
@@ -56,8 +57,8 @@ pub fn with_text_hash(ptx: &str) -> Option<String> {
     Some(format!("{header}{text}"))
 }
 
-/// Builds the `chosen` algorithms, or all of them, and replaces their files once every build has succeeded. With all of
-/// them, files of algorithms that are no more are removed.
+/// Builds the `chosen` algorithms, or all of them, and replaces the files whose text changed once every build has succeeded.
+/// With all of them, files of algorithms that are no more are removed.
 ///
 /// # Errors
 /// If there is no compiler for it, a name is no algorithm, the sources do not compile, or a file cannot be written.
@@ -66,21 +67,29 @@ pub fn run(workspace: &Workspace, chosen: &[String]) -> Result<()> {
     let names = algorithms.choose(chosen)?;
     let toolchain = Toolchain::find(&workspace.gpu())?;
     println!("{}", toolchain.version());
+    // Before the build: what changes meanwhile is not stamped.
+    let present = sources::hashes(workspace, &algorithms)?;
+    let folder = workspace.ptx();
 
     // Builds for one architecture wait for each other, as they share a folder and with it the compiled `core`.
-    let of_arch = parallel::map(&ARCHS, |&arch| {
+    let archs: BTreeSet<Arch> = names.iter().flat_map(|name| algorithms.archs(name)).collect();
+    let of_arch = parallel::map(&Vec::from_iter(archs), |&arch| {
         let build = |name: &&str| {
-            let module = module(workspace, &algorithms, &toolchain, name, arch)?;
+            let module = module(workspace, &toolchain, name, arch)?;
             let seconds = module.time.as_secs_f64();
-            println!("{:<24} {:>8} bytes {seconds:>6.1} s", module.file, module.ptx.len());
+            let note = if is_changed(&folder, &module) { "" } else { ", unchanged" };
+            println!("{:<24} {:>8} bytes {seconds:>6.1} s{note}", module.file, module.ptx.len());
             Ok(module)
         };
-        names.iter().map(build).collect::<Result<Vec<Module>>>()
+        names.iter().filter(|name| algorithms.archs(name).contains(&arch)).map(build).collect::<Result<Vec<Module>>>()
     });
     let modules = of_arch.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect::<Vec<_>>();
 
-    let folder = workspace.ptx();
     replace(&folder, &modules)?;
+    let mut stamps = Stamps::read(&folder)?;
+    stamps.0.extend(present.into_iter().filter(|(name, _)| names.contains(&name.as_str())));
+    stamps.0.retain(|name, _| algorithms.contains(name));
+    stamps.write(&folder)?;
     if chosen.is_empty() {
         for name in strangers(&folder, &algorithms)? {
             let path = folder.join(&name);
@@ -91,16 +100,24 @@ pub fn run(workspace: &Workspace, chosen: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Writes all modules beside their places first, then moves them there.
+/// Whether a module is another than the one in the folder.
+fn is_changed(folder: &Path, module: &Module) -> bool {
+    // A checkout may have other line ends.
+    fs::read_to_string(folder.join(&module.file)).map(|text| text.replace("\r\n", "\n")).ok().as_ref()
+        != Some(&module.ptx)
+}
+
+/// Writes all modules that changed beside their places first, then moves them there.
 fn replace(folder: &Path, modules: &[Module]) -> Result<()> {
+    let modules: Vec<&Module> = modules.iter().filter(|module| is_changed(folder, module)).collect();
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let partial = |module: &Module| folder.join(format!(".{}.{}.partial", module.file, std::process::id()));
     let write = |module: &Module| {
         let path = partial(module);
         fs::write(&path, &module.ptx).with_context(|| format!("cannot write {}", path.display()))
     };
-    let placed = modules.iter().try_for_each(write).and_then(|()| {
-        modules.iter().try_for_each(|module| {
+    let placed = modules.iter().copied().try_for_each(write).and_then(|()| {
+        modules.iter().copied().try_for_each(|module| {
             let path = folder.join(&module.file);
             fs::rename(partial(module), &path).with_context(|| format!("cannot write {}", path.display()))
         })
@@ -117,7 +134,7 @@ fn replace(folder: &Path, modules: &[Module]) -> Result<()> {
 pub fn expected(algorithms: &Algorithms) -> Vec<(String, String, Arch)> {
     let mut files = Vec::new();
     for name in algorithms.names() {
-        for arch in ARCHS {
+        for arch in algorithms.archs(name) {
             files.push((file_name(name, arch), name.to_owned(), arch));
         }
     }
@@ -163,6 +180,17 @@ mod tests {
         assert!(error.to_string().contains("cannot write"), "{error}");
         assert_eq!(fs::read_to_string(folder.join("a.sm_70.ptx")).unwrap(), "one");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn an_unchanged_module_is_not_written_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |file: &str| folder.path().join(file);
+        fs::write(path("a.sm_70.ptx"), "one\r\n").unwrap();
+        fs::write(path("b.sm_70.ptx"), "two\n").unwrap();
+        replace(folder.path(), &[a_module("a.sm_70.ptx", "one\n"), a_module("b.sm_70.ptx", "new\n")]).unwrap();
+        assert_eq!(fs::read_to_string(path("a.sm_70.ptx")).unwrap(), "one\r\n");
+        assert_eq!(fs::read_to_string(path("b.sm_70.ptx")).unwrap(), "new\n");
     }
 
     #[test]

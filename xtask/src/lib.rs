@@ -3,6 +3,7 @@
 pub mod build_ptx;
 pub mod check_ptx;
 pub mod kernels;
+pub mod lines;
 pub mod parallel;
 pub mod pattern;
 pub mod ptx;
@@ -11,6 +12,7 @@ pub mod records;
 pub mod resources;
 pub mod sass;
 pub mod sources;
+pub mod stamps;
 pub mod syntax;
 pub mod tidy;
 pub mod workspace;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use xtask::check_ptx::Rebuild;
 use xtask::workspace::Workspace;
-use xtask::{build_ptx, check_ptx, records, resources, tidy};
+use xtask::{build_ptx, check_ptx, lines, records, resources, tidy};
 
 /// Gridstride's build tasks.
 #[derive(Parser)]
@@ -60,6 +60,12 @@ enum Task {
         #[arg(long, value_name = "PATH")]
         ptxas: Vec<PathBuf>,
     },
+    /// Counts the lines of each crate: production code, documentation and comments, tests, and generated files.
+    Lines {
+        /// The commit to count, instead of the working tree.
+        #[arg(long, value_name = "COMMIT")]
+        at: Option<String>,
+    },
     #[command(flatten)]
     Records(records::Task),
     /// Checks what the compiler does not: file lengths, dependency direction, SAFETY comments, panics.
@@ -80,6 +86,7 @@ fn main() -> ExitCode {
                 check_ptx::run(&workspace, &check_ptx::Options { ptxas, nvdisasm, require_ptxas, rebuild, all })?;
             }
             Task::Resources { ptxas } => resources::run(&workspace, &ptxas)?,
+            Task::Lines { at } => lines::run(&workspace, at.as_deref())?,
             // It has the same command line.
             Task::Records(_) => return records::run(&workspace, std::env::args_os().skip(1)),
             Task::Tidy => tidy::run(&workspace)?,

@@ -1,23 +1,23 @@
-//! The hashes that a module's header records: of the sources that it is made from, and of its own text.
+//! The hashes that prove where a module comes from: of the sources that it is made from, and of its own text.
 //!
-//! The sources' is taken over names and contents, whatever the line ends, so that it is the same in every checkout. What cannot
-//! reach a module's text is left out: tests, faulty kernels, what is compiled for the host alone, and other algorithms.
+//! The sources' hash is taken over the names of the files and over their tokens: comments, documentation, spaces and line ends do
+//! not reach a module's text. What else cannot reach it is left out: tests, faulty kernels, what is compiled for the host
+//! alone, and other algorithms.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use proc_macro2::TokenStream;
 use sha2::{Digest, Sha256};
 
-use crate::workspace::{Algorithms, NEVER_BUILT, Workspace};
+use crate::syntax;
+use crate::workspace::{Algorithms, Metadata, NEVER_BUILT, Workspace};
 
-/// Folders and files, from the workspace's root, whose Rust files and manifests make the text of every module.
-const INPUTS: &[&str] = &[
-    "gpu/Cargo.toml",
-    "gpu/src",
-    "crates/cuda_std",
-    "crates/cuda_std_macros",
+/// The files of `cuda_builder` that decide the text of every module, from the workspace's root.
+const BUILDER: &[&str] = &[
     "crates/cuda_builder/src/arch.rs",
     "crates/cuda_builder/src/invocation.rs",
     "crates/cuda_builder/src/options.rs",
@@ -30,17 +30,28 @@ const HOST_ONLY: &[&str] = &["crates/cuda_std/src/backend/simulated"];
 /// Where the kernels are.
 pub const GPU_SOURCES: &str = "gpu/src/";
 
-/// The hash of what `algorithm`'s modules are made from, as `sha256:` and 64 hexadecimal digits.
+/// The hash of what each algorithm's modules are made from, as `sha256:` and 64 hexadecimal digits.
 ///
 /// # Errors
-/// If a source cannot be read.
-pub fn hash(workspace: &Workspace, algorithms: &Algorithms, algorithm: &str) -> Result<String> {
-    let read = |file: String| {
-        let path = workspace.root().join(&file);
-        let text = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        Ok((file, text))
-    };
-    Ok(digest(files(workspace, algorithms, algorithm)?.into_iter().map(read).collect::<Result<_>>()?))
+/// If a source cannot be read, or is no Rust.
+pub fn hashes(workspace: &Workspace, algorithms: &Algorithms) -> Result<BTreeMap<String, String>> {
+    // Most files are a part of every module: each is read once.
+    let mut contents: BTreeMap<String, String> = BTreeMap::new();
+    let mut hashes = BTreeMap::new();
+    for algorithm in algorithms.names() {
+        let files = files(workspace, algorithms, algorithm)?;
+        for file in &files {
+            if !contents.contains_key(file) {
+                let path = workspace.root().join(file);
+                let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+                let content = content(file, &text).with_context(|| format!("cannot read {}", path.display()))?;
+                contents.insert(file.clone(), content);
+            }
+        }
+        let of_algorithm = files.iter().filter_map(|file| contents.get_key_value(file));
+        hashes.insert(algorithm.to_owned(), digest(of_algorithm.map(|(file, text)| (file.as_str(), text.as_str()))));
+    }
+    Ok(hashes)
 }
 
 /// What `algorithm`'s modules are made from, by the names from the workspace's root, with slashes.
@@ -49,25 +60,46 @@ pub fn hash(workspace: &Workspace, algorithms: &Algorithms, algorithm: &str) -> 
 /// If a folder cannot be listed.
 pub fn files(workspace: &Workspace, algorithms: &Algorithms, algorithm: &str) -> Result<Vec<String>> {
     let mut files = Vec::new();
-    for input in INPUTS {
-        collect(&workspace.root().join(input), workspace.root(), &mut files)?;
+    let packages = device_packages(workspace.metadata());
+    let of_packages =
+        packages.iter().flat_map(|folder| ["Cargo.toml", "build.rs", "src"].map(|part| folder.join(part)));
+    let builder = BUILDER.iter().map(|input| workspace.root().join(input));
+    for input in of_packages.chain(builder).filter(|input| input.exists()) {
+        collect(&input, workspace.root(), &mut files)?;
     }
     let needed = algorithms.with_needed(algorithm);
     files.retain(|file| {
         is_input(file) && folder_of_algorithm(file, algorithms).is_none_or(|name| needed.contains(name))
     });
+    files.sort();
     Ok(files)
+}
+
+/// The folders of the kernel crate and of the workspace's packages that it needs on a GPU.
+fn device_packages(metadata: &Metadata) -> BTreeSet<PathBuf> {
+    let mut folders = BTreeSet::new();
+    let mut open = vec!["gpu"];
+    while let Some(name) = open.pop() {
+        let Some(package) = metadata.packages.iter().find(|package| package.name == name) else { continue };
+        if let Some(folder) = Path::new(&package.manifest_path).parent()
+            && folders.insert(folder.to_owned())
+        {
+            let is_needed =
+                |target: Option<&str>| target.is_none_or(|target| !target.contains("not(target_arch = \"nvptx64\")"));
+            let ours =
+                package.dependencies.iter().filter(|one| one.path.is_some() && one.kind.as_deref() != Some("dev"));
+            open.extend(ours.filter(|one| is_needed(one.target.as_deref())).map(|one| one.name.as_str()));
+        }
+    }
+    folders
 }
 
 /// The Rust files and manifests at or under `path`, by their names from `root`, with slashes.
 fn collect(path: &Path, root: &Path, files: &mut Vec<String>) -> Result<()> {
     let context = || format!("cannot read {}", path.display());
     if path.is_dir() {
-        let mut entries: Vec<PathBuf> =
-            fs::read_dir(path).and_then(|list| list.map(|e| e.map(|e| e.path())).collect()).with_context(context)?;
-        entries.sort();
-        for entry in entries {
-            collect(&entry, root, files)?;
+        for entry in fs::read_dir(path).with_context(context)? {
+            collect(&entry.with_context(context)?.path(), root, files)?;
         }
     } else if path.extension().is_some_and(|extension| extension == "rs") || path.ends_with("Cargo.toml") {
         let relative = path.strip_prefix(root).with_context(context)?;
@@ -75,6 +107,37 @@ fn collect(path: &Path, root: &Path, files: &mut Vec<String>) -> Result<()> {
         files.push(parts.join("/"));
     }
     Ok(())
+}
+
+/// What of a source's text counts: the tokens of Rust without documentation, and the lines of a manifest without comments.
+fn content(file: &str, text: &str) -> Result<String> {
+    if !file.ends_with(".rs") {
+        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        return Ok(lines.collect::<Vec<_>>().join("\n"));
+    }
+    let tokens = text.parse::<TokenStream>().map_err(|error| anyhow::anyhow!("{error}"))?;
+    let tokens = syntax::flat(tokens);
+    let mut content = String::new();
+    let mut rest = &tokens[..];
+    while let Some((token, after)) = rest.split_first() {
+        rest = match documentation(rest) {
+            Some(length) => &rest[length..],
+            None => {
+                content.push_str(&token.text);
+                content.push('\n');
+                after
+            }
+        };
+    }
+    Ok(content)
+}
+
+/// The number of tokens of the documentation comment that `tokens` begin with.
+pub(crate) fn documentation(tokens: &[syntax::Token]) -> Option<usize> {
+    let is = |at: usize, text: &str| tokens.get(at).is_some_and(|token| token.text == text);
+    let start = if is(1, "!") { 2 } else { 1 };
+    let is_doc = is(0, "#") && is(start, "[") && is(start + 1, "doc") && is(start + 2, "=") && is(start + 4, "]");
+    is_doc.then_some(start + 5)
 }
 
 fn is_input(file: &str) -> bool {
@@ -90,20 +153,16 @@ fn folder_of_algorithm<'a>(file: &'a str, algorithms: &Algorithms) -> Option<&'a
     algorithms.contains(name).then_some(name)
 }
 
-fn digest(mut files: Vec<(String, Vec<u8>)>) -> String {
-    files.sort();
+fn digest<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut hasher = Sha256::new();
-    for (name, text) in files {
-        let lines: Vec<u8> = without_carriage_returns(&text);
-        hasher.update((name.len() as u64).to_le_bytes());
-        hasher.update(name.as_bytes());
-        hasher.update((lines.len() as u64).to_le_bytes());
-        hasher.update(&lines);
+    for part in files.flat_map(|(name, content)| [name, content]) {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
     }
     named(hasher)
 }
 
-/// The hash of a module's text below its header, in the form of [`hash`].
+/// The hash of a module's text below its header, in the form of [`hashes`].
 pub fn text_hash(text: &str) -> String {
     named(Sha256::new_with_prefix(text))
 }
@@ -116,35 +175,56 @@ fn named(hasher: Sha256) -> String {
     hash
 }
 
-/// `\r\n` as `\n`; a checkout may have either.
-fn without_carriage_returns(text: &[u8]) -> Vec<u8> {
-    let mut lines = Vec::with_capacity(text.len());
-    for (i, &byte) in text.iter().enumerate() {
-        if byte != b'\r' || text.get(i + 1) != Some(&b'\n') {
-            lines.push(byte);
-        }
-    }
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn of(files: &[(&str, &str)]) -> String {
-        digest(files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect())
+        let contents: Vec<_> = files.iter().map(|(name, text)| (*name, content(name, text).unwrap())).collect();
+        digest(contents.iter().map(|(name, content)| (*name, content.as_str())))
     }
 
     #[test]
-    fn every_name_and_byte_counts_but_no_line_end_and_no_order() {
-        let hash = of(&[("a.rs", "one\ntwo\n"), ("b.rs", "")]);
+    fn every_name_and_token_counts() {
+        let hash = of(&[("a.rs", "one two"), ("b.rs", "")]);
         assert_eq!(hash.len(), "sha256:".len() + 64);
-        assert_eq!(hash, of(&[("b.rs", ""), ("a.rs", "one\r\ntwo\r\n")]));
-        assert_ne!(hash, of(&[("a.rs", "one\ntwo"), ("b.rs", "")]));
-        assert_ne!(hash, of(&[("c.rs", "one\ntwo\n"), ("b.rs", "")]));
-        assert_ne!(hash, of(&[("a.rs", "one\n"), ("b.rs", "two\n")]));
-        assert_ne!(hash, of(&[("a.rs", "one\ntwo\n")]));
-        assert_ne!(of(&[("a", "\r\r\n")]), of(&[("a", "\r\n")]));
+        for other in [
+            &[("a.rs", "one"), ("b.rs", "")][..],
+            &[("c.rs", "one two"), ("b.rs", "")],
+            &[("a.rs", "one"), ("b.rs", "two")],
+            &[("a.rs", "one two")],
+            &[("a.rs", "onetwo"), ("b.rs", "")],
+        ] {
+            assert_ne!(hash, of(other), "{other:?}");
+        }
+        assert_ne!(of(&[("a.rs", "f(\"a\")")]), of(&[("a.rs", "f(\"a \")")]));
+        assert_ne!(of(&[("a.rs", "#[inline] fn a() {}")]), of(&[("a.rs", "fn a() {}")]));
+        assert!(content("a.rs", "fn (").is_err());
+    }
+
+    #[test]
+    fn comments_documentation_and_spaces_do_not_count() {
+        let plain = of(&[("a.rs", "fn a() { b(); }\nstruct C { d: u8 }\n")]);
+        let documented = "//! File.\r\n\r\n/// Does *a*.\r\nfn a()\r\n{\r\n    // Why.\r\n    b(); /* c */\r\n}\r\n\
+            #[doc = \"C.\"]\nstruct C {\n    /** D. */\n    d: u8\n}";
+        assert_eq!(plain, of(&[("a.rs", documented)]));
+        let manifest = "[features]\nlife = []\n";
+        assert_eq!(
+            of(&[("Cargo.toml", manifest)]),
+            of(&[("Cargo.toml", "# Ours.\r\n[features]\r\n\r\nlife = []\r\n")])
+        );
+        assert_ne!(of(&[("Cargo.toml", manifest)]), of(&[("Cargo.toml", "[features]\nlife = [\"scan\"]\n")]));
+    }
+
+    #[test]
+    fn what_the_kernels_need_on_a_gpu_is_found_by_the_manifests() {
+        let workspace = Workspace::open().unwrap();
+        let folders = device_packages(workspace.metadata());
+        for (folder, is_needed) in
+            [("gpu", true), ("crates/cuda_std", true), ("crates/cuda_std_macros", true), ("crates/simt", false)]
+        {
+            assert_eq!(folders.contains(&workspace.root().join(folder)), is_needed, "{folder}");
+        }
     }
 
     #[test]
@@ -168,9 +248,9 @@ mod tests {
     fn the_workspace_has_sources_for_each_algorithm() {
         let workspace = Workspace::open().unwrap();
         let algorithms = workspace.algorithms().unwrap();
-        let hashes: std::collections::BTreeSet<String> =
-            algorithms.names().iter().map(|name| hash(&workspace, &algorithms, name).unwrap()).collect();
-        assert_eq!(hashes.len(), algorithms.names().len(), "two algorithms have the same sources");
+        let hashes = hashes(&workspace, &algorithms).unwrap();
+        let distinct: BTreeSet<&String> = hashes.values().collect();
+        assert_eq!(distinct.len(), algorithms.names().len(), "two algorithms have the same sources");
         for name in algorithms.names() {
             let file = format!("gpu/src/{name}/mod.rs");
             assert_eq!(folder_of_algorithm(&file, &algorithms), Some(name));

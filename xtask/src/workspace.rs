@@ -8,8 +8,11 @@ use anyhow::{Context, Result, bail, ensure};
 use cuda_builder::Arch;
 use serde::Deserialize;
 
-/// The architectures that modules are built for: the baseline, and the first whose instructions the last rungs use.
-pub const ARCHS: [Arch; 2] = [Arch::Sm70, Arch::Sm90];
+/// The architecture that every module is built for.
+pub const BASELINE: Arch = Arch::Sm70;
+
+/// The kernel crate's manifest, which says what is built.
+pub const GPU_MANIFEST: &str = "gpu/Cargo.toml";
 
 /// Features of the kernel crate that no module is built of: kernels for the tests of the simulator alone.
 pub const NEVER_BUILT: [&str; 1] = ["faults"];
@@ -40,10 +43,21 @@ pub struct Package {
     pub features: BTreeMap<String, Vec<String>>,
     /// What it depends on.
     pub dependencies: Vec<Dependency>,
+    /// The tables of its manifest that cargo leaves to other tools.
+    #[serde(default)]
+    pub metadata: Option<Tables>,
+}
+
+/// What `[package.metadata]` of a manifest says.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+pub struct Tables {
+    /// The algorithms that are built for an architecture beside the baseline.
+    #[serde(default)]
+    pub ptx: BTreeMap<String, Vec<String>>,
 }
 
 /// A package that another one depends on.
-#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 pub struct Dependency {
     /// Its name.
     pub name: String,
@@ -51,6 +65,10 @@ pub struct Dependency {
     pub rename: Option<String>,
     /// Its folder, if it comes from one.
     pub path: Option<PathBuf>,
+    /// `dev` or `build`, if it is not needed by the package itself.
+    pub kind: Option<String>,
+    /// The condition on the target, if there is one.
+    pub target: Option<String>,
 }
 
 impl Metadata {
@@ -127,6 +145,8 @@ impl Workspace {
 pub struct Algorithms {
     /// Each algorithm with the features it turns on.
     features: BTreeMap<String, Vec<String>>,
+    /// The architectures beside the baseline, each with the algorithms that are built for it.
+    archs: BTreeMap<Arch, BTreeSet<String>>,
 }
 
 impl Algorithms {
@@ -142,7 +162,22 @@ impl Algorithms {
         }
         features.remove("default");
         ensure!(!features.is_empty(), "the package `gpu` has no feature beside `default`: there is nothing to build");
-        Ok(Algorithms { features })
+        let mut archs = BTreeMap::new();
+        for (arch, names) in gpu.metadata.iter().flat_map(|tables| &tables.ptx) {
+            let parsed = arch.parse::<Arch>().with_context(|| format!("[package.metadata.ptx] of {GPU_MANIFEST}"))?;
+            ensure!(parsed > BASELINE, "[package.metadata.ptx] of {GPU_MANIFEST}: every module is built for {arch}");
+            if let Some(name) = names.iter().find(|name| !features.contains_key(*name)) {
+                bail!("[package.metadata.ptx] of {GPU_MANIFEST}: `{name}` is no feature of it");
+            }
+            archs.insert(parsed, names.iter().cloned().collect());
+        }
+        Ok(Algorithms { features, archs })
+    }
+
+    /// The architectures that an algorithm's module is built for, in their order.
+    pub fn archs(&self, name: &str) -> Vec<Arch> {
+        let others = self.archs.iter().filter(|(_, names)| names.contains(name)).map(|(arch, _)| *arch);
+        std::iter::once(BASELINE).chain(others).collect()
     }
 
     /// Their names, in order.
@@ -215,6 +250,28 @@ mod tests {
     fn an_algorithm_is_a_feature_other_than_default() {
         assert_eq!(algorithms().names(), ["life", "reduce", "scan"]);
         assert!(of(&[("default", &[])]).unwrap_err().to_string().contains("nothing to build"));
+    }
+
+    #[test]
+    fn a_module_is_built_for_the_baseline_and_for_what_the_manifest_adds() {
+        let with = |arch: &str, name: &str| {
+            let ptx = BTreeMap::from([(arch.to_owned(), vec![name.to_owned()])]);
+            let features = BTreeMap::from(["life", "scan"].map(|name| (name.to_owned(), Vec::new())));
+            let metadata = Some(Tables { ptx });
+            let gpu = Package { name: "gpu".to_owned(), features, metadata, ..Package::default() };
+            Algorithms::from_metadata(&Metadata { packages: vec![gpu], ..Metadata::default() })
+        };
+        let algorithms = with("sm_90", "life").unwrap();
+        assert_eq!(algorithms.archs("life"), [Arch::Sm70, Arch::Sm90]);
+        assert_eq!(algorithms.archs("scan"), [Arch::Sm70]);
+        for (arch, name, expected) in [
+            ("sm_90", "lief", "`lief` is no feature"),
+            ("sm_70", "life", "every module is built for sm_70"),
+            ("ninety", "life", "[package.metadata.ptx]"),
+        ] {
+            let error = with(arch, name).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use xtask::kernels::{self, Kernel, Rule};
 use xtask::pattern;
 use xtask::ptx::{self, Barriers, Module};
-use xtask::workspace::{ARCHS, Workspace, file_name};
+use xtask::workspace::{Workspace, file_name};
 
 /// Kernels whose PTX has another number of barriers than the text of their source.
 ///
@@ -123,7 +123,7 @@ static BUILT: LazyLock<Vec<Built>> = LazyLock::new(|| {
         assert!(!kernels.is_empty(), "gpu/src/{algorithm} has no kernel");
         let in_source: BTreeSet<&str> = kernels.iter().map(|kernel| kernel.name.as_str()).collect();
         assert_eq!(in_source.len(), kernels.len(), "two kernels of {algorithm} have the same name");
-        for arch in ARCHS {
+        for arch in algorithms.archs(algorithm) {
             let file = file_name(algorithm, arch);
             let path = workspace.ptx().join(&file);
             let text = fs::read_to_string(&path)

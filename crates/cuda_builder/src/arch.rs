@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// An NVIDIA GPU architecture, `sm_70` and up.
+/// An NVIDIA GPU architecture, from `sm_70` on.
 ///
 /// PTX for one architecture runs on it and on every later one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -45,19 +45,20 @@ impl Arch {
     /// [`Sm120`](Self::Sm120).
     pub const Compute120: Arch = Arch::Sm120;
 
-    /// The architecture of a compute capability, written without its point: `Arch::sm(90)` is 9.0. A number that the
-    /// compiler does not know is an error of the build.
+    /// Returns the architecture of a compute capability without its point: `Arch::sm(90)` is 9.0. If the compiler does
+    /// not know the number, the build fails.
     pub const fn sm(number: u32) -> Arch {
         Arch(number)
     }
 
-    /// The compute capability without its point, such as 90.
+    /// Returns the compute capability without its point, such as 90.
     pub const fn number(self) -> u32 {
         self.0
     }
 
-    /// The PTX version to ask for where LLVM's own choice for the architecture is older than what kernels use
-    /// (`activemask` needs 6.2, `.ptr` attributes and newer fences 7.0, waiting for a barrier's parity, from sm_80 on, 7.1).
+    /// Returns the PTX version to request if LLVM's default for the architecture is older than kernels need.
+    /// `activemask` needs 6.2, `.ptr` attributes and newer fences 7.0, and waiting for a barrier's parity (from sm_80
+    /// on) 7.1.
     pub(crate) fn ptx_feature(self) -> Option<&'static str> {
         match self.0 {
             ..80 => Some("+ptx70"),
@@ -67,7 +68,7 @@ impl Arch {
     }
 }
 
-/// Rust-CUDA's name: its `NvvmArch::Compute80` is [`Arch::Compute80`].
+/// Rust-CUDA's name of the type: its `NvvmArch::Compute80` is [`Arch::Compute80`].
 pub type NvvmArch = Arch;
 
 impl Default for Arch {
@@ -82,7 +83,7 @@ impl fmt::Display for Arch {
     }
 }
 
-/// What [`Arch::from_str`] cannot read.
+/// The error for a text that is no architecture.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no GPU architecture: write one as `sm_70` or `70`")]
 pub struct ArchError(String);

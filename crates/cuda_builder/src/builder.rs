@@ -1,4 +1,4 @@
-//! The builder: from a kernel crate's folder to a finished PTX text.
+//! The builder: from a kernel crate's folder to the final PTX.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use crate::postprocess::{self, Fallback, Header};
 use crate::toolchain::{Search, Toolchain};
 
 impl Toolchain {
-    /// The first usable toolchain for a kernel crate in `folder`.
+    /// Returns the first usable toolchain for a kernel crate in `folder`.
     ///
     /// # Errors
-    /// [`BuildError::NoToolchain`], which says what was tried and what to install.
+    /// [`BuildError::NoToolchain`], which lists what was tried and what to install.
     pub fn find(folder: &Path) -> Result<Toolchain, BuildError> {
         let search = Search::run(folder);
         match search.usable.first() {
@@ -29,11 +29,11 @@ impl Toolchain {
 
 /// Compiles a kernel crate to one PTX module.
 ///
-/// The crate is an ordinary library, `no_std` when compiled for the GPU; its kernels are `extern "ptx-kernel"`
-/// functions with a fixed symbol name, as `cuda_std`'s `#[kernel]` makes them. `#![no_std]` and the compiler features that
-/// such functions need are given by the builder where the crate does not do it. A panic in a kernel becomes a trap.
+/// The crate is an ordinary library, `no_std` when compiled for the GPU. Its kernels are `extern "ptx-kernel"`
+/// functions with a fixed symbol name, as `cuda_std`'s `#[kernel]` makes them. If the crate lacks `#![no_std]` or the
+/// compiler features that such functions need, the builder adds them. A panic in a kernel becomes a trap.
 ///
-/// The methods are named as those of Rust-CUDA's builder.
+/// The methods have the names of those of Rust-CUDA's builder.
 #[derive(Clone, Debug)]
 pub struct CudaBuilder {
     pub(crate) krate: PathBuf,
@@ -42,7 +42,7 @@ pub struct CudaBuilder {
     target_dir: Option<PathBuf>,
     toolchain: Option<Toolchain>,
     sources: Option<String>,
-    /// Whether [`arch`](CudaBuilder::arch) was called.
+    /// True if [`arch`](CudaBuilder::arch) was called.
     pub(crate) is_arch_given: bool,
 }
 
@@ -50,20 +50,20 @@ pub struct CudaBuilder {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct BuildOutput {
-    /// The PTX module's text.
+    /// The PTX module.
     pub ptx: String,
-    /// The file that holds it: where [`CudaBuilder::copy_to`] says, or one under the target folder.
+    /// The file with the module: that of [`CudaBuilder::copy_to`], or one under the target folder.
     pub path: PathBuf,
-    /// The compiler's version, as the text's header records it.
+    /// The compiler's version, as in the header of the PTX.
     pub compiler: String,
-    /// Every source file that went into it, those of dependencies in the same workspace included.
+    /// Every source file of the module, including those of dependencies in the same workspace.
     pub sources: Vec<PathBuf>,
-    /// What the kernels use of `cuda_std` that the architecture has no instructions for.
+    /// The parts of `cuda_std` that the kernels use and for which the architecture has no instructions.
     pub fallbacks: Vec<Fallback>,
 }
 
 impl CudaBuilder {
-    /// A builder for the kernel crate in folder `krate`, for [`Arch::Sm70`] with the crate's default features.
+    /// Makes a builder for the kernel crate in folder `krate`, for [`Arch::Sm70`] with the crate's default features.
     pub fn new(krate: impl Into<PathBuf>) -> CudaBuilder {
         CudaBuilder {
             krate: krate.into(),
@@ -76,7 +76,7 @@ impl CudaBuilder {
         }
     }
 
-    /// The oldest architecture that the module must run on.
+    /// Sets the oldest architecture on which the module must run.
     #[must_use]
     pub fn arch(mut self, arch: Arch) -> CudaBuilder {
         self.options.arch = arch;
@@ -84,37 +84,38 @@ impl CudaBuilder {
         self
     }
 
-    /// Features of the kernel crate to turn on.
+    /// Turns on features of the kernel crate.
     #[must_use]
     pub fn features<S: Into<String>>(mut self, features: impl IntoIterator<Item = S>) -> CudaBuilder {
         self.options.features.extend(features.into_iter().map(Into::into));
         self
     }
 
-    /// Whether the kernel crate's default features are on; they are unless this says otherwise.
+    /// Turns the kernel crate's default features on or off. The default is `true`.
     #[must_use]
     pub fn default_features(mut self, on: bool) -> CudaBuilder {
         self.options.default_features = on;
         self
     }
 
-    /// `false` keeps debug assertions and overflow checks, each of which ends the kernel with a trap where it fails. The
-    /// code is optimised in both cases. The default is `true`.
+    /// `false` keeps debug assertions and overflow checks. A failing one ends the kernel with a trap. The code is
+    /// optimised in both cases. The default is `true`.
     #[must_use]
     pub fn release(mut self, release: bool) -> CudaBuilder {
         self.options.release = release;
         self
     }
 
-    /// Whether instructions carry their source lines, for profilers and `compute-sanitizer`. The default is `false`.
+    /// Adds source lines to instructions, for profilers and `compute-sanitizer`. The default is `false`.
     #[must_use]
     pub fn generate_line_info(mut self, on: bool) -> CudaBuilder {
         self.options.line_info = on;
         self
     }
 
-    /// Whether a multiplication and an addition may become one instruction, which rounds once: faster, mostly more
-    /// accurate, and not the bits that the simulator computes. The default is `true`, as nvcc's and Rust-CUDA's.
+    /// Allows the compiler to fuse a multiplication and an addition into one instruction, which rounds once. This is
+    /// faster and mostly more accurate, but the results differ in their last bits from the simulator's. The default is
+    /// `true`, as in nvcc and Rust-CUDA.
     #[must_use]
     #[doc(alias = "fma", alias = "fmad")]
     pub fn fma_contraction(mut self, on: bool) -> CudaBuilder {
@@ -122,14 +123,14 @@ impl CudaBuilder {
         self
     }
 
-    /// Whether subnormal `f32`s are taken and given as zero, in all but inline assembly. The default is `false`.
+    /// Flushes subnormal `f32` operands and results to zero, except in inline assembly. The default is `false`.
     #[must_use]
     pub fn ftz(mut self, on: bool) -> CudaBuilder {
         self.options.ftz = on;
         self
     }
 
-    /// Whether divisions of `f32` are approximate, to 2 ulp (`div.full`). The default is `false`.
+    /// Makes divisions of `f32` approximate, to 2 ulp (`div.full`). The default is `false`.
     #[must_use]
     #[doc(alias = "prec-div")]
     pub fn fast_div(mut self, on: bool) -> CudaBuilder {
@@ -137,7 +138,7 @@ impl CudaBuilder {
         self
     }
 
-    /// Whether square roots of `f32` are approximate (`sqrt.approx`). The default is `false`.
+    /// Makes square roots of `f32` approximate (`sqrt.approx`). The default is `false`.
     #[must_use]
     #[doc(alias = "prec-sqrt")]
     pub fn fast_sqrt(mut self, on: bool) -> CudaBuilder {
@@ -145,22 +146,22 @@ impl CudaBuilder {
         self
     }
 
-    /// Further arguments of `cargo` for the kernel crate, such as `["--features", "fast"]`.
+    /// Adds arguments of `cargo` for the kernel crate, such as `["--features", "fast"]`.
     #[must_use]
     pub fn build_args<S: AsRef<str>>(mut self, arguments: &[S]) -> CudaBuilder {
         self.options.cargo_args.extend(arguments.iter().map(|argument| argument.as_ref().to_owned()));
         self
     }
 
-    /// Further arguments of `rustc` for the kernel crate, such as `["--cfg=tiny"]`. The code of all crates is generated
-    /// with it, so that what changes code (`-Cllvm-args=…`) is for all of them.
+    /// Adds arguments of `rustc` for the kernel crate, such as `["--cfg=tiny"]`. Its compilation generates the code of
+    /// all crates, so arguments that change code (`-Cllvm-args=…`) affect all of them.
     #[must_use]
     pub fn rustc_args<S: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = S>) -> CudaBuilder {
         self.options.rustc_args.extend(arguments.into_iter().map(Into::into));
         self
     }
 
-    /// Whether the crate's `Cargo.lock` must hold every dependency already, as `cargo --locked` asks. The default is
+    /// Requires that the crate's `Cargo.lock` already lists every dependency, as `cargo --locked` does. The default is
     /// `false`.
     #[must_use]
     pub fn locked(mut self, on: bool) -> CudaBuilder {
@@ -168,31 +169,31 @@ impl CudaBuilder {
         self
     }
 
-    /// The file to write the module to. A symbolic link stays, and its file is written; a FIFO, a device or `/dev/stdout` is
-    /// written in place.
+    /// Sets the file to which the module is written. If it is a symbolic link, the link stays and its target is
+    /// written. A FIFO, a device or `/dev/stdout` is written in place.
     #[must_use]
     pub fn copy_to(mut self, path: impl Into<PathBuf>) -> CudaBuilder {
         self.copy_to = Some(path.into());
         self
     }
 
-    /// The folder for intermediate files, which keeps the compiled `core` for the next build, of any kernel crate. By
-    /// default it is what [`TARGET_DIR_VARIABLE`](crate::TARGET_DIR_VARIABLE) names, or else `cuda_builder` in the target
-    /// folder.
+    /// Sets the folder for intermediate files, which keeps the compiled `core` for later builds of any kernel crate.
+    /// The default is the folder in [`TARGET_DIR_VARIABLE`](crate::TARGET_DIR_VARIABLE), or else `cuda_builder` in the
+    /// target folder.
     #[must_use]
     pub fn target_dir(mut self, path: impl Into<PathBuf>) -> CudaBuilder {
         self.target_dir = Some(path.into());
         self
     }
 
-    /// The toolchain to use, instead of the first that is found.
+    /// Sets the toolchain, instead of the first one that is found.
     #[must_use]
     pub fn toolchain(mut self, toolchain: Toolchain) -> CudaBuilder {
         self.toolchain = Some(toolchain);
         self
     }
 
-    /// A hash of the sources, to be recorded in the module's header.
+    /// Sets a hash of the sources, which is written to the module's header.
     #[must_use]
     pub fn source_hash(mut self, hash: impl Into<String>) -> CudaBuilder {
         self.sources = Some(hash.into());
@@ -201,11 +202,11 @@ impl CudaBuilder {
 
     /// Builds the module.
     ///
-    /// In a build script this also tells the outer `cargo` which files to watch.
+    /// In a build script, this also prints to the outer `cargo` which files to watch.
     ///
     /// # Errors
-    /// If there is no compiler that can do it, if the crate does not compile, if the module is not as expected, or if a
-    /// file cannot be written.
+    /// If there is no suitable compiler, if the crate does not compile, if the PTX is invalid, or if a file cannot be
+    /// written.
     pub fn build(self) -> Result<BuildOutput, BuildError> {
         let manifest = Package::manifest(&self.krate)?;
         let toolchain = match &self.toolchain {
@@ -222,7 +223,8 @@ impl CudaBuilder {
             return Err(BuildError::UnknownArch { arch: self.options.arch, compiler, known: known.join(", ") });
         }
         let folder = files::absolute(&self.intermediate_folder(&package))?;
-        // `cargo` gives builds that differ in their flags alone the same place, and would compile `core` again and again.
+        // `cargo` uses the same folder for builds that differ only in their flags, and would compile `core` again each
+        // time.
         let target_dir = folder.join(self.options.arch.to_string());
         let module = self.module_name(&package);
         let invocation = Invocation {

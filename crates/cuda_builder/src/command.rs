@@ -1,19 +1,20 @@
-//! Running another `cargo` and `rustc` from inside of one.
+//! Runs an inner `cargo` and `rustc` from a program that `cargo` runs.
 //!
-//! A build script and a build task run under an outer `cargo`, whose choices (compiler, flags, target, profile) reach
-//! its children as environment variables. The inner build makes its own choices, so that its result does not depend on
+//! A build script or build task runs under an outer `cargo`. Its choices (compiler, flags, target, profile) reach its
+//! child processes as environment variables. The inner build ignores them, so that its result does not depend on the
+//! outer build. Variables with the registry's settings and the verbosity are passed through.
 //! who started it; what says how to reach a registry or how loud to be passes through.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Variables that stay although their prefix is cleared.
+/// Variables that are kept although their prefix is cleared.
 const KEPT: &[&str] = &["CARGO_HOME", "CARGO_BUILD_JOBS", "CARGO_MAKEFLAGS", "RUSTUP_HOME"];
-/// Prefixes that stay: how to reach registries, and how to print.
+/// Prefixes that are kept: settings of registries, and of the output.
 const KEPT_PREFIXES: &[&str] =
     &["CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTR", "CARGO_SOURCE_", "CARGO_TERM_", "CARGO_CREDENTIAL_"];
-/// What an outer `cargo`, `rustup` or CUDA set-up leaves in the environment.
+/// Variables that an outer `cargo`, `rustup` or CUDA installation sets.
 const CLEARED_PREFIXES: &[&str] = &["CARGO", "RUSTC", "RUSTDOC", "RUSTUP_", "CLIPPY_", "CUDA_", "DEP_"];
 const CLEARED: &[&str] = &[
     "RUSTFLAGS",
@@ -26,11 +27,11 @@ const CLEARED: &[&str] = &[
     "PROFILE",
     "DEBUG",
     "RUST_RECURSION_COUNT",
-    // A date or a build id in the environment must not reach a text that is compared byte by byte.
+    // A date or a build id must not reach a text that is compared byte by byte.
     "SOURCE_DATE_EPOCH",
 ];
 
-/// Whether the inner build must not see this variable.
+/// Returns true if the inner build must not see this variable.
 fn is_cleared(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
     if KEPT.contains(&name) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) {
@@ -39,7 +40,7 @@ fn is_cleared(name: &OsStr) -> bool {
     CLEARED.contains(&name) || CLEARED_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// A command whose environment is what a user's shell would give it.
+/// Makes a command whose environment is that of a user's shell.
 pub(crate) fn clean(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -58,8 +59,8 @@ pub(crate) fn clean(program: &Path) -> Command {
     command
 }
 
-/// `cargo run` and `cargo test` put the library folders of their own toolchain and of their build first in the search
-/// path, where another version's `rustc` would find the wrong LLVM.
+/// Removes the library folders that `cargo run` and `cargo test` put first in the search path: those of their toolchain
+/// and of their build. Another version's `rustc` would load the wrong LLVM from there.
 fn library_path_without_toolchains(value: &OsStr) -> Option<OsString> {
     let build = build_folder();
     let kept: Vec<PathBuf> = std::env::split_paths(value)
@@ -73,14 +74,14 @@ fn library_path_without_toolchains(value: &OsStr) -> Option<OsString> {
     if kept.is_empty() { None } else { std::env::join_paths(kept).ok() }
 }
 
-/// The folder of the outer build's profile, such as `target/debug`, where this program stands or one level below.
+/// Returns the folder of the outer build's profile, such as `target/debug`. This program is there, or one level below.
 fn build_folder() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let folder = program.parent()?;
     if folder.ends_with("deps") { folder.parent().map(Path::to_owned) } else { Some(folder.to_owned()) }
 }
 
-/// The command line as one would type it.
+/// Returns the command line as a user would type it.
 pub(crate) fn display(command: &Command) -> String {
     let quoted = |part: &OsStr| {
         let part = part.to_string_lossy();

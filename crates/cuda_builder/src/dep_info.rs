@@ -1,12 +1,13 @@
-//! The source files that a build read, from the file that `cargo` leaves beside its result.
+//! Reads the source files of a build from the dependency file that `cargo` writes.
 
 use std::path::PathBuf;
 
-/// The prerequisites of the rules in a make-style dependency file, in which a backslash keeps a space in a path.
+/// Returns the prerequisites of the rules in a make-style dependency file, in which a backslash escapes a space in a
+/// path.
 pub(crate) fn prerequisites(text: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for line in text.lines() {
-        // The target's path can hold a colon of its own (a drive letter); the one that ends it is followed by a space.
+        // The target's path may contain a colon (a drive letter). The colon that ends it is followed by a space.
         let Some((_, list)) = line.split_once(": ") else { continue };
         let mut file = String::new();
         let mut characters = list.chars().peekable();

@@ -1,4 +1,4 @@
-//! A build script in one call.
+//! A complete build script.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use crate::postprocess::Fallback;
 use crate::std_floats;
 
 impl CudaBuilder {
-    /// A whole build script: compiles the kernels for `launch::include_ptx!`, which takes them into the program by the name
-    /// of the crate's library.
+    /// Runs a complete build script: compiles the kernels for `launch::include_ptx!`, which embeds them in the program
+    /// by the name of the crate's library.
     ///
     /// ```no_run
     /// use cuda_builder::{Arch, CudaBuilder};
@@ -25,13 +25,14 @@ impl CudaBuilder {
     /// }
     /// ```
     ///
-    /// Without [`arch`](CudaBuilder::arch) the PTX runs on every GPU from `sm_70` on. Kernels that use what only a later
-    /// architecture has instructions for, such as `AsyncCopies`, are built for that one as well; a GPU loads the latest that it
-    /// can run. With `arch`, a warning names what the chosen architecture lacks.
+    /// Without [`arch`](CudaBuilder::arch), the PTX runs on every GPU from `sm_70` on. If kernels use instructions of a
+    /// later architecture, such as `AsyncCopies`, they are compiled for that one as well. A GPU loads the latest
+    /// version that it can run. With `arch`, a warning names what the chosen architecture lacks.
     ///
-    /// What prevents it is printed as the compiler wrote it, and fails the build. If no compiler on this machine can build
-    /// PTX, that is a warning which says what to install: such a program runs in the simulator alone. So are calls of
-    /// float functions that only the host has the same name for, since there another function would run than on a GPU.
+    /// On an error, the compiler's messages are printed and the build fails. If no compiler on this machine can build
+    /// PTX, this prints a warning that says what to install, and the program only runs in the simulator. Calls of float
+    /// functions that only exist on the host by the same name are also warnings, because a GPU would run another
+    /// function.
     pub fn embed(self) -> ExitCode {
         match self.try_embed() {
             Ok(()) => ExitCode::SUCCESS,
@@ -45,7 +46,7 @@ impl CudaBuilder {
     fn try_embed(self) -> Result<(), BuildError> {
         let variable = |name: &'static str| std::env::var_os(name).ok_or(BuildError::NoBuildScript(name));
         let out = PathBuf::from(variable("OUT_DIR")?);
-        // Not the compiler of PTX, which there may be none of.
+        // This is the compiler of the build script. There may be no compiler of PTX.
         let (cargo, rustc) = (variable("CARGO")?, variable("RUSTC")?);
         let package = Package::read(&Package::manifest(&self.krate)?, Path::new(&cargo), Path::new(&rustc))?;
         for call in package.root.parent().map(std_floats::calls).unwrap_or_default() {
@@ -57,7 +58,7 @@ impl CudaBuilder {
             Err(error @ BuildError::NoToolchain(_)) => {
                 println!("cargo::warning=no PTX is built, so that only the simulator will run the kernels:");
                 error.to_string().lines().for_each(|line| println!("cargo::warning={line}"));
-                // A file that is not there makes cargo look again next time.
+                // A file that does not exist makes cargo run the script again next time.
                 build_script::announce(&[out.join("no-such-file")]);
                 String::new()
             }
@@ -67,8 +68,8 @@ impl CudaBuilder {
         files::write_whole(&out.join(format!("{library}.rs")), &modules)
     }
 
-    /// Builds the module, and again for each later architecture that has what the first one lacks, unless the caller chose
-    /// the architecture. Returns each as `launch::PtxImage`'s source text.
+    /// Builds the module. Unless the caller has chosen the architecture, also builds it for each later architecture
+    /// that has what the first one lacks. Returns each as the source text of a `launch::PtxImage`.
     fn images(self, out: &Path, library: &str) -> Result<Vec<String>, BuildError> {
         let build = |builder: CudaBuilder| {
             let arch = builder.options.arch;
@@ -91,7 +92,7 @@ impl CudaBuilder {
     }
 }
 
-/// The architectures that have what others stand in for.
+/// Returns the architectures that have the instructions for which others have a fallback.
 fn architectures(fallbacks: &[Fallback]) -> BTreeSet<Arch> {
     fallbacks.iter().map(|fallback| fallback.arch).collect()
 }
@@ -99,8 +100,8 @@ fn architectures(fallbacks: &[Fallback]) -> BTreeSet<Arch> {
 fn warning(fallback: &Fallback, chosen: Arch) -> String {
     let arch = fallback.arch;
     format!(
-        "{fallback}: for {chosen} other code stands in, which is slower and not asynchronous. Build for {arch}, or leave \
-         `.arch(…)` out, and the program has PTX for both"
+        "{fallback}: for {chosen} a fallback is used, which is slower and not asynchronous. Build for {arch}, or omit \
+        `.arch(…)` to get PTX for both"
     )
 }
 
@@ -120,8 +121,8 @@ mod tests {
         assert_eq!(architectures(&[]), BTreeSet::new());
         assert_eq!(
             warning(&copies, Arch::Sm75),
-            "`AsyncCopies` has instructions from sm_80 on: for sm_75 other code stands in, which is slower and not \
-             asynchronous. Build for sm_80, or leave `.arch(…)` out, and the program has PTX for both"
+            "`AsyncCopies` has instructions from sm_80 on: for sm_75 a fallback is used, which is slower and not \
+            asynchronous. Build for sm_80, or omit `.arch(…)` to get PTX for both"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong in a build.
+//! The errors of a build.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use crate::arch::Arch;
 use crate::postprocess::PtxError;
 use crate::toolchain::Search;
 
-/// Why a kernel crate was not built. `Debug` is the same text, since `main` and `unwrap` show that one.
+/// The reason why a kernel crate was not built. `Debug` has the text of `Display`, because `main` and `unwrap` show it.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -16,31 +16,34 @@ pub enum BuildError {
     #[error("no rustc on this machine can build PTX\n{0}")]
     NoToolchain(Search),
 
-    /// The path given is not a crate that can be built.
+    /// The path is not that of a crate that can be built.
     #[error("`{path}` is not a kernel crate: {reason}")]
     KernelCrate {
-        /// The path as it was given.
+        /// The path as it was passed.
         path: PathBuf,
         /// What is missing.
         reason: String,
     },
 
-    /// The compiler has no such architecture.
+    /// The compiler does not know the architecture.
     #[error("{compiler} does not know {arch}; it knows {known}")]
     UnknownArch {
-        /// The one asked for.
+        /// The architecture that was requested.
         arch: Arch,
         /// The compiler's version.
         compiler: String,
-        /// The names it accepts.
+        /// The architectures that it knows.
         known: String,
     },
 
-    /// What is for a build script was called by another program.
-    #[error("CudaBuilder::embed is for build scripts: the variable {0} is not set, which cargo sets for them")]
+    /// A function for build scripts was called by another program.
+    #[error(
+        "CudaBuilder::embed must be called in a build script: the variable {0}, which cargo sets for them, is not \
+    set"
+    )]
     NoBuildScript(&'static str),
 
-    /// `cargo` ran and failed; what it wrote is part of the message.
+    /// `cargo` failed; the message includes its output.
     #[error(transparent)]
     Cargo(Box<CargoFailure>),
 
@@ -49,29 +52,29 @@ pub enum BuildError {
     Start {
         /// The program.
         program: PathBuf,
-        /// The system's reason.
+        /// The operating system's error.
         source: std::io::Error,
     },
 
     /// A file could not be read or written.
     #[error("cannot {action} `{path}`: {source}")]
     Io {
-        /// What was tried, such as "write".
+        /// The operation, such as "write".
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// The system's reason.
+        /// The operating system's error.
         source: std::io::Error,
     },
 
-    /// The compiler's PTX is not what the builder expects.
+    /// The compiler's PTX is not as the builder expects it.
     #[error("the PTX of `{krate}` for {arch}: {source}")]
     Ptx {
         /// The kernel crate's name.
         krate: String,
-        /// The architecture it was built for.
+        /// The architecture.
         arch: Arch,
-        /// What is wrong with it.
+        /// The error.
         source: PtxError,
     },
 }
@@ -92,17 +95,17 @@ impl BuildError {
 /// A run of `cargo` that failed.
 #[derive(Debug)]
 pub struct CargoFailure {
-    /// The command line, for repeating it by hand (without its environment).
+    /// The command line, without its environment, to repeat it by hand.
     pub command: String,
-    /// How it ended.
+    /// The exit status.
     pub status: ExitStatus,
-    /// What it wrote to standard error: the compiler's messages.
+    /// The text that it wrote to standard error: the compiler's messages.
     pub stderr: String,
 }
 
 impl fmt::Display for CargoFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Some of cargo's failures leave no message.
+        // Some failures of cargo print no message.
         match self.stderr.trim() {
             "" => write!(f, "cargo failed ({}): {}", self.status, self.command),
             stderr if stderr.contains(NO_LIBRARY) => write!(f, "{stderr}\n\n{WIDE_CONVERSIONS}"),
@@ -111,13 +114,13 @@ impl fmt::Display for CargoFailure {
     }
 }
 
-/// What LLVM says of an operation that is a function of a library elsewhere. It names neither.
+/// LLVM's message for an operation that calls a library function on other targets. It names neither.
 const NO_LIBRARY: &str = "LLVM ERROR: unsupported library call operation";
 
-/// The operations that are meant.
-const WIDE_CONVERSIONS: &str = "A kernel converts between `u128` or `i128` and a float (`x as f64`, `y as u128`), or computes \
-    with `f128`: LLVM has no code for that on a GPU, and does not say where it stands. Convert the halves: \
-    `(x >> 64) as u64 as f64 * 18446744073709551616.0 + x as u64 as f64`.";
+/// The operations that cause it, and what to write instead.
+const WIDE_CONVERSIONS: &str = "A kernel converts between `u128` or `i128` and a float (`x as f64`, `y as u128`), or \
+computes with `f128`. LLVM has no code for this on a GPU, and does not name the source line. Convert the halves \
+instead: `(x >> 64) as u64 as f64 * 18446744073709551616.0 + x as u64 as f64`.";
 
 impl std::error::Error for CargoFailure {}
 

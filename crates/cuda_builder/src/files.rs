@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use crate::error::BuildError;
 
-/// The path from the root, which need not exist.
+/// Returns the absolute path, which need not exist.
 pub(crate) fn absolute(path: &Path) -> Result<PathBuf, BuildError> {
     std::path::absolute(path).map_err(BuildError::io("find", path))
 }
 
-/// Writes a file so that a reader sees the old text or the new one, and nothing changes where both are equal: a build
-/// script's output must not look new each time. A symbolic link stays, and its file is written. A FIFO, a device or a descriptor
-/// such as `/dev/stdout` is written in place.
+/// Writes a file atomically: a reader sees the old text or the new one. If they are equal, the file is not changed, so
+/// that a build script's output does not look new each time. If `path` is a symbolic link, its target is written. A
+/// FIFO, a device or a descriptor such as `/dev/stdout` is written in place.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), BuildError> {
     write_followed(path, text).map_err(BuildError::io("write", path))
 }
@@ -22,7 +22,7 @@ fn write_followed(path: &Path, text: &str) -> io::Result<()> {
     let folder = folder_of(path);
     if is_of_descriptors(folder) || std::fs::metadata(path).is_ok_and(|present| !present.is_file() && !present.is_dir())
     {
-        // Through the same buffer and file offset as the program's other output.
+        // Uses the same buffer and file offset as the program's other output.
         if path.ends_with("fd/1") && is_of_this_process(folder) {
             let mut out = io::stdout().lock();
             return out.write_all(text.as_bytes()).and_then(|()| out.flush());
@@ -40,10 +40,10 @@ fn write_followed(path: &Path, text: &str) -> io::Result<()> {
     written.inspect_err(|_| drop(std::fs::remove_file(&partial)))
 }
 
-/// Follows the symbolic links of a path, whether or not a file is there, but not those to open descriptors.
+/// Follows the symbolic links of a path, even if no file exists there, but not links to open descriptors.
 fn follow(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
-    // As many links as Linux follows.
+    // The maximum number of links that Linux follows.
     for _ in 0..=40 {
         let Some(name) = path.file_name() else { return Ok(path) };
         let folder = std::fs::canonicalize(folder_of(&path)).unwrap_or_else(|_| folder_of(&path).to_owned());
@@ -60,12 +60,12 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Whether a folder, named without links, has the open descriptors of a process.
+/// Returns true if a folder, given without links, contains the open descriptors of a process.
 fn is_of_descriptors(folder: &Path) -> bool {
     folder == Path::new("/dev/fd") || (folder.starts_with("/proc") && folder.ends_with("fd"))
 }
 
-/// Whether a folder of descriptors is that of this process.
+/// Returns true if a folder of descriptors is that of this process.
 fn is_of_this_process(folder: &Path) -> bool {
     folder == Path::new("/dev/fd") || std::fs::canonicalize("/proc/self").is_ok_and(|own| folder.starts_with(own))
 }

@@ -1,4 +1,14 @@
-//! The call of `cargo` that compiles a kernel crate, with everything that decides its result.
+//! The call of `cargo` that compiles a kernel crate, with everything that its result depends on.
+//!
+//! # Design
+//!
+//! Three choices hold for every build:
+//!
+//! - `panic = immediate-abort`: a panic is a `trap`.
+//! - No jump threading on MIR. That pass does not know that a barrier must not be duplicated (rust-lang/rust#137086);
+//!   LLVM's own does. Without it the bytewise Life kernel is also a fifth faster.
+//! - Flags that choose instructions are given only to the last compilation, which generates the code of all crates.
+//!   Every project can therefore share one compiled `core`.
 
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,18 +24,18 @@ use crate::options::Options;
 use crate::package::Package;
 use crate::toolchain::{PanicTrap, Toolchain};
 
-/// The profile that kernels are built with, defined on the command line: a workspace's own profiles are the host's.
+/// The profile for kernels. It is defined on the command line, because a workspace's own profiles are for the host.
 const PROFILE: &str = "cuda-builder";
 
-/// What a kernel crate needs of an unstable compiler: the ABI of an entry, and assembly beside it. They are turned on
-/// from outside, so that on the host the crate is one for stable Rust.
+/// The unstable compiler features that a kernel crate needs: the ABI of an entry, and inline assembly. They are set
+/// from outside, so that the crate compiles with stable Rust on the host.
 const FEATURES: [&str; 2] = ["abi_ptx", "asm_experimental_arch"];
 
 /// One build of a kernel crate.
 pub(crate) struct Invocation<'a> {
     pub toolchain: &'a Toolchain,
     pub package: &'a Package,
-    /// An absolute path.
+    /// Must be absolute.
     pub target_dir: &'a Path,
     pub options: &'a Options,
     /// The architectures that the compiler knows.
@@ -33,7 +43,7 @@ pub(crate) struct Invocation<'a> {
 }
 
 impl Invocation<'_> {
-    /// The module as the compiler writes it; `name` distinguishes its file to a reader.
+    /// Compiles the module and returns the compiler's PTX. `name` is part of its file's name, for readers.
     pub(crate) fn compile(&self, name: &str) -> Result<String, BuildError> {
         let folder = self.target_dir.join("assembly");
         std::fs::create_dir_all(&folder).map_err(BuildError::io("create", &folder))?;
@@ -41,7 +51,7 @@ impl Invocation<'_> {
         let arguments = self.rustc_arguments(&assembly)?;
         self.cargo("rustc", &arguments)?;
         if !assembly.is_file() {
-            // `cargo` holds the build for fresh, but somebody removed the file.
+            // `cargo` considers the build fresh, but the file was removed.
             self.cargo("clean", &["--package", &self.package.name].map(OsString::from))?;
             self.cargo("rustc", &arguments)?;
         }
@@ -49,7 +59,7 @@ impl Invocation<'_> {
         Ok(self.without_workspace(&ptx))
     }
 
-    /// The text with `/workspace` for the workspace's folder, which source lines name.
+    /// Replaces the path of the workspace's folder in source lines by `/workspace`.
     fn without_workspace(&self, ptx: &str) -> String {
         let folder = self.package.workspace_root.display().to_string();
         let renamed = |line: &str| match line.starts_with("\t.file") {
@@ -59,7 +69,7 @@ impl Invocation<'_> {
         ptx.split_inclusive('\n').map(renamed).collect()
     }
 
-    /// The source files of the build just made.
+    /// Returns the source files of the last build.
     pub(crate) fn sources(&self) -> Vec<PathBuf> {
         let dep_info = self.target_dir.join(TARGET).join(PROFILE).join(format!("lib{}.d", self.package.library));
         let mut sources = dep_info::prerequisites(&std::fs::read_to_string(dep_info).unwrap_or_default());
@@ -67,8 +77,8 @@ impl Invocation<'_> {
         sources
     }
 
-    /// The arguments of `cargo rustc` alone. A static library needs no linker, and with "fat" link-time optimisation its
-    /// last compilation sees everything: what it emits as assembly is the whole module.
+    /// Returns the arguments of `cargo rustc`. A static library needs no linker. With "fat" link-time optimisation its
+    /// last compilation has all code, so its assembly output is the whole module.
     fn rustc_arguments(&self, assembly: &Path) -> Result<Vec<OsString>, BuildError> {
         let mut arguments: Vec<OsString> = ["--lib", "--crate-type", "staticlib"].map(OsString::from).into();
         arguments.push("-Zbuild-std=core".into());
@@ -139,21 +149,22 @@ impl Invocation<'_> {
             "opt-level = 3".to_owned(),
             "lto = \"fat\"".to_owned(),
             "codegen-units = 1".to_owned(),
-            // How a panic ends is given by flags. What a project's own profile says would make its `core` another one.
+            // Flags set the panic strategy. The value in the project's profile would give it a `core` of its own.
             "panic = \"unwind\"".to_owned(),
             "incremental = false".to_owned(),
             format!("debug = {}", if self.options.line_info { "\"line-directives-only\"" } else { "false" }),
-            // What a kernel calls of `core` is optimised with the kernel: optimised before, it is the same PTX, later.
+            // Functions of `core` are optimised with the kernel that calls them. Optimising them before gives the same
+            // PTX later.
             "package.core.opt-level = 0".to_owned(),
             "package.compiler_builtins.opt-level = 0".to_owned(),
-            // One `core` does for builds with and without source lines: nobody asks for the lines of `core`.
+            // Builds with and without source lines share one `core`, whose lines are not needed.
             "package.core.debug = false".to_owned(),
             "package.compiler_builtins.debug = false".to_owned(),
             format!("debug-assertions = {checks}"),
             format!("overflow-checks = {checks}"),
             "build-override.opt-level = 0".to_owned(),
-            // `cargo` names what it makes of a workspace's crate by the crate's path in the workspace. Projects that share a
-            // target folder would get each other's crates.
+            // `cargo` names the files of a workspace's crate by its path in the workspace. Projects that share a target
+            // folder would otherwise use each other's crates.
             format!("rustflags = [\"--cfg=cuda_builder_workspace=\\\"{workspace:016x}\\\"\"]"),
             "package.\"*\".rustflags = []".to_owned(),
             "build-override.rustflags = []".to_owned(),
@@ -163,24 +174,24 @@ impl Invocation<'_> {
     fn rustflags(&self) -> OsString {
         let mut flags: Vec<OsString> = vec![format!("-Ctarget-cpu={}", self.options.arch).into()];
         flags.extend(self.options.arch.ptx_feature().map(|feature| format!("-Ctarget-feature={feature}").into()));
-        // As Rust-CUDA's compiler has them: every capability up to the one that is built for.
+        // As in Rust-CUDA's compiler: every capability up to that of the target.
         let older = self.known.iter().filter(|&&arch| arch <= self.options.arch);
         flags.extend(older.map(|arch| format!("--cfg=target_feature=\"compute_{}\"", arch.number()).into()));
         flags.push("-Aexplicit_builtin_cfgs_in_flags".into());
         if self.toolchain.panic_trap() == PanicTrap::Strategy {
             flags.extend(["-Zunstable-options".into(), "-Cpanic=immediate-abort".into()]);
         }
-        // Jump threading on MIR does not know that a barrier must not be duplicated (rust-lang/rust#137086). LLVM has a
-        // jump threading of its own, which does.
+        // MIR jump threading may duplicate a barrier, which is wrong (rust-lang/rust#137086). LLVM's own jump threading
+        // does not.
         flags.push("-Zmir-enable-passes=-JumpThreading".into());
-        // What is on for all that is optimised, and has to be for `core` too, which `profile` leaves to the last step: what it
-        // inlines comes to the kernels as it is here.
+        // These are the defaults of optimised crates. They are also set for `core`, which `profile` does not optimise:
+        // its functions are then inlined into kernels in the same form.
         flags.extend(["-Zmir-opt-level=2".into(), "-Zinline-mir=yes".into()]);
-        // Of two that fit, the later one holds.
+        // If two prefixes match, the later one applies.
         let cargo_home = std::env::var_os("CARGO_HOME")
             .map(PathBuf::from)
             .or_else(|| std::env::home_dir().map(|home| home.join(".cargo")));
-        // Not the workspace: `core` would be compiled again for each. See `without_workspace`.
+        // The workspace is not remapped here, because `core` would be compiled again for each. See `without_workspace`.
         let folders = [(Some(self.toolchain.library_source()), "/rust/library"), (cargo_home, "/cargo")];
         for (folder, name) in folders {
             if let Some(folder) = folder {
@@ -194,8 +205,8 @@ impl Invocation<'_> {
         flags.join(&OsString::from("\x1f"))
     }
 
-    /// Distinguishes builds that share a target folder. `cargo` does not write the assembly again where it considers a build
-    /// fresh, so that each distinct build has a file of its own.
+    /// Returns a number that distinguishes builds that share a target folder. `cargo` does not rewrite the assembly of
+    /// a build that it considers fresh, so each distinct build has its own file.
     pub(crate) fn key(&self) -> u64 {
         let compiler = (self.toolchain.version(), self.toolchain.rustc(), &self.package.manifest);
         let features = (&self.options.features, self.options.default_features, &self.options.cargo_args);
@@ -222,7 +233,7 @@ fn run(command: &mut Command) -> Result<(), BuildError> {
     })))
 }
 
-/// The compiler's messages without the one on the PTX version that [`Invocation::rustflags`] asks for.
+/// Returns the compiler's messages without the warning about the PTX version that [`Invocation::rustflags`] requests.
 fn without_own_warning(stderr: &str) -> String {
     let own = "warning: unstable feature specified for `-Ctarget-feature`: `ptx";
     let messages = stderr.split_inclusive("\n\n");

@@ -10,11 +10,11 @@
 //! # Ok::<(), cuda_builder::BuildError>(())
 //! ```
 //!
-//! What it needs is a `rustc` with the standard library's sources, since `core` is compiled for the GPU along with
-//! the kernels; [`Toolchain`] says where it looks for one, and the error when there is none says what to install.
+//! It needs a `rustc` with the standard library's sources, because `core` is compiled for the GPU along with the
+//! kernels. [`Toolchain`] describes where one is searched; if there is none, the error says what to install.
 //!
-//! A build is reproducible: the same sources and the same compiler give the same text in any folder ([`postprocess`]
-//! says how), so that a PTX file can be checked in and verified later.
+//! A build is reproducible: the same sources and the same compiler give the same text in any folder (see
+//! [`postprocess`]). A PTX file can therefore be checked in and verified later.
 
 mod arch;
 mod build_script;
@@ -38,5 +38,5 @@ pub use error::{BuildError, CargoFailure};
 pub use postprocess::{Fallback, Header, PtxError};
 pub use toolchain::{CARGO_VARIABLE, RUSTC_VARIABLE, Rejected, Search, Toolchain};
 
-/// The target triple that kernels are compiled for.
+/// The target triple of kernels.
 pub const TARGET: &str = "nvptx64-nvidia-cuda";

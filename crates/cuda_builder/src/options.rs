@@ -1,10 +1,10 @@
-//! What decides a module's text besides its sources and its compiler.
+//! The options that determine a module's text, besides its sources and its compiler.
 
 use std::ffi::OsString;
 
 use crate::arch::Arch;
 
-/// What decides a module's text besides its sources and its compiler.
+/// The options that determine a module's text, besides its sources and its compiler.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub arch: Arch,
@@ -41,8 +41,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The arguments of the last compilation alone, which generates the code of all crates: given to the others as well,
-    /// `core` would be compiled once for each choice.
+    /// Returns the arguments of the last compilation, which generates the code of all crates. If the other compilations
+    /// had them as well, `core` would be compiled once for each combination.
     pub(crate) fn code_generation(&self) -> Vec<OsString> {
         let choices = [
             (self.fma, "-Cllvm-args=-nvptx-fma-level=2"),

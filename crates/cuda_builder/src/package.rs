@@ -1,4 +1,4 @@
-//! What `cargo metadata` says about the kernel crate.
+//! Reads `cargo metadata` of the kernel crate.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::command;
 use crate::error::{BuildError, CargoFailure};
 
-/// The kernel crate and where its workspace stands.
+/// The kernel crate and its workspace.
 #[derive(Debug)]
 pub(crate) struct Package {
     /// The package's name, for `cargo rustc --package`.
@@ -18,13 +18,13 @@ pub(crate) struct Package {
     /// The library's root file.
     pub root: PathBuf,
     pub manifest: PathBuf,
-    /// The crate's files and dependencies are named from here.
+    /// The paths of the crate's files and dependencies are relative to this folder.
     pub workspace_root: PathBuf,
     pub target_directory: PathBuf,
 }
 
 impl Package {
-    /// The manifest of the crate in folder `path`, or `path` itself if it is one.
+    /// Returns the manifest of the crate in folder `path`, or `path` itself if it is a manifest.
     pub(crate) fn manifest(path: &Path) -> Result<PathBuf, BuildError> {
         let manifest = if path.ends_with("Cargo.toml") { path.to_owned() } else { path.join("Cargo.toml") };
         manifest.canonicalize().map_err(|error| BuildError::KernelCrate {
@@ -81,10 +81,10 @@ impl Package {
         })
     }
 
-    /// What the library's root does not say itself, of `no_std` and `features`.
+    /// Returns which of `no_std` and `features` the library's root lacks.
     pub(crate) fn missing<'f>(&self, features: &[&'f str]) -> Result<Missing<'f>, BuildError> {
         let root = std::fs::read_to_string(&self.root).map_err(BuildError::io("read", &self.root))?;
-        // What is no Rust is for the compiler to refuse.
+        // Invalid Rust is left to the compiler to report.
         let attributes = syn::parse_file(&root).map(|file| file.attrs).unwrap_or_default();
         let says = |word: &str| attributes.iter().any(|attribute| has_word(attribute, word));
         Ok(Missing {
@@ -94,13 +94,13 @@ impl Package {
     }
 }
 
-/// What the builder has to add to a crate's root.
+/// The attributes that the builder must add to a crate's root.
 pub(crate) struct Missing<'f> {
     pub no_std: bool,
     pub features: Vec<&'f str>,
 }
 
-/// Whether `word` stands in the attribute, be it behind a `cfg_attr`. Documentation is an attribute, too.
+/// Returns true if the attribute contains `word`, also inside `cfg_attr`. Documentation attributes are ignored.
 fn has_word(attribute: &syn::Attribute, word: &str) -> bool {
     if attribute.path().is_ident("doc") {
         return false;

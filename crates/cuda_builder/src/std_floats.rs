@@ -1,9 +1,9 @@
-//! Calls of float functions that would be std's on the host and another function on a GPU.
+//! Finds calls of float functions that are std's on the host and another function on a GPU.
 //!
-//! `cuda_std`'s attributes replace such calls in the functions that they stand on, but for `F::exp(x)` with an alias `F` of a
-//! float, which they cannot know. In any other function, `x.exp()` is std's method
-//! wherever there is std, whatever traits are in scope. What rounds exactly (`sqrt`, `floor`) is the same in both and not
-//! looked for. The types are not known here: what a generic function calls on its parameters is taken for its traits'.
+//! `cuda_std`'s attributes replace such calls in the functions that they mark, except `F::exp(x)` with an alias `F` of
+//! a float, which they cannot resolve. In any other function, `x.exp()` is std's method wherever std exists, whatever
+//! traits are in scope. Functions that round exactly (`sqrt`, `floor`) are the same in both and are not searched for.
+//! Types are unknown here: calls of a generic function on its parameters are taken for calls of their traits.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -13,7 +13,7 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
 
-/// Methods of `f32` and `f64` that std has, core has not, and whose result is not determined.
+/// Methods of `f32` and `f64` that std has and core lacks, and whose results are not exactly specified.
 const INEXACT: &[&str] = &[
     "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "erf", "erfc", "exp", "exp2",
     "exp_m1", "gamma", "hypot", "ln", "ln_1p", "ln_gamma", "log", "log10", "log2", "powf", "powi", "sin", "sin_cos",
@@ -26,7 +26,7 @@ pub(crate) struct Call {
     line: usize,
     column: usize,
     method: String,
-    /// The function that an attribute on it would help; none where the call is by an alias.
+    /// The function to mark with an attribute; `None` if the call is by an alias, for which an attribute does not help.
     function: Option<String>,
 }
 
@@ -45,7 +45,8 @@ impl fmt::Display for Call {
     }
 }
 
-/// The calls in the Rust files at and under `folder`. What cannot be read or is no Rust is for the compiler to report.
+/// Returns the calls in the Rust files in `folder` and below. Files that cannot be read or parsed are left to the
+/// compiler.
 pub(crate) fn calls(folder: &Path) -> Vec<Call> {
     let mut files = Vec::new();
     collect(folder, &mut files);
@@ -67,7 +68,7 @@ pub(crate) fn calls(folder: &Path) -> Vec<Call> {
     calls
 }
 
-/// The names that stand for a float's type.
+/// The names of aliases of a float's type.
 #[derive(Default)]
 struct Aliases(HashSet<syn::Ident>);
 
@@ -95,14 +96,14 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
     }
 }
 
-/// What a call stands in.
+/// The code around a call.
 #[derive(Clone)]
 enum Around {
-    /// Nothing that is looked into.
+    /// Code that is not searched.
     Nothing,
-    /// A function whose calls are the host's.
+    /// A function whose calls are not replaced.
     Function(String),
-    /// Device code, where all but calls by an alias are replaced.
+    /// Device code, in which all calls but those by an alias are replaced.
     DeviceCode,
 }
 
@@ -114,7 +115,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Looks into a function by `visit`, unless its calls are of types that are not known.
+    /// Searches a function by `visit`, unless its calls are of unknown types.
     fn enter(&mut self, attributes: &[syn::Attribute], signature: &syn::Signature, visit: impl FnOnce(&mut Self)) {
         if is_test(attributes) {
             return;
@@ -132,7 +133,7 @@ impl Search<'_> {
         self.around = outside;
     }
 
-    /// Looks into an item with these attributes by `visit`.
+    /// Searches an item with these attributes by `visit`.
     fn within(&mut self, attributes: &[syn::Attribute], visit: impl FnOnce(&mut Self)) {
         let outside = self.around.clone();
         if is_device_code(attributes) {
@@ -147,7 +148,7 @@ impl Search<'_> {
             Around::Nothing => return,
             Around::DeviceCode if !is_by_alias => return,
             Around::DeviceCode => None,
-            // The attribute would not help.
+            // An attribute would not help.
             Around::Function(name) => (!is_by_alias).then(|| name.clone()),
         };
         let name = method.to_string();
@@ -173,7 +174,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
     }
 
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
-        // The calls of an unmarked trait's methods are mostly on what implements it.
+        // The calls in an unmarked trait's methods are mostly on its implementors.
         if is_device_code(&item.attrs) {
             self.within(&item.attrs, |search| visit::visit_item_trait(search, item));
         }
@@ -207,11 +208,11 @@ impl<'ast> Visit<'ast> for Search<'_> {
         visit::visit_expr_path(self, path);
     }
 
-    /// The arguments of `println!` and the like.
+    /// Searches the arguments of `println!` and similar macros.
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         let arguments = Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated.parse2(call.tokens.clone());
         for argument in arguments.iter().flatten() {
-            // What is made here does not live as long as the file.
+            // The parsed arguments do not live as long as the file, so they need a search of their own.
             let mut within =
                 Search { path: self.path, aliases: self.aliases, around: self.around.clone(), calls: vec![] };
             within.visit_expr(argument);
@@ -220,7 +221,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
     }
 }
 
-/// Whether calls are replaced in what has these attributes.
+/// Returns true if calls are replaced in an item with these attributes.
 fn is_device_code(attributes: &[syn::Attribute]) -> bool {
     let last = |attribute: &syn::Attribute| attribute.path().segments.last().map(|segment| segment.ident.to_string());
     attributes.iter().filter_map(last).any(|name| name == "kernel" || name == "device")

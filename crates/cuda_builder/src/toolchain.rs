@@ -1,8 +1,8 @@
-//! Finding a compiler that can build kernels.
+//! Finds a compiler that can build kernels.
 //!
-//! In this order: the one that [`RUSTC_VARIABLE`] names, the `rustc` of the search path as it acts in the kernel
-//! crate's folder (with rustup: the pinned or active toolchain), the system's own `/usr/bin/rustc`. A compiler can do it if
-//! it knows the target and has the standard library's sources beside it.
+//! Candidates, in order: the one in [`RUSTC_VARIABLE`], the `rustc` of the search path in the kernel crate's folder
+//! (with rustup: the pinned or active toolchain), and the system's `/usr/bin/rustc`. A compiler is usable if it knows
+//! the target and has the standard library's sources.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -12,23 +12,23 @@ use crate::TARGET;
 use crate::arch::Arch;
 use crate::command;
 
-/// The environment variable that names the `rustc` to use, before all others.
+/// The environment variable with the `rustc` to use, before all others.
 pub const RUSTC_VARIABLE: &str = "CUDA_BUILDER_RUSTC";
-/// The environment variable that names the `cargo` to use with it; otherwise the one beside the `rustc`.
+/// The environment variable with the `cargo` to use with it; the default is the one beside the `rustc`.
 pub const CARGO_VARIABLE: &str = "CUDA_BUILDER_CARGO";
 
 const SYSTEM_RUSTC: &str = "/usr/bin/rustc";
 
-/// How a compiler is told to turn every panic into a trap, without a message and the formatting code behind it.
+/// The way in which a compiler turns every panic into a trap, without the message and its formatting code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PanicTrap {
-    /// `-Cpanic=immediate-abort`, since Rust 1.92.
+    /// `-Cpanic=immediate-abort`, from Rust 1.92 on.
     Strategy,
-    /// The feature `panic_immediate_abort` of `core`, before.
+    /// The feature `panic_immediate_abort` of `core`, for older compilers.
     CoreFeature,
 }
 
-/// A `rustc` that can build kernels, and the `cargo` that goes with it.
+/// A `rustc` that can build kernels, with its `cargo`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Toolchain {
     rustc: PathBuf,
@@ -39,39 +39,39 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// The toolchain of this `rustc`, with the `cargo` beside it.
+    /// Returns the toolchain of this `rustc`, with the `cargo` beside it.
     ///
     /// # Errors
-    /// If it cannot build kernels; the text says why.
+    /// If it cannot build kernels; the error has the reason.
     pub fn new(rustc: impl AsRef<Path>) -> Result<Toolchain, Rejected> {
         Toolchain::probe(rustc.as_ref(), None, Path::new("."))
     }
 
-    /// The toolchain of this `rustc` and this `cargo`.
+    /// Returns the toolchain of this `rustc` and this `cargo`.
     ///
     /// # Errors
-    /// If it cannot build kernels; the text says why.
+    /// If it cannot build kernels; the error has the reason.
     pub fn with_cargo(rustc: impl AsRef<Path>, cargo: impl AsRef<Path>) -> Result<Toolchain, Rejected> {
         Toolchain::probe(rustc.as_ref(), Some(cargo.as_ref()), Path::new("."))
     }
 
-    /// The compiler's path: never a rustup proxy, whose choice depends on the folder.
+    /// Returns the compiler's path. It is never a rustup proxy, whose choice depends on the folder.
     pub fn rustc(&self) -> &Path {
         &self.rustc
     }
 
-    /// The path of `cargo`.
+    /// Returns the path of `cargo`.
     pub fn cargo(&self) -> &Path {
         &self.cargo
     }
 
-    /// The version in full, such as `rustc 1.96.0 (ac68faa20 2026-05-25), LLVM 22.1.8`. Two compilers with equal
-    /// versions give the same text for the same sources.
+    /// Returns the full version, such as `rustc 1.96.0 (ac68faa20 2026-05-25), LLVM 22.1.8`. Two compilers with equal
+    /// versions produce the same text from the same sources.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The sources of the standard library.
+    /// Returns the folder of the standard library's sources.
     pub(crate) fn library_source(&self) -> PathBuf {
         library_source(&self.sysroot)
     }
@@ -80,7 +80,7 @@ impl Toolchain {
         self.panic_trap
     }
 
-    /// The architectures that the compiler knows, such as `sm_70`.
+    /// Returns the architectures that the compiler knows, such as `sm_70`.
     pub(crate) fn architectures(&self) -> io::Result<Vec<Arch>> {
         let output = self.rustc_command().args(["--print", "target-cpus", "--target", TARGET]).output()?;
         let names = String::from_utf8_lossy(&output.stdout);
@@ -100,7 +100,7 @@ impl Toolchain {
     fn probe(rustc: &Path, cargo: Option<&Path>, folder: &Path) -> Result<Toolchain, Rejected> {
         let rejected = |reason: String| Rejected { rustc: rustc.to_owned(), reason, remedy: None, version: None };
 
-        // The only commands that keep rustup's variables: they say which toolchain a proxy stands for.
+        // Only these commands keep rustup's variables, which determine the toolchain of a proxy.
         let ask = |arguments: &[&str]| answer(Command::new(rustc).current_dir(folder).args(arguments));
         let verbose = ask(&["-vV"]).map_err(rejected)?;
         let sysroot = PathBuf::from(ask(&["--print", "sysroot"]).map_err(rejected)?.trim());
@@ -139,22 +139,22 @@ impl Toolchain {
     }
 }
 
-/// What a look for toolchains found.
+/// The result of a search for toolchains.
 #[derive(Debug)]
 pub struct Search {
-    /// Those which can build kernels, the preferred one first.
+    /// The toolchains that can build kernels, the preferred one first.
     pub usable: Vec<Toolchain>,
-    /// Those which cannot.
+    /// The toolchains that cannot.
     pub rejected: Vec<Rejected>,
 }
 
 impl Search {
-    /// Looks at every place, for a kernel crate in `folder`.
+    /// Tries every candidate, for a kernel crate in `folder`.
     pub fn run(folder: &Path) -> Search {
         let mut search = Search { usable: Vec::new(), rejected: Vec::new() };
         let explicit_cargo = std::env::var_os(CARGO_VARIABLE).map(PathBuf::from);
         if let Some(explicit) = std::env::var_os(RUSTC_VARIABLE) {
-            // Whoever names a compiler wants that one: no other takes its place.
+            // A compiler that the user names is not replaced by another.
             search.add(Toolchain::probe(Path::new(&explicit), explicit_cargo.as_deref(), folder));
             return search;
         }
@@ -192,7 +192,7 @@ impl fmt::Display for Search {
     }
 }
 
-/// A `rustc` that cannot build kernels, and why.
+/// A `rustc` that cannot build kernels, with the reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rejected {
     rustc: PathBuf,
@@ -213,7 +213,7 @@ impl fmt::Display for Rejected {
 
 impl std::error::Error for Rejected {}
 
-/// What a program writes to standard output, or why it gave none.
+/// Returns what a program writes to standard output, or the reason why it failed.
 fn answer(command: &mut Command) -> Result<String, String> {
     let Output { status, stdout, stderr } = command.output().map_err(|error| format!("cannot be run: {error}"))?;
     if status.success() {
@@ -224,7 +224,7 @@ fn answer(command: &mut Command) -> Result<String, String> {
     }
 }
 
-/// `rustc -vV`'s first line, without a vendor's remark, and its LLVM version.
+/// Returns the first line of `rustc -vV`, without a vendor's remark, and the LLVM version.
 fn version_of(verbose: &str) -> Option<String> {
     let first = verbose.lines().next()?.trim();
     let release = match first.match_indices(')').next() {
@@ -239,11 +239,10 @@ fn library_source(sysroot: &Path) -> PathBuf {
     sysroot.join("lib/rustlib/src/rust/library")
 }
 
-/// The command that installs the sources for a toolchain of rustup's, whose folder is
-/// `…/toolchains/<channel>-<host triple>`.
+/// Returns the command that installs the sources for a rustup toolchain in `…/toolchains/<channel>-<host triple>`.
 fn source_remedy(sysroot: &Path) -> Option<String> {
     let toolchains = sysroot.parent().filter(|folder| folder.ends_with("toolchains"))?;
-    // The name by which the project pins it, where that is another name for the same folder.
+    // The name by which the project pins the toolchain, if it is another name of the same folder.
     let active = std::env::var("RUSTUP_TOOLCHAIN").ok();
     let active = active.filter(|name| toolchains.join(name).canonicalize().is_ok_and(|folder| folder == sysroot));
     let name = match &active {
@@ -253,14 +252,14 @@ fn source_remedy(sysroot: &Path) -> Option<String> {
     Some(format!("rustup component add rust-src --toolchain {}", channel(name)))
 }
 
-/// A toolchain's name without the host's triple.
+/// Returns a toolchain's name without the host's triple.
 fn channel(name: &str) -> &str {
     let starts = ["-x86_64-", "-aarch64-", "-i686-", "-powerpc64le-", "-riscv64gc-"];
     let end = starts.iter().find_map(|start| name.find(start)).unwrap_or(name.len());
     &name[..end]
 }
 
-/// The `cargo` in the compiler's own folder, or else one that can be found.
+/// Returns the `cargo` in the compiler's own folder, or else one in the search path.
 fn cargo_beside(rustc: &Path) -> Option<PathBuf> {
     let name = format!("cargo{}", std::env::consts::EXE_SUFFIX);
     let beside = rustc.parent().map(|folder| folder.join(&name)).filter(|cargo| cargo.is_file());

@@ -1,22 +1,24 @@
 //! The NVIDIA driver, loaded at run time.
 //!
 //! `cust` calls the functions of `libcuda.so.1` by name, as if they had been linked. This crate defines every one of
-//! those names itself: each is a single jump through a table that [`load`] fills from the driver it finds. A program
-//! built so needs no CUDA toolkit to build and no driver to start; where there is no driver, [`load`] says so.
+//! those names: each is one jump through a table that [`load`] fills from the driver. A program that uses this crate
+//! needs no CUDA toolkit to build and no driver to start. If there is no driver, [`load`] returns an error.
 //!
-//! What a `cu…` function answers, then:
+//! A `cu…` function returns:
 //!
-//! | when | answer |
+//! | when | result |
 //! |---|---|
 //! | [`load`] was not called, or failed | `CUDA_ERROR_NOT_INITIALIZED` (3) |
 //! | the driver loaded lacks this function | `CUDA_ERROR_NOT_SUPPORTED` (801) |
-//! | otherwise | what the driver answers |
+//! | otherwise | the driver's result |
 //!
-//! A program links as follows. `cust_raw` asks the linker for `-lcuda` and finds, in the folder that
-//! `CUDA_LIBRARY_PATH` names in `.cargo/config.toml`, an empty archive; the names are then found in this crate, whose
-//! object file any use of [`load`] brings in. They are hidden: no shared library sees them in place of the driver's.
+//! Linking: `cust_raw` passes `-lcuda` to the linker. The linker finds an empty archive in the folder that
+//! `CUDA_LIBRARY_PATH` names in `.cargo/config.toml`. It then finds the names in this crate, whose object file is
+//! linked because the program uses [`load`]. The names are hidden, so shared libraries still see the driver's own
+//! functions.
 //!
-//! Linux on x86-64 and AArch64. Elsewhere the crate builds, and [`load`] answers [`LoadError::UnsupportedPlatform`].
+//! Supported on Linux on x86-64 and AArch64. On other platforms the crate builds, and [`load`] returns
+//! [`LoadError::UnsupportedPlatform`].
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod library;
@@ -35,13 +37,13 @@ use unsupported::open;
 
 macro_rules! names {
     ($($name:ident)*) => {
-        /// Every function that this crate defines, in the order of its table.
+        /// The names of all functions that this crate defines, in the order of its table.
         pub const SYMBOLS: &[&str] = &[$(stringify!($name)),*];
     };
 }
 with_symbols!(names);
 
-/// The functions without which nothing can be done on a GPU. A driver that lacks one is too old.
+/// The functions that every use of a GPU needs. A driver that lacks one is too old.
 pub const REQUIRED: &[&str] = &[
     "cuInit",
     "cuDriverGetVersion",
@@ -63,7 +65,7 @@ pub const REQUIRED: &[&str] = &[
     "cuStreamSynchronize",
 ];
 
-/// The driver that this process uses.
+/// The driver that this process has loaded.
 #[derive(Debug)]
 pub struct Driver {
     file: &'static str,
@@ -71,37 +73,37 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// The name or path under which the library was found.
+    /// Returns the name or path under which the library was found.
     pub fn file(&self) -> &str {
         self.file
     }
 
-    /// Those of [`SYMBOLS`] that this driver lacks; calling one answers `CUDA_ERROR_NOT_SUPPORTED`.
+    /// Returns the names of [`SYMBOLS`] that this driver lacks. Calling one returns `CUDA_ERROR_NOT_SUPPORTED`.
     pub fn missing(&self) -> &[&'static str] {
         &self.missing
     }
 }
 
-/// Why there is no driver to use.
+/// The reason why no driver can be used.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// No library of that name is installed: there is no NVIDIA driver.
+    /// No library of this name is installed: there is no NVIDIA driver.
     #[error("libcuda.so.1 not found")]
     NotFound,
-    /// The library is there, but the dynamic linker refuses it.
+    /// The library exists, but the dynamic linker cannot load it.
     #[error("libcuda.so.1 cannot be loaded: {reason}")]
     Unloadable {
-        /// What the dynamic linker says.
+        /// The dynamic linker's message.
         reason: String,
     },
     /// The driver lacks a function that every use needs.
     #[error("libcuda.so.1 is too old: {missing} missing (CUDA 11.0 or later is needed)")]
     TooOld {
-        /// The first function of [`REQUIRED`] that it lacks.
+        /// The first function of [`REQUIRED`] that the driver lacks.
         missing: &'static str,
     },
-    /// This platform has no driver that this crate knows how to load.
+    /// This crate cannot load a driver on this platform.
     #[error("CUDA is not supported on this platform (only Linux on x86-64 and AArch64)")]
     UnsupportedPlatform,
 }
@@ -112,13 +114,13 @@ impl std::fmt::Debug for LoadError {
     }
 }
 
-/// Loads the driver on the first call; later calls, from any thread, give the same answer.
+/// Loads the driver on the first call. Later calls, from any thread, return the same result.
 ///
 /// The library stays loaded until the process ends.
 ///
 /// # Errors
 ///
-/// [`LoadError`] says why there is no usable driver. Every `cu…` function then answers
+/// When there is no usable driver; [`LoadError`] has the reason. Every `cu…` function then returns
 /// `CUDA_ERROR_NOT_INITIALIZED`.
 pub fn load() -> Result<&'static Driver, LoadError> {
     static DRIVER: OnceLock<Result<Driver, LoadError>> = OnceLock::new();

@@ -1,4 +1,4 @@
-//! Finds the driver's library and fills the table from it.
+//! Opens the driver's library and fills the table with the addresses of its functions.
 
 use std::error::Error;
 use std::ffi::c_void;
@@ -7,17 +7,17 @@ use libloading::Library;
 
 use crate::{Driver, LoadError, REQUIRED, SYMBOLS, trampolines};
 
-/// Where the library may be: where the dynamic linker looks, then where WSL 2 and NixOS keep it.
+/// Where the library is searched: first by the dynamic linker, then at its paths on WSL 2 and NixOS.
 const FILES: &[&str] = &["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", "/run/opengl-driver/lib/libcuda.so.1"];
 
 pub(crate) fn open() -> Result<Driver, LoadError> {
     let mut reason = None;
     for &file in FILES {
-        // SAFETY: the initialisers of NVIDIA's library may run at any time in any thread.
+        // SAFETY: the initialisers of NVIDIA's library have no preconditions: they may run at any time in any thread.
         match unsafe { Library::new(file) } {
             Ok(library) => return install(file, library),
             Err(error) => {
-                // The error itself says only that it failed; its source is what the dynamic linker said.
+                // The error's own text says only that loading failed. Its source has the dynamic linker's message.
                 let message = error.source().map_or_else(|| error.to_string(), ToString::to_string);
                 if !is_absent(file, &message) {
                     reason = reason.or(Some(message));
@@ -28,16 +28,16 @@ pub(crate) fn open() -> Result<Driver, LoadError> {
     Err(reason.map_or(LoadError::NotFound, |reason| LoadError::Unloadable { reason }))
 }
 
-/// Whether `message` says that `file` itself is not there, rather than a library that it needs: glibc's words, or musl's.
+/// True if `message`, from glibc or musl, says that `file` itself is missing and not a library that it needs.
 fn is_absent(file: &str, message: &str) -> bool {
     message.contains("No such file or directory")
         && (message.starts_with(&format!("{file}: cannot open")) || message.contains(&format!("library {file}:")))
 }
 
-/// Fills the table from `library`, unless it lacks what every use needs.
+/// Fills the table from `library`, or returns an error if the library lacks a function of [`REQUIRED`].
 fn install(file: &'static str, library: Library) -> Result<Driver, LoadError> {
     let find = |name: &str| -> Option<*mut c_void> {
-        // SAFETY: the symbol is only kept as an address; its type is the one that the caller of `cu…` declares.
+        // SAFETY: the symbol is only stored as an address. Calls use the type that `cust_raw` declares for it.
         let symbol = unsafe { library.get::<*mut c_void>(name.as_bytes()) }.ok()?;
         Some(*symbol).filter(|address| !address.is_null())
     };

@@ -1,4 +1,10 @@
-//! The functions that `cust` calls: each one jump through its slot of a table.
+//! The `cu…` functions that `cust` calls. Each is one jump through its slot of a table.
+//!
+//! # Design
+//!
+//! An empty `libcuda.a` satisfies the linker, and the functions here take the place of the driver's. One binary
+//! therefore runs with and without a driver, and a missing driver is a value ([`LoadError`](crate::LoadError)), not a
+//! failure to start.
 
 use std::arch::global_asm;
 use std::ffi::c_void;
@@ -9,46 +15,46 @@ use crate::SYMBOLS;
 const CUDA_ERROR_NOT_INITIALIZED: i32 = 3;
 const CUDA_ERROR_NOT_SUPPORTED: i32 = 801;
 
-/// What every function does until the driver is loaded. It ignores its arguments, which the C calling conventions of
-/// both architectures leave to the caller to remove.
+/// The target of every slot until the driver is loaded. It can ignore its arguments: in the C calling conventions of
+/// both architectures the caller removes them.
 extern "C" fn not_initialized() -> i32 {
     CUDA_ERROR_NOT_INITIALIZED
 }
 
-/// What a function does that the driver lacks.
+/// The target of the slots whose function the driver lacks.
 extern "C" fn not_supported() -> i32 {
     CUDA_ERROR_NOT_SUPPORTED
 }
 
-/// Where one function jumps to.
+/// The address that one function jumps to.
 #[repr(transparent)]
 pub(crate) struct Slot(AtomicPtr<c_void>);
 
 impl Slot {
-    /// Sends callers to `function` from now on.
+    /// Makes the function jump to `function` from now on.
     pub(crate) fn set(&self, function: *mut c_void) {
         self.0.store(function, Ordering::Release);
     }
 
-    /// Makes the function answer that it is not supported.
+    /// Makes the function return `CUDA_ERROR_NOT_SUPPORTED`.
     pub(crate) fn set_missing(&self) {
         self.set(not_supported as *mut c_void);
     }
 }
 
-/// One slot for each of [`SYMBOLS`], in that order.
+/// Returns the slots, one for each of [`SYMBOLS`] in that order.
 pub(crate) fn table() -> &'static [Slot] {
     unsafe extern "C" {
         #[link_name = "gridstride_cuda_driver_table"]
         static TABLE: [Slot; SYMBOLS.len()];
     }
-    // SAFETY: the assembly below lays out exactly one pointer for each name that `SYMBOLS` lists, from the same list,
-    // aligned and initialised, in a section that lives as long as the program and that only `Slot` writes to. This
-    // reference is also what brings the assembly's object file into every program that can load the driver.
+    // SAFETY: the assembly below defines one aligned and initialised pointer for each name of `SYMBOLS`. The section
+    // lives as long as the program, and only `Slot` writes to it. This reference also makes the linker include the
+    // assembly's object file in every program that can load the driver.
     unsafe { &TABLE }
 }
 
-// A trampoline clobbers nothing but, on AArch64, x16, which the calling convention reserves for such veneers.
+// A trampoline changes no register but x16 on AArch64, which the calling convention reserves for such jumps.
 #[cfg(target_arch = "x86_64")]
 macro_rules! jump {
     ($name:ident) => {

@@ -1,4 +1,4 @@
-//! A platform without a driver that could be loaded.
+//! Stands in for `library` on a platform for which this crate cannot load a driver.
 
 use crate::{Driver, LoadError};
 

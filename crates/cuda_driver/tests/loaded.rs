@@ -1,4 +1,4 @@
-//! Loading a driver: a library made here stands in for NVIDIA's, in a process of its own for each case.
+//! Tests of `load`. A library built here stands in for NVIDIA's. Each case runs in a process of its own.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ unsafe extern "C" {
     ) -> i32;
 }
 
-/// A driver that has every required function but `without`. Those not written out answer 0.
+/// Returns the source of a driver with every required function but `without`. Functions not written here return 0.
 fn driver_source(without: &str) -> String {
     let mut source = String::from(
         r#"
@@ -48,8 +48,8 @@ fn driver_source(without: &str) -> String {
     source
 }
 
-/// Runs `check` where `libcuda.so.1` is what `library` puts at the path that it is given: in another process, which runs
-/// the test `case` of this program, the caller, again.
+/// Runs `check` in a child process that finds the file written by `library` as `libcuda.so.1`. The child is this test
+/// program, run again with `case`, which must be the name of the calling test.
 fn with_library(case: &str, library: impl FnOnce(PathBuf), check: impl FnOnce()) {
     const VARIABLE: &str = "CUDA_DRIVER_TEST_CASE";
     if env::var_os(VARIABLE).is_some() {
@@ -93,7 +93,7 @@ fn calls_reach_the_driver() {
         unsafe {
             assert_eq!(cuInit(2), 42);
             assert_eq!(cuDeviceGetCount(&mut count), 0);
-            // Six arguments in registers on x86-64, the others on the stack.
+            // On x86-64, six arguments are passed in registers and the others on the stack.
             let sum = (1..=11).map(|place| place * place).sum::<i32>();
             assert_eq!(cuLaunchKernel(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), sum);
             assert_eq!(cuCtxSetLimit(0, 0), 801, "the driver lacks it");

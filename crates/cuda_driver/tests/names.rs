@@ -1,4 +1,4 @@
-//! The list of names against the `cust_raw` that the workspace locks.
+//! Compares the list of names with the declarations of the `cust_raw` version that the workspace locks.
 
 use std::{env, fs, process::Command};
 

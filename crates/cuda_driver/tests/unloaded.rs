@@ -1,4 +1,4 @@
-//! What the functions answer in a process that never calls `load`. No other test may stand in this file.
+//! Tests the functions in a process that never calls `load`. Keep other tests out of this file.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 macro_rules! declare {
@@ -15,7 +15,7 @@ cuda_driver::with_symbols!(declare);
 fn every_function_answers_that_the_driver_is_not_initialized() {
     assert_eq!(FUNCTIONS.len(), cuda_driver::SYMBOLS.len());
     for (name, function) in FUNCTIONS {
-        // SAFETY: without a driver the function ignores its arguments, and this process does not load one.
+        // SAFETY: no driver is loaded in this process, and without one the function ignores its arguments.
         assert_eq!(unsafe { function() }, 3, "{name}");
     }
     let mut addresses: Vec<usize> = FUNCTIONS.iter().map(|(_, function)| *function as usize).collect();

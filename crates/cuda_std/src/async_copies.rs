@@ -1,4 +1,12 @@
 //! Copies from global to shared memory that go on while the thread does other work.
+//!
+//! # Design
+//!
+//! From sm_80 on a copy is `cp.async`, before that a load and a store. The compiler's target features choose.
+//!
+//! In the simulator a copy's destination counts as written, and as unwritten to readers, from the moment the copy
+//! begins. Its value arrives at the wait. A kernel that reads too early, or copies over elements that other threads
+//! still read, is therefore reported.
 
 use crate::{Element, Global, GlobalMut, Shared, backend};
 

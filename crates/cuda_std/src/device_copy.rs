@@ -1,4 +1,10 @@
 //! What device memory may hold and a kernel may be passed.
+//!
+//! # Design
+//!
+//! The trait says for each type where its numbers are, whether any bits are a value, and whether zeros are. Both sides
+//! gather an element number by number with the same code. A blanket implementation for `bytemuck::Pod` would rule out
+//! `bool` and tuples; `Element` is the part of this trait that is `Pod`, for casts and vectors.
 
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, offset_of};

@@ -1,4 +1,9 @@
 //! Global memory: typed views of device buffers.
+//!
+//! # Design
+//!
+//! Each access has a safe, checked method and an `unsafe` unchecked one; the simulator checks both. On a GPU a failed
+//! check traps. A GPU's view has its length on the host and no elements: an access there is out of bounds.
 
 use core::marker::PhantomData;
 

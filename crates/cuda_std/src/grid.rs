@@ -1,4 +1,9 @@
 //! The whole grid: a barrier of all blocks, and the launches before and after it.
+//!
+//! # Design
+//!
+//! The barrier is a word that the driver provides to a cooperative launch, with the protocol of CUDA's cooperative
+//! groups: the word's highest bit turns when the last block has arrived.
 
 use crate::backend;
 

@@ -1,4 +1,10 @@
 //! How a kernel's parameters cross from the host to the device.
+//!
+//! # Design
+//!
+//! `#[kernel]` passes a view as a pointer and a length, two parameters of the entry. A view passed as one struct would
+//! arrive in memory, and the pointer in it would lose its address space: its accesses would be generic. Other values
+//! arrive whole; a struct is read by `ld.param`.
 
 use crate::backend::{self, Owner, Regions};
 use crate::device_copy::copy_to_words;

@@ -1,4 +1,12 @@
 //! Shared memory: typed handles on 32-bit addresses in the block's memory.
+//!
+//! # Design
+//!
+//! A handle is a 32-bit address in the block's shared memory, not a Rust pointer: LLVM would address memory behind a
+//! pointer by generic loads and stores, which are slower. `global_asm!` declares the arrays.
+//!
+//! Two of an access's `asm!` options follow from that. It is `nomem`, because LLVM does not know this memory. It is not
+//! `pure`, so accesses keep their order.
 
 use core::marker::PhantomData;
 

@@ -1,4 +1,10 @@
 //! Memory that a kernel crate declares once, by `#[address_space(…)]`: constant, global and shared.
+//!
+//! # Design
+//!
+//! A static in constant or global memory is an ordinary `static` of the crate with its initial value. The PTX has it
+//! under its symbol, by which the host finds it; `cuda_builder` moves constants to `.const`. Each simulated device
+//! copies the initial value into memory of its own at the first use.
 
 use core::fmt;
 

@@ -1,4 +1,16 @@
 //! `ladder!`: the rungs of an algorithm, declared once.
+//!
+//! # Design
+//!
+//! `ladder!` in `gpu/src/<algorithm>/mod.rs` lists an algorithm's rungs in order, each with the kernels that it
+//! launches. From this list come the modules, the enum (`ReduceRung`, which implements `Ladder`), the names on the
+//! command line, the help texts and the tables.
+//!
+//! A rung's types and operators are read from the instances of its first kernel. The default rung for a type and
+//! operator is the last one that is built for them. Nothing of this is written down a second time.
+//!
+//! A rung, a kernel and an entry are three things: `reduce` has a rung `grid_stride`, which launches one of several
+//! kernels, each of which has an entry for every type and operator.
 
 use std::collections::BTreeSet;
 

@@ -3,6 +3,11 @@
 //!
 //! The text stays what it is otherwise. A call becomes an argument of the function that leaves it, so that what is temporary
 //! in it lives as long as before.
+//!
+//! # Design
+//!
+//! The macro puts a `Step` around each loop that contains calls and around each call in a branch. Steps record source
+//! lines, not return addresses, because the optimiser duplicates and merges those.
 
 use proc_macro2::Span;
 use quote::quote;

@@ -1,13 +1,15 @@
-//! For build scripts: what linking with `cust` takes where there is no CUDA toolkit.
+//! Lets build scripts link with `cust` on machines without a CUDA toolkit.
 //!
-//! `cust_raw` asks the linker for `-lcuda`, and its build script fails if neither `CUDA_LIBRARY_PATH` nor a usual place has
-//! a toolkit; it does not say what to do. The build script of this crate looks for the same things before, and says it.
-//! Cargo begins with what the most units depend on: that is why `cuda_driver` and `launch` have build scripts that depend on
-//! this crate, and it on nothing. `cuda_builder` depends on it as well, though it uses nothing of it: so it is among the
-//! first ten units, about when `syn` is begun. What builds PTX alone links with nothing: the build script looks only with the
-//! feature `linking`, which `launch` and `cuda_driver` ask for.
+//! `cust_raw` passes `-lcuda` to the linker. Its build script fails if there is a toolkit neither at
+//! `CUDA_LIBRARY_PATH` nor in a default folder, and does not say what to do. The build script of this crate checks for
+//! the same folders earlier and prints the remedy.
+//!
+//! Cargo first compiles the crates that most others depend on. `cuda_driver` and `launch` therefore have build
+//! scripts that depend on this crate, and this crate depends on nothing. `cuda_builder` depends on it only for this
+//! order: the check is then among the first ten units. A crate that only builds PTX links with nothing, so the build
+//! script checks only with the feature `linking`, which `launch` and `cuda_driver` enable.
 
-/// Tells `cargo` where the linker finds an empty archive for `-lcuda`, since a toolkit's own folders need not have one.
+/// Prints the search path of an empty archive for `-lcuda`. The folders of a toolkit need not have one.
 pub fn announce_archive() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-link-search=native={}", concat!(env!("CARGO_MANIFEST_DIR"), "/../cuda_driver/stub/lib64"));

@@ -1,17 +1,17 @@
-//! A project without the library's folder is told what to do, and that helps.
+//! Tests the message for a project without an archive for `-lcuda`, and its remedy.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Builds the project in `folder` as its user would, who has not set the variable.
+/// Builds the project in `folder` with the variable unset.
 fn build(folder: &Path) -> Output {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--offline"]).current_dir(folder).env_remove("CUDA_LIBRARY_PATH");
     cargo.env("CARGO_TARGET_DIR", folder.join("target")).output().unwrap()
 }
 
-/// A project in `folder` whose build script uses this crate with these features.
+/// Makes a project in `folder` whose build script uses this crate with `features`.
 fn make_project(folder: &Path, features: &str) {
     let manifest = format!(
         "[package]\nname = \"mine\"\nedition = \"2024\"\n\n[workspace]\n\n[build-dependencies]\ncuda_stub = {{ path = {:?}, features = [{features}] }}\n",
@@ -23,7 +23,7 @@ fn make_project(folder: &Path, features: &str) {
     fs::write(folder.join("src/main.rs"), "fn main() {}\n").unwrap();
 }
 
-/// Whether nothing is missing here, which is then said.
+/// Returns true, and prints that the test is skipped, if this machine has a CUDA toolkit.
 fn has_toolkit() -> bool {
     let has_toolkit = Path::new("/usr/local/cuda/lib64").is_dir() || Path::new("/opt/cuda/lib64").is_dir();
     if has_toolkit {
@@ -32,7 +32,8 @@ fn has_toolkit() -> bool {
     has_toolkit
 }
 
-/// Cargo orders what it compiles by how much depends on it, which an edge more or less in the graph changes.
+/// Fails if the message comes late. Cargo's order depends on how many units depend on each crate, so that a changed
+/// dependency can change it.
 #[test]
 fn a_project_is_told_before_what_takes_long_is_compiled() {
     if has_toolkit() {
@@ -40,7 +41,7 @@ fn a_project_is_told_before_what_takes_long_is_compiled() {
     }
     let scratch = tempfile::tempdir().unwrap();
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/own-kernel/Cargo.toml");
-    // From a folder where cargo does not see the project's `.cargo/`.
+    // In this folder cargo does not find the project's `.cargo/`.
     let output = Command::new(env!("CARGO"))
         .args(["test", "--no-run", "--offline", "--locked", "--jobs", "2", "--manifest-path"])
         .arg(project)
@@ -52,13 +53,13 @@ fn a_project_is_told_before_what_takes_long_is_compiled() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success(), "{said}");
     assert!(said.contains("CUDA_LIBRARY_PATH is not set"), "{said}");
-    // `syn` is begun at about the same time.
+    // `syn` is not listed: cargo starts it at about the same time.
     for long in ["Compiling cust_raw", "Compiling num-traits", "Compiling rayon", "Compiling serde"] {
         assert!(!said.contains(long), "{long}is before what is missing: {said}");
     }
 }
 
-/// As for what builds PTX alone.
+/// A crate that only builds PTX does not link.
 #[test]
 fn who_does_not_link_needs_nothing() {
     let scratch = tempfile::tempdir().unwrap();

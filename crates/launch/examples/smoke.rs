@@ -1,5 +1,6 @@
-//! Opens a device, says what it is, moves data there and back, and runs a kernel that works and one that fails: the first
-//! thing to run on a new machine.
+//! A first test of a new machine: opens a device, prints its properties, copies data to it and back, and runs one
+//! kernel
+//! that works and one that fails.
 //!
 //! ```text
 //! cargo run -p launch --example smoke -- [auto|gpu|gpu:N|sim]
@@ -11,7 +12,7 @@ use std::process::ExitCode;
 use cuda_std::{GlobalMut, kernel, thread};
 use launch::{Device, DeviceChoice, Kernel, LaunchConfig, PtxImage, PtxModule};
 
-/// Elements of the round trip: 64 MiB.
+/// The number of elements that are copied to the device and back: 64 MiB.
 const ELEMENTS: usize = 16 << 20;
 
 /// Adds 1 to every element; one thread per element.
@@ -23,13 +24,13 @@ pub fn add_one(y: GlobalMut<u32>) {
     }
 }
 
-/// Writes where there is nothing.
+/// Writes out of bounds.
 #[kernel]
 pub fn crash(y: GlobalMut<u32>) {
     y.store(y.len(), 1);
 }
 
-/// The same two kernels, written by hand.
+/// The PTX of both kernels, written by hand.
 const PTX: &str = r"
 .version 7.0
 .target sm_70
@@ -80,7 +81,7 @@ const BROKEN_PTX: &str =
 mod broken {
     use cuda_std::kernel;
 
-    /// A kernel whose PTX is none.
+    /// A kernel whose PTX is invalid.
     #[kernel]
     pub fn k() {}
 }
@@ -138,7 +139,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     run_kernels(&device)?;
     drop((buffer, copy, empty, device));
 
-    // A GPU is lost to the process after a crash; the simulator goes on.
+    // After a crash this process can no longer use the GPU; the simulator can still be used.
     match Device::open(choice, MODULES) {
         Ok(device) if !device.is_simulated() => return Err("a lost GPU was opened again".into()),
         Ok(device) if device.upload(&[7_u32])?.download()? != [7] => return Err("the simulator does not go on".into()),
@@ -149,13 +150,13 @@ fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Adds 1 to `data` on its way to the device and back, from page-locked memory, in one stream and in four.
+/// Uploads `data` from page-locked memory, adds 1, and downloads it, in one stream and in four.
 fn run_streams(device: &Device, data: &[u32]) -> Result<(), Box<dyn Error>> {
     let mut from = device.pinned::<u32>(data.len())?;
     from.copy_from_slice(data);
     let mut into = device.pinned::<u32>(data.len())?;
     let mut buffer = device.alloc::<u32>(data.len())?;
-    // The kernel's first launch has the driver compile it.
+    // The driver compiles the kernel at its first launch.
     device.launch(LaunchConfig::new(1, 32), add_one(buffer.view_mut()))?;
     for count in [1, 1, 4] {
         into.fill(0);
@@ -202,7 +203,7 @@ fn run_streams(device: &Device, data: &[u32]) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Adds 1 to the host's memory in place.
+/// Adds 1 to mapped host memory in place.
 fn run_mapped(device: &Device) -> Result<(), Box<dyn Error>> {
     let mut mapped = device.mapped::<u32>(ELEMENTS)?;
     mapped.as_mut_slice()?.fill(41);
@@ -216,7 +217,7 @@ fn run_mapped(device: &Device) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs the kernels. At the end a GPU is lost.
+/// Runs the kernels. The last one crashes, after which the GPU is lost.
 fn run_kernels(device: &Device) -> Result<(), Box<dyn Error>> {
     let config = LaunchConfig::new((ELEMENTS as u32).div_ceil(256), 256);
     let mut y = device.zeroed::<u32>(ELEMENTS)?;

@@ -1,4 +1,12 @@
-//! What a back end does: the one face of the GPU and of the simulator.
+//! The interface of a back end, which the GPU and the simulator implement.
+//!
+//! # Design
+//!
+//! The trait `Backend` is all that a device does. The GPU (`cuda/`) and the simulator (`simulated.rs`) implement it. It
+//! takes addresses as they are; `Buffer`, `Stream`, `Graph` and `Call` stand above it and make it safe.
+//!
+//! No code above the trait asks which device it is, but for the reasons that `device.rs` lists. Without CUDA the crate
+//! still compiles: opening a GPU then returns an error that says so.
 
 use std::any::{Any, TypeId};
 use std::ffi::c_void;
@@ -12,34 +20,36 @@ use crate::error::Error;
 use crate::properties::{KernelResources, Occupancy, Properties};
 use crate::work::{RecordedLaunch, Work};
 
-/// Bytes of what another process opens memory or an event by.
+/// The size of an IPC handle in bytes, for memory and for events.
 pub(crate) const HANDLE_BYTES: usize = 64;
 
-/// Does a device's work, in the order in which it is asked for it.
+/// Executes a device's work in the order in which it is enqueued.
 ///
-/// It takes addresses as they are: that the memory is its own, and stays as long as it is used, is the caller's word.
+/// Addresses are not checked: the caller guarantees that the memory is this device's and lives as long as it is used.
 pub(crate) trait Backend: Any + Ipc + Send + Sync {
-    /// "NVIDIA H200", or "simulator".
+    /// Returns the name: "NVIDIA H200", or "simulator".
     fn name(&self) -> &str;
 
-    /// What [`Device::summary`](crate::Device::summary) says of it.
+    /// Returns the text of [`Device::summary`](crate::Device::summary).
     fn description(&self) -> String;
 
     fn properties(&self) -> Result<Properties, Error>;
 
     fn multiprocessors(&self) -> u32;
 
-    /// Shared memory that a block may have, in bytes: static and dynamic together.
+    /// Returns the maximum of static and dynamic shared memory together that a block may use, in bytes.
     fn max_shared_bytes(&self) -> u32;
 
-    /// What `kernel` takes.
+    /// Returns the registers and memory that `kernel` uses.
     fn resources(&self, kernel: &'static KernelInfo) -> Result<KernelResources, Error>;
 
-    /// How many blocks of so many threads and bytes of dynamic shared memory a multiprocessor holds.
+    /// Returns how many blocks of `block_threads` threads and `shared_bytes` bytes of dynamic shared memory fit on a
+    /// multiprocessor.
     fn occupancy(&self, kernel: &'static KernelInfo, block_threads: u32, shared_bytes: u32)
     -> Result<Occupancy, Error>;
 
-    /// How many blocks of so many threads and bytes of dynamic shared memory a cooperative launch may have.
+    /// Returns the largest number of blocks that a cooperative launch of this block size and dynamic shared memory may
+    /// have.
     fn most_cooperative_blocks(
         &self,
         kernel: &'static KernelInfo,
@@ -47,189 +57,193 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
         shared_bytes: u32,
     ) -> Result<u32, Error>;
 
-    /// Memory of `bytes` bytes, at least one, for kernels, with unspecified contents.
+    /// Allocates `bytes` bytes, at least one, for kernels. The contents are unspecified.
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error>;
 
-    /// As [`allocate`](Self::allocate), and whether it is new: if not, it is as one that was allocated for the same type, of as
-    /// many bytes, has been left.
+    /// Like [`allocate`](Self::allocate); also returns whether the memory is new. If it is not, it has the contents
+    /// that the last workspace of the same type and size had when it was freed.
     fn allocate_workspace(&self, bytes: usize, _of: TypeId) -> Result<(Allocated, bool), Error> {
         Ok((self.allocate(bytes)?, true))
     }
 
-    /// Memory of the host of `bytes` bytes, at least one, that the operating system leaves where it is.
+    /// Allocates `bytes` bytes, at least one, of page-locked host memory.
     fn page_lock(&self, bytes: usize, purpose: PageLock) -> Result<Allocated, Error>;
 
-    /// Copies `from` to the device. Waits until it is done.
+    /// Copies `from` to the device and waits for the copy to finish.
     ///
     /// # Safety
-    /// At `to` must be as many bytes of this device's memory, which nobody else accesses.
+    /// `to` must point to `from.len()` bytes of this device's memory, which no other code accesses during the call.
     unsafe fn write(&self, to: *mut u8, from: &[MaybeUninit<u8>]) -> Result<(), Error>;
 
-    /// Copies `bytes` bytes from the device. Waits until it is done.
+    /// Copies `bytes` bytes from the device and waits for the copy to finish.
     ///
     /// # Safety
-    /// At `from` must be that many bytes of this device's memory, which nobody writes; `to` must be valid for writing them.
+    /// `from` must point to `bytes` bytes of this device's memory, which no other code writes during the call. `to`
+    /// must be valid for writes of that size.
     unsafe fn read(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
 
-    /// Copies `from`, as many bytes as it has, to a static. Waits until it is done.
+    /// Copies `from`, which has the static's size, to a static and waits for the copy to finish.
     fn write_static(&self, of: &'static DeviceStatic, from: &[MaybeUninit<u8>]) -> Result<(), Error>;
 
-    /// Copies all bytes of a static from the device. Waits until it is done.
+    /// Copies all bytes of a static from the device and waits for the copy to finish.
     ///
     /// # Safety
-    /// `to` must be valid for writing as many bytes.
+    /// `to` must be valid for writes of the static's size.
     unsafe fn read_static(&self, of: &'static DeviceStatic, to: *mut u8) -> Result<(), Error>;
 
     /// Sets `bytes` bytes to zero.
     ///
     /// # Safety
-    /// At `start` must be that many bytes of this device's memory, which nobody else accesses. They may be freed at any time.
+    /// `start` must point to `bytes` bytes of this device's memory, which no other code accesses until this is done.
+    /// They may be freed at any time after the call.
     unsafe fn zero(&self, start: *mut u8, bytes: usize) -> Result<(), Error>;
 
-    /// Copies `bytes` bytes within the device, which are all of a buffer.
+    /// Copies `bytes` bytes, a whole buffer, within the device.
     ///
     /// # Safety
-    /// At both must be that many bytes of this device's memory, without overlap; nobody else accesses those at `to`, and
-    /// nobody writes the others. They may be freed at any time.
+    /// Both must point to `bytes` bytes of this device's memory, without overlap. Until the copy is done, no other code
+    /// may access the bytes at `to` or write the bytes at `from`. Both may be freed at any time after the call.
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
 
-    /// Copies `bytes` bytes, not 0, from the memory of `source`, which may be this, in the order of what this was asked, though
-    /// not of what `source` was.
+    /// Copies `bytes` bytes, at least one, from the memory of `source`, which may be this device. The copy is ordered
+    /// after the earlier work of this device, but not after that of `source`.
     ///
     /// # Safety
-    /// As for [`copy`](Self::copy), but for how many bytes there are; those at `from` must be of `source`. They may be freed once
-    /// both devices [wait](Self::wait_for) for the copy.
+    /// As for [`copy`](Self::copy), except that `bytes` need not be a whole buffer and that the bytes at `from` must be
+    /// `source`'s. They may be freed once both devices [wait](Self::wait_for) for the copy.
     unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error>;
 
-    /// As [`record`](Self::record), though without a time.
+    /// Like [`record`](Self::record), for an event without a time.
     fn record_order(&self) -> Result<Moment, Error>;
 
-    /// Lets everything asked from now on, but for what streams are asked, wait for `moment`.
+    /// Makes everything that is enqueued from now on, except in streams, wait for `moment`.
     ///
     /// # Safety
-    /// It must be of this device or another of the same kind.
+    /// `moment` must be of this device or of another of the same kind.
     unsafe fn wait_for(&self, moment: &Moment) -> Result<(), Error>;
 
-    /// Lets this device access memory of `other`, which is of the same kind, directly. Whether it can; copies between them
-    /// work also if not.
+    /// Gives this device direct access to memory of `other`, which is of the same kind. Returns false if the devices do
+    /// not support it; copies between them work in both cases.
     fn enable_peer(&self, other: &dyn Backend) -> Result<bool, Error>;
 
-    /// Finds out whether `kernel` can be launched with `config`, and loads it if it is not loaded yet.
+    /// Checks that `kernel` can be launched with `config`, and loads it if necessary.
     fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error>;
 
-    /// The device's own stream, as the driver has it, whose context is current then; null where there is none.
+    /// Makes the device's context current and returns the driver's handle of its own stream, or null if there is none.
     fn raw_stream(&self) -> Result<*mut c_void, Error> {
         Ok(ptr::null_mut())
     }
 
-    /// Compiles those of `kernels` that have not been, for launches without tables. Together that takes less time than one by one.
+    /// Compiles those of `kernels` that are not compiled yet, for launches without tables. Compiling them together is
+    /// faster than one by one.
     fn compile(&self, _kernels: &[&'static KernelInfo]) {}
 
     /// Launches `call`, whose parameters are `params`.
     ///
     /// # Safety
-    /// The views in it must be of this device's memory. It may be freed at any time.
+    /// The views in `call` must be of this device's memory, which may be freed at any time after the call.
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error>;
 
-    /// A launch that is all made but for what only the driver can do.
+    /// Prepares a launch, so that only the driver's launch call remains to be made.
     ///
     /// # Safety
-    /// Whenever it is launched, what holds of [`launch`](Self::launch) must hold, and this must live.
+    /// At each later launch, the conditions of [`launch`](Self::launch) must hold and this device must live.
     unsafe fn bare_launch(&self, launch: RecordedLaunch) -> Result<Box<dyn Prepared>, Error>;
 
-    /// All of `work`, one piece after the other, as a whole.
+    /// Returns a graph that executes the pieces of `work` in order.
     ///
     /// # Safety
-    /// Whenever it is launched, what holds of [`launch`](Self::launch), [`zero`](Self::zero) and [`copy`](Self::copy) must
-    /// hold, and this must live.
+    /// At each later launch, the conditions of [`launch`](Self::launch), [`zero`](Self::zero) and [`copy`](Self::copy)
+    /// must hold and this device must live.
     unsafe fn graph(&self, work: Vec<Work>) -> Result<Box<dyn Prepared>, Error>;
 
-    /// Waits until everything asked so far is done, but for what streams were asked.
+    /// Waits for everything enqueued so far, except in streams.
     fn synchronize(&self) -> Result<(), Error>;
 
-    /// A moment when everything asked so far is done, but for what streams were asked.
+    /// Records an event that completes when everything enqueued so far, except in streams, is done.
     fn record(&self) -> Result<Moment, Error>;
 
-    /// The time between two moments; nothing if they come the other way round. Waits for both.
+    /// Waits for both events and returns the time between them, or zero if `to` completed first.
     ///
     /// # Safety
-    /// Both must be of this device.
+    /// Both events must be of this device.
     unsafe fn elapsed(&self, from: &Moment, to: &Moment) -> Result<Duration, Error>;
 
-    /// Whether races of streams are looked for.
+    /// True if the device checks for races between streams.
     fn checks_streams(&self) -> bool {
         false
     }
 
-    /// New streams. What was asked before is done.
+    /// Waits for the earlier work and returns `count` new streams.
     fn streams(&self, count: usize) -> Result<Vec<Box<dyn BackendStream + '_>>, Error>;
 }
 
-/// Memory and events that several processes of a host use, as CUDA's IPC has them.
+/// Memory and events that several processes of one host share, through CUDA's IPC.
 pub(crate) trait Ipc {
-    /// By what another process opens memory.
+    /// Returns a handle by which another process opens this memory.
     ///
     /// # Safety
-    /// `start` must be the first of `bytes` bytes, which [`Backend::allocate`] gave. They are not to be freed.
+    /// `start` must be the first of `bytes` bytes of one allocation of [`Backend::allocate`], which must not be freed.
     unsafe fn memory_handle(&self, start: *const u8, bytes: usize) -> Result<[u8; HANDLE_BYTES], Error>;
 
-    /// Memory of another process, if there is any under this handle.
+    /// Opens the memory of another process that `handle` names.
     fn open_memory(&self, handle: &[u8; HANDLE_BYTES]) -> Result<Opened, Error>;
 
-    /// Copies `bytes` bytes, not 0, of what [`open_memory`](Self::open_memory) gave, in the order of what this was asked. Another
-    /// process may write them meanwhile: then anything is copied.
+    /// Copies `bytes` bytes, at least one, from memory that [`open_memory`](Self::open_memory) returned, in stream
+    /// order. If another process writes them during the copy, the copied contents are unspecified.
     ///
     /// # Safety
-    /// As for [`Backend::copy`], for the bytes at `to`; there must be so many at `from`.
+    /// As for [`Backend::copy`] for the bytes at `to`. `from` must point to `bytes` bytes of the opened memory.
     unsafe fn copy_opened(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
 
-    /// A moment that has not come yet, for [`record_in`](Self::record_in), and by what another process opens it.
+    /// Returns an event that is not recorded yet, for [`record_in`](Self::record_in), and its handle for other
+    /// processes.
     fn shared_event(&self) -> Result<(Moment, [u8; HANDLE_BYTES]), Error>;
 
-    /// Makes `moment` the one when everything asked so far is done, but for what streams are asked.
+    /// Records `moment`: it completes when everything enqueued so far, except in streams, is done.
     ///
     /// # Safety
-    /// It must be of [`shared_event`](Self::shared_event) of this device.
+    /// `moment` must be returned by [`shared_event`](Self::shared_event) of this device.
     unsafe fn record_in(&self, moment: &Moment) -> Result<(), Error>;
 
-    /// Another process's moment, for [`Backend::wait_for`].
+    /// Opens another process's event, for [`Backend::wait_for`].
     fn open_event(&self, handle: &[u8; HANDLE_BYTES]) -> Result<Moment, Error>;
 }
 
-/// Memory of another process, closed when dropped.
+/// Memory of another process. Dropping it closes the mapping.
 pub(crate) struct Opened {
     pub(crate) start: *const u8,
     pub(crate) bytes: usize,
     pub(crate) _owner: Box<dyn Send + Sync>,
 }
 
-// SAFETY: it gives a raw pointer alone, and whoever accesses memory through it answers for that.
+// SAFETY: it only has a raw pointer, and each access through it is `unsafe` with conditions of its own.
 unsafe impl Send for Opened {}
-// SAFETY: as above.
+// SAFETY: it only has a raw pointer, and each access through it is `unsafe` with conditions of its own.
 unsafe impl Sync for Opened {}
 
-/// A stream beside the device's own. It must be finished before it is dropped.
+/// A stream beside the device's own. The caller must call `finish` before dropping it.
 pub(crate) trait BackendStream: Send + Sync {
-    /// Copies `bytes` bytes to the device, where views show them in elements of `element` bytes.
+    /// Copies `bytes` bytes to the device, in elements of `element` bytes.
     ///
     /// # Safety
-    /// At `to` must be that many bytes of this device's memory, at a multiple of `element`; `from` must be valid for reading
-    /// them. All must stay until the copy is done, and those at `from` unchanged.
+    /// `to` must point to `bytes` bytes of this device's memory, aligned to `element`. `from` must be valid for reads
+    /// of that size. Both must live, and the bytes at `from` must not change, until the copy is done.
     unsafe fn upload(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error>;
 
-    /// Copies `bytes` bytes to the host, which views show in elements of `element` bytes.
+    /// Copies `bytes` bytes to the host, in elements of `element` bytes.
     ///
     /// # Safety
-    /// At `from` must be that many bytes of this device's memory, at a multiple of `element`; `to` must be valid for writing
-    /// them. All must stay until the copy is done, and nobody else may access those at `to`.
+    /// `from` must point to `bytes` bytes of this device's memory, aligned to `element`. `to` must be valid for writes
+    /// of that size. Both must live, and no other code may access the bytes at `to`, until the copy is done.
     unsafe fn download(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error>;
 
-    /// Copies `bytes` bytes, in elements of `element` bytes, between the memories of two devices, one of which is this stream's;
-    /// they may be the same.
+    /// Copies `bytes` bytes, in elements of `element` bytes, between the memories of two devices, which may be the
+    /// same. One must be this stream's device.
     ///
     /// # Safety
-    /// At each address must be that many bytes of its device's memory, at a multiple of `element`, without overlap. All must stay
-    /// until the copy is done.
+    /// Each address must point to `bytes` bytes of its device's memory, aligned to `element`, without overlap. All must
+    /// live until the copy is done.
     unsafe fn copy(
         &self,
         to: (*mut u8, &dyn Backend),
@@ -241,60 +255,60 @@ pub(crate) trait BackendStream: Send + Sync {
     /// Launches `call`, whose parameters are `params`.
     ///
     /// # Safety
-    /// The views in it must be of this device's memory, which must stay until the kernel has ended.
+    /// The views in `call` must be of this device's memory, which must live until the kernel has ended.
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error>;
 
-    /// A moment when everything asked of the stream so far is done.
+    /// Records an event that completes when everything enqueued in the stream so far is done.
     fn record(&self) -> Result<Moment, Error>;
 
-    /// Lets what is asked from now on wait for `moment`.
+    /// Makes what is enqueued in the stream from now on wait for `moment`.
     ///
     /// # Safety
-    /// It must be of this device or another of the same kind.
+    /// `moment` must be of this device or of another of the same kind.
     unsafe fn wait(&self, moment: &Moment) -> Result<(), Error>;
 
-    /// Waits until everything asked so far is done.
+    /// Waits for everything enqueued in the stream so far.
     fn synchronize(&self) -> Result<(), Error>;
 
-    /// Waits until nothing runs in the stream any more. Only then does it return, also with an error: what the stream used
-    /// may then go.
+    /// Waits until the stream has no running work, even if it returns an error. The memory that the stream used may be
+    /// freed afterwards.
     fn finish(&self) -> Result<(), Error>;
 }
 
-/// Work that was made ready once, to be launched again and again.
+/// Work that was prepared once and can be launched many times.
 pub(crate) trait Prepared: Send + Sync {
-    /// Does it, after what was asked of the device before.
+    /// Enqueues the work after the earlier work of the device.
     ///
     /// # Safety
-    /// What [`Backend::graph`] or [`Backend::bare_launch`] says must hold.
+    /// The conditions of [`Backend::graph`] or [`Backend::bare_launch`] must hold.
     unsafe fn launch(&mut self) -> Result<(), Error>;
 }
 
-/// What page-locked memory is for.
+/// The use of page-locked memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PageLock {
-    /// Copies by any GPU.
+    /// Copies to or from any GPU.
     Copies,
-    /// Kernels that access it in place.
+    /// Access by kernels, in place.
     Mapping,
 }
 
-/// Memory of a back end, freed when dropped.
+/// Memory of a back end. Dropping it frees it.
 pub(crate) struct Allocated {
-    /// The first byte for kernels, if they may access it.
+    /// The address of the first byte for kernels, if they may access it.
     pub(crate) on_device: Option<*mut u8>,
-    /// The first byte for the host, if it may access it.
+    /// The address of the first byte for the host, if it may access it.
     pub(crate) on_host: Option<NonNull<u8>>,
     _owner: Box<dyn Send + Sync>,
 }
 
-// SAFETY: it gives raw pointers alone, and whoever accesses memory through them answers for that.
+// SAFETY: it only has raw pointers, and each access through them is `unsafe` with conditions of its own.
 unsafe impl Send for Allocated {}
-// SAFETY: as above.
+// SAFETY: it only has raw pointers, and each access through them is `unsafe` with conditions of its own.
 unsafe impl Sync for Allocated {}
 
 impl Allocated {
-    /// What `owner` frees when it is dropped.
+    /// Makes a value for memory that `owner` frees when it is dropped.
     pub(crate) fn new(
         on_device: Option<*mut u8>,
         on_host: Option<NonNull<u8>>,
@@ -304,14 +318,14 @@ impl Allocated {
     }
 }
 
-/// A point in a back end's work, under the number by which it knows it; forgotten when dropped.
+/// An event of a back end, by the back end's number for it. Dropping it releases the event.
 pub(crate) struct Moment {
     pub(crate) number: u64,
     _owner: Box<dyn Send + Sync>,
 }
 
 impl Moment {
-    /// What `owner` lets the back end forget when it is dropped.
+    /// Makes an event that `owner` releases when it is dropped.
     pub(crate) fn new(number: u64, owner: impl Send + Sync + 'static) -> Self {
         Self { number, _owner: Box::new(owner) }
     }

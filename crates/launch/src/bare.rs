@@ -1,4 +1,4 @@
-//! A launch by the driver's call alone, to measure what [`Device::launch`] adds.
+//! A launch by the driver's call alone, to measure the overhead of [`Device::launch`].
 
 use std::marker::PhantomData;
 
@@ -9,8 +9,8 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::work::RecordedLaunch;
 
-/// A launch that was checked and made ready once: on a GPU, [`launch`](Self::launch) is one `cuLaunchKernel` and nothing
-/// else. Only of use as a yardstick.
+/// A launch that was checked and prepared once. On a GPU, [`launch`](Self::launch) is one `cuLaunchKernel` call. It is
+/// only used to measure.
 #[doc(hidden)]
 pub struct BareLaunch<'a> {
     prepared: Box<dyn Prepared>,
@@ -21,13 +21,13 @@ pub struct BareLaunch<'a> {
 }
 
 impl Device {
-    /// Makes a launch ready to be made again and again.
+    /// Checks and prepares a launch that can be repeated.
     #[doc(hidden)]
     pub fn bare_launch<'a>(&self, config: LaunchConfig, call: Call<'a>) -> Result<BareLaunch<'a>, Error> {
         let mut params = Params::new();
         self.encode(config, &call, &mut params)?;
-        // SAFETY: what the call borrows stays borrowed as long as what is made here, which keeps the device; the views are of
-        // its memory.
+        // SAFETY: the result borrows what the call borrows and keeps the device alive. `encode` has checked that the
+        // views are of this device's memory.
         let prepared = unsafe { self.backend().bare_launch(RecordedLaunch::new(config, call, params)) }?;
         Ok(BareLaunch { prepared, borrows: PhantomData, _device: self.clone() })
     }
@@ -38,7 +38,7 @@ impl BareLaunch<'_> {
     #[doc(hidden)]
     #[inline]
     pub fn launch(&mut self) -> Result<(), Error> {
-        // SAFETY: the views live and are of this device's memory, and the device lives.
+        // SAFETY: `self` keeps the views borrowed and the device alive, and the views are of this device's memory.
         unsafe { self.prepared.launch() }
     }
 }

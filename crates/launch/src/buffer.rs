@@ -14,10 +14,10 @@ use crate::error::Error;
 use crate::memory::{Memory, MemoryId, byte_len};
 use crate::part::BufferPart;
 
-/// `len` elements in a device's memory, freed when dropped.
+/// An array of `len` elements in a device's memory. Dropping it frees the memory.
 ///
-/// Made by [`Device::alloc`], [`Device::zeroed`] or [`Device::upload`]. Kernels see it through [`view`](Self::view) and
-/// [`view_mut`](Self::view_mut). Every operation comes after the launches made before it.
+/// Made by [`Device::alloc`], [`Device::zeroed`] or [`Device::upload`]. Kernels access it through [`view`](Self::view)
+/// and [`view_mut`](Self::view_mut). Every operation is ordered after the launches made before it.
 pub struct Buffer<T: DeviceCopy> {
     memory: Memory,
     len: usize,
@@ -25,25 +25,27 @@ pub struct Buffer<T: DeviceCopy> {
 }
 
 impl Device {
-    /// A buffer of `len` elements with unspecified contents.
+    /// Allocates a buffer of `len` elements with unspecified contents.
     ///
-    /// Any bits must be an element, since nobody knows what is there: of a `bool`, an enum or a `char` it does not compile.
-    /// [`zeroed`](Self::zeroed) and [`upload`](Self::upload) have values for these.
+    /// Does not compile for a `bool`, an enum or a `char`, since unspecified bytes may be no valid value of these
+    /// types. Use [`zeroed`](Self::zeroed) or [`upload`](Self::upload) for them.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`], [`Error::TooLarge`]; [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::OutOfMemory`] and [`Error::TooLarge`] for the size; [`Error::ContextLost`] when an earlier launch
+    /// failed.
     pub fn alloc<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>, Error> {
-        const { assert!(T::ANY_BITS, "what nobody has written may be no value of this type: use `zeroed` or `upload`") };
+        const { assert!(T::ANY_BITS, "unwritten memory may hold no value of this type: use `zeroed` or `upload`") };
         self.room(len)
     }
 
-    /// A buffer of `len` elements, which must be written before anybody reads them, unless any bits are a `T`.
+    /// Allocates a buffer of `len` elements. Unless any bits are a valid `T`, the caller must write them before they
+    /// are read.
     fn room<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>, Error> {
         Ok(Buffer { memory: Memory::new(self, byte_len::<T>(len)?)?, len, elements: PhantomData })
     }
 
-    /// A buffer of `len` elements whose bytes are all zero. Zeros must be an element, else it does not compile.
+    /// Allocates a buffer of `len` elements whose bytes are all zero. Does not compile if zeros are no valid `T`.
     ///
     /// # Errors
     ///
@@ -54,11 +56,11 @@ impl Device {
         Ok(buffer)
     }
 
-    /// A buffer of `len` elements for what the launches of `K` keep between them: zeros, or as the last such buffer of that
-    /// length was left when it was dropped. `K` is any type that stands for kernels which leave what their next launch needs,
-    /// whoever makes it.
+    /// Allocates a buffer of `len` elements that keeps its contents between launches. They are zeros, or those that the
+    /// last such buffer for `K` of this length had when it was dropped.
     ///
-    /// On a GPU that saves a launch which clears it.
+    /// `K` is any type that stands for kernels that leave the buffer as their next launch needs it. On a GPU this saves
+    /// the launch that clears the buffer.
     ///
     /// # Errors
     ///
@@ -69,7 +71,7 @@ impl Device {
         Ok(Buffer { memory, len, elements: PhantomData })
     }
 
-    /// A buffer with the elements of `data`.
+    /// Allocates a buffer with the elements of `data`.
     ///
     /// # Errors
     ///
@@ -82,44 +84,46 @@ impl Device {
 }
 
 impl<T: DeviceCopy> Buffer<T> {
-    /// How many elements it has.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it has no element.
+    /// Returns `true` if the buffer has no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The device that it is on.
+    /// Returns the device in whose memory the buffer is.
     pub fn device(&self) -> &Device {
         self.memory.device()
     }
 
-    /// The elements, for kernels to read.
+    /// Returns a view of the elements for kernels to read.
     pub fn view(&self) -> Global<'_, T> {
-        // SAFETY: the pointer is aligned, and in the memory of this device valid for `len` elements while `self` lives,
-        // which the view's lifetime borrows. It holds values: those that the host or a kernel has written, or any bits.
+        // SAFETY: the pointer is aligned and valid for `len` elements in this device's memory while `self` lives, and
+        // the view borrows `self`. The elements are valid values: the host or a kernel wrote them, or any bits are
+        // valid.
         unsafe { Global::from_raw_parts(self.pointer(), self.len, self.device().id()) }
     }
 
-    /// The elements, for kernels to read and write.
+    /// Returns a view of the elements for kernels to read and write.
     pub fn view_mut(&mut self) -> GlobalMut<'_, T> {
-        // SAFETY: as in `view`; the view's lifetime borrows `self` mutably.
+        // SAFETY: the pointer is aligned and valid for `len` valid elements of this device's memory while `self` lives,
+        // and the view borrows `self` mutably.
         unsafe { GlobalMut::from_raw_parts(self.pointer(), self.len, self.device().id()) }
     }
 
-    /// The elements, to be divided among streams.
+    /// Returns the elements as a part that can be divided among streams.
     pub fn as_part_mut(&mut self) -> BufferPart<'_, T> {
         BufferPart::new(self.view_mut())
     }
 
-    /// The elements on the host. Waits for the launches made before.
+    /// Copies the elements to the host. Waits for the launches made before.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfHostMemory`]; [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::OutOfHostMemory`]; [`Error::ContextLost`] when an earlier launch failed.
     pub fn download(&self) -> Result<Vec<T>, Error> {
         let mut data: Vec<T> = Vec::new();
         data.try_reserve_exact(self.len)
@@ -132,50 +136,52 @@ impl<T: DeviceCopy> Buffer<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless `target` has as many elements; [`Error::ContextLost`] when a launch made before
+    /// [`Error::LengthMismatch`] unless `target` has as many elements; [`Error::ContextLost`] when an earlier launch
     /// failed.
     pub fn download_into(&self, target: &mut [T]) -> Result<(), Error> {
         self.check_len("download", target.len())?;
-        // SAFETY: `target` has as many elements as `self`.
+        // SAFETY: `check_len` has checked that `target` has as many elements as `self`.
         unsafe { self.memory.read(target.as_mut_ptr().cast()) }
     }
 
-    /// Replaces the elements by those of `data`. Waits for the launches made before.
+    /// Replaces all elements with those of `data`. Waits for the launches made before.
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless `data` has as many elements; [`Error::ContextLost`] when a launch made before
+    /// [`Error::LengthMismatch`] unless `data` has as many elements; [`Error::ContextLost`] when an earlier launch
     /// failed.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
         self.check_len("upload", data.len())?;
         self.memory.write(bytes_of(data))
     }
 
-    /// Sets every byte to zero. Zeros must be an element, else it does not compile. On a GPU it returns at once.
+    /// Sets every byte to zero. Does not compile if zeros are no valid `T`. On a GPU it returns at once.
     ///
     /// # Errors
     ///
-    /// [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn fill_zero(&mut self) -> Result<(), Error> {
         const { check_zeros::<T>() };
         self.memory.zero()
     }
 
-    /// Replaces the elements by those of `source`, within the device. On a GPU it returns at once.
+    /// Replaces all elements with those of `source`, by a copy within the device. On a GPU it returns at once.
     ///
     /// # Errors
     ///
     /// [`Error::LengthMismatch`] unless `source` has as many elements; [`Error::WrongDevice`] if it is on another
-    /// device; [`Error::ContextLost`] when a launch made before failed.
+    /// device; [`Error::ContextLost`] when an earlier launch failed.
     pub fn copy_from(&mut self, source: &Buffer<T>) -> Result<(), Error> {
         self.check_source(source)?;
         self.memory.copy_from(&source.memory)
     }
 
-    /// Replaces the elements from `at` on by the elements `range` of `source`, which may be on another device of the same
-    /// kind. It comes after all that either device was asked before, and before all that either is asked later, but for what
-    /// streams are asked. On GPUs it returns at once, and the bytes go from one to the other directly if both are members of
-    /// a [`Group`](crate::Group) and can access each other's memory, else through memory of the host.
+    /// Replaces the elements from `at` on with the elements `range` of `source`, which may be on another device of the
+    /// same kind.
+    ///
+    /// The copy is ordered after the earlier work of both devices and before their later work, except work in streams.
+    /// On GPUs it returns at once. The bytes are copied directly if both GPUs are members of a [`Group`](crate::Group)
+    /// and can access each other's memory, otherwise through host memory.
     ///
     /// ```
     /// use launch::Group;
@@ -190,23 +196,24 @@ impl<T: DeviceCopy> Buffer<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] if either has not these elements; [`Error::WrongDevice`] between a GPU and the simulator;
-    /// [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::OutOfRange`] if either buffer is too short; [`Error::WrongDevice`] between a GPU and the simulator;
+    /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn copy_range_from(&mut self, at: usize, source: &Buffer<T>, range: Range<usize>) -> Result<(), Error> {
         let target = self.bytes_at("copy to", at, range.len())?;
         let range = source.bytes_of_range("copy from", range)?;
         let copy = self.memory.copy_of(target.start, &source.memory, range);
-        // SAFETY: the memories differ, as one is borrowed mutably, and no view of that exists; nobody writes the other.
+        // SAFETY: the buffers are different, because `self` is borrowed mutably. That borrow excludes views of `self`,
+        // and the borrow of `source` excludes writes to it.
         unsafe { copy_all(copy.as_slice(), None) }
     }
 
-    /// Replaces the elements from `at` on by the elements `range`, none of which may be among them. On a GPU it returns at
-    /// once.
+    /// Replaces the elements from `at` on with the elements `range` of the same buffer, which must not overlap them. On
+    /// a GPU it returns at once.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] if it has not these elements, [`Error::Overlap`] if some are in both places;
-    /// [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::OutOfRange`] if the buffer is too short; [`Error::Overlap`] if the two ranges overlap;
+    /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn copy_within(&mut self, range: Range<usize>, at: usize) -> Result<(), Error> {
         let target = self.bytes_at("copy to", at, range.len())?;
         let range = self.bytes_of_range("copy from", range)?;
@@ -214,56 +221,57 @@ impl<T: DeviceCopy> Buffer<T> {
             return Err(Error::Overlap);
         }
         let copy = self.memory.copy_of(target.start, &self.memory, range);
-        // SAFETY: they do not overlap, and no view of the memory exists, as it is borrowed mutably.
+        // SAFETY: the ranges do not overlap, and no view of the memory exists, because `self` is borrowed mutably.
         unsafe { copy_all(copy.as_slice(), None) }
     }
 
-    /// Copies the elements from `at` on to `into`, as many as that has. Waits for the launches made before.
+    /// Copies `into.len()` elements from `at` on to `into`. Waits for the launches made before.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] if it has not these elements; [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::OutOfRange`] if the buffer is too short; [`Error::ContextLost`] when an earlier launch failed.
     pub fn download_range(&self, at: usize, into: &mut [T]) -> Result<(), Error> {
         let range = self.bytes_at("download", at, into.len())?;
-        // SAFETY: `into` has as many bytes.
+        // SAFETY: `into` has as many bytes as the range.
         unsafe { self.memory.read_range(range, into.as_mut_ptr().cast()) }
     }
 
-    /// Appends the `len` elements from `at` on, which there must be, to `data`, which has room for them.
+    /// Appends the `len` elements from `at` on, which must exist, to `data`, which must have spare capacity for them.
     pub(crate) fn append_to(&self, data: &mut Vec<T>, at: usize, len: usize) -> Result<(), Error> {
         let range = self.bytes_at("download", at, len)?;
         let room = data.spare_capacity_mut();
         assert!(room.len() >= len);
-        // SAFETY: there is room for so many elements.
+        // SAFETY: the assertion has checked that `room` has space for `len` elements.
         unsafe { self.memory.read_range(range, room.as_mut_ptr().cast()) }?;
-        // SAFETY: they have been written, and are values, as in `view`.
+        // SAFETY: the read has written these elements. They are valid values: the host or a kernel wrote them, or any
+        // bits are.
         unsafe { data.set_len(data.len() + len) };
         Ok(())
     }
 
-    /// The copy of the elements `range` of `source` to those from `at` on, all of which there must be; `None` for no bytes. That
-    /// this is not borrowed mutably is for [`copy_all`]'s caller to answer.
+    /// Returns the copy of the elements `range` of `source` to those from `at` on, or `None` for no bytes. All of them
+    /// must exist. The caller of [`copy_all`] guarantees that the target is not in use.
     pub(crate) fn copy_of<'b>(&'b self, at: usize, source: &'b Buffer<T>, range: Range<usize>) -> Option<PeerCopy<'b>> {
         let bytes = range.start * size_of::<T>()..range.end * size_of::<T>();
         self.memory.copy_of(at * size_of::<T>(), &source.memory, bytes)
     }
 
-    /// Replaces the elements from `at` on by those of `from`. Waits for the launches made before.
+    /// Replaces the elements from `at` on with those of `from`. Waits for the launches made before.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] if it has not these elements; [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::OutOfRange`] if the buffer is too short; [`Error::ContextLost`] when an earlier launch failed.
     pub fn upload_range(&mut self, at: usize, from: &[T]) -> Result<(), Error> {
         let range = self.bytes_at("upload", at, from.len())?;
         self.memory.write_at(range.start, bytes_of(from))
     }
 
-    /// Where the bytes of the `len` elements from `at` on are, if they are there.
+    /// Returns the byte range of the `len` elements from `at` on, or an error if the buffer is too short.
     fn bytes_at(&self, what: &'static str, at: usize, len: usize) -> Result<Range<usize>, Error> {
         self.bytes_of_range(what, at..at.saturating_add(len))
     }
 
-    /// Where the bytes of the elements `range` are, if they are there.
+    /// Returns the byte range of the elements `range`, or an error if the buffer is too short.
     fn bytes_of_range(&self, what: &'static str, range: Range<usize>) -> Result<Range<usize>, Error> {
         if range.start > range.end || range.end > self.len {
             return Err(Error::OutOfRange { what, start: range.start, end: range.end, buffer: self.len });
@@ -271,7 +279,7 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(range.start * size_of::<T>()..range.end * size_of::<T>())
     }
 
-    /// Whether `source` can be copied here.
+    /// Checks that `source` has the same length and is on the same device.
     pub(crate) fn check_source(&self, source: &Buffer<T>) -> Result<(), Error> {
         self.check_len("copy", source.len())?;
         if source.device().id() != self.device().id() {
@@ -304,13 +312,13 @@ impl<T: DeviceCopy> fmt::Debug for Buffer<T> {
     }
 }
 
-/// Fails to compile where zeros are no element.
+/// Fails to compile if zeros are no valid `T`.
 pub(crate) const fn check_zeros<T: DeviceCopy>() {
     assert!(T::ZEROS, "zeros are no value of this type: upload values");
 }
 
-/// The bytes of `data`, padding among them.
+/// Returns the bytes of `data`, including padding.
 fn bytes_of<T: DeviceCopy>(data: &[T]) -> &[MaybeUninit<u8>] {
-    // SAFETY: the bytes of the slice, of which nothing is said.
+    // SAFETY: the slice's memory is valid for reads of its size, and `MaybeUninit<u8>` allows any byte.
     unsafe { std::slice::from_raw_parts(data.as_ptr().cast(), size_of_val(data)) }
 }

@@ -1,4 +1,5 @@
-//! Runs of a kernel on many devices that check: in more orders than the hostile ones, and without each of its synchronisations.
+//! Runs host code on many checking devices: under more schedules than the hostile ones, and with synchronisations left
+//! out.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -7,12 +8,14 @@ use simt::{Checks, Redundant, Schedule, Search, Simulator};
 
 use crate::device::Device;
 
-/// The barriers, warp synchronisations and fences that `run` can do without, as far as the orders of
-/// [`checked_devices`](crate::checked_devices) say: `run` is called for each order, and then once more for each
-/// synchronisation and order with that one left out, until it fails or gives something else.
+/// Returns the barriers, warp synchronisations and fences that `run` works without, under the schedules of
+/// [`checked_devices`](crate::checked_devices).
 ///
-/// What is listed is a hint and no fault: a barrier may be needed at sizes that `run` does not have. So `run` has to launch
-/// the kernel at sizes that matter, and to return what it has computed, not to assert it.
+/// Calls `run` once under each schedule. Then, for each synchronisation and schedule, it calls `run` with that
+/// synchronisation left out, until a call fails or returns another value.
+///
+/// The result is a hint and no fault: a barrier may be needed at sizes that `run` does not launch. `run` should launch
+/// the kernel at the sizes that matter, and return what it computes instead of asserting it.
 ///
 /// ```
 /// use launch::{LaunchConfig, redundant_synchronisations};
@@ -30,37 +33,37 @@ use crate::device::Device;
 ///     y.download()
 /// })?;
 /// assert_eq!(redundant.len(), 1);
-/// println!("{}", redundant[0]); // src/kernel.rs:6:5: no order tried notices where this barrier is left out: …
+/// println!("{}", redundant[0]); // src/kernel.rs:6:5: no tried order needs this barrier: without it, …
 /// # Ok::<(), launch::Error>(())
 /// ```
 ///
 /// # Errors
 ///
-/// The first of `run`, with all synchronisations in their places.
+/// The first error of `run` with no synchronisation left out.
 pub fn redundant_synchronisations<T: PartialEq, E>(run: impl Fn(&Device) -> Result<T, E>) -> Result<Vec<Redundant>, E> {
     let simulator = Simulator::new().with_checks(Checks::default());
     simt::redundant_synchronisations(&simulator, &Schedule::HOSTILE, |simulator| run(&Device::simulated(simulator)))
 }
 
-/// What [`check_thoroughly`] has done without finding anything.
+/// The result of [`check_thoroughly`] when it has found no error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Thorough {
-    /// How many orders were tried.
+    /// The number of schedules that were tried.
     pub orders: usize,
-    /// Whether the search came to its end before the time did.
+    /// True if all schedules worth trying were tried before the time ended.
     pub is_exhausted: bool,
 }
 
-/// An order in which something fails, and how.
+/// A schedule under which `run` fails, and the error.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failed<E> {
-    /// The order, which does the same again.
+    /// The schedule, which reproduces the error.
     pub schedule: Schedule,
-    /// How many orders were tried, this one among them.
+    /// The number of schedules that were tried, including this one.
     pub orders: usize,
-    /// What failed.
+    /// The error of `run`.
     pub error: E,
 }
 
@@ -70,7 +73,7 @@ impl<E: fmt::Display> fmt::Display for Failed<E> {
     }
 }
 
-/// The same text, which `unwrap` shows.
+/// The text of `Display`, because `unwrap` shows this one.
 impl<E: fmt::Display> fmt::Debug for Failed<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -83,12 +86,13 @@ impl<E: std::error::Error + 'static> std::error::Error for Failed<E> {
     }
 }
 
-/// Has `run` try order after order, each on a device that checks, until it fails, or for `time`, or until there is no other
-/// order worth trying: first the [hostile ones](Schedule::HOSTILE), then those in which threads wait before atomic accesses
-/// by which they were seen to communicate.
+/// Calls `run` under one schedule after another, each on a checking device. Stops when `run` fails, when `time` has
+/// passed, or when no schedule worth trying is left.
 ///
-/// Eight orders find what every order shows, or many. This is for kernels whose blocks or warps wait for each other, or
-/// where the last one does something else: what goes wrong there may need two or three of them to be slow at once.
+/// It first tries the [hostile schedules](Schedule::HOSTILE). Then it delays threads before atomic accesses by which
+/// they were seen to communicate. The eight hostile schedules find the errors that most schedules show. Use this
+/// function for kernels whose blocks or warps wait for each other, or whose last block does other work: errors there
+/// may need two or three slow threads at once.
 ///
 /// ```
 /// use std::time::Duration;
@@ -110,12 +114,12 @@ impl<E: std::error::Error + 'static> std::error::Error for Failed<E> {
 ///
 /// # Errors
 ///
-/// The first order in which `run` fails.
+/// The error of the first schedule under which `run` fails.
 pub fn check_thoroughly<E>(time: Duration, run: impl FnMut(&Device) -> Result<(), E>) -> Result<Thorough, Failed<E>> {
     check_with(Checks::default(), time, run)
 }
 
-/// As [`check_thoroughly`], on devices for which nothing counts but what CUDA's documentation promises, as those of
+/// Like [`check_thoroughly`], on devices that accept only what CUDA's documentation guarantees, like those of
 /// [`checked_devices_strict`](crate::checked_devices_strict).
 ///
 /// # Errors
@@ -136,7 +140,7 @@ fn check_with<E>(
     search(&Simulator::new().with_checks(checks), time, |simulator| run(&Device::simulated(simulator)))
 }
 
-/// As [`check_thoroughly`], in `simulator`, whose checks it keeps.
+/// Like [`check_thoroughly`], in `simulator` and with its checks.
 ///
 /// # Errors
 ///

@@ -1,21 +1,21 @@
-//! Which device a user asks for.
+//! The device that a user chooses.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Which device to use, as a user names it: `auto`, `gpu`, `gpu:N` or `sim`.
+/// Which device to use, as a user types it: `auto`, `gpu`, `gpu:N` or `sim`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DeviceChoice {
-    /// GPU 0 if it can be used, else the simulator.
+    /// GPU 0 if it can be used, otherwise the simulator.
     #[default]
     Auto,
-    /// The GPU of that ordinal (0 if not given), and no other device.
+    /// The GPU with this ordinal (0 if `None`), and no other device.
     Gpu(Option<u32>),
     /// The simulator.
     Sim,
 }
 
-/// A device name that means nothing. `Debug` is the same text, since `main` and `unwrap` show that one.
+/// The error for an unknown device name. `Debug` has the text of `Display`, because `main` and `unwrap` show it.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown device {given:?}: use auto, gpu, gpu:N (N counts from 0) or sim")]
 pub struct ParseChoiceError {
@@ -39,7 +39,7 @@ impl FromStr for DeviceChoice {
             "sim" => Ok(Self::Sim),
             _ => {
                 let ordinal = text.strip_prefix("gpu:").ok_or_else(error)?;
-                // `parse` alone would take "+1".
+                // `parse` alone would accept "+1".
                 if !ordinal.bytes().all(|byte| byte.is_ascii_digit()) {
                     return Err(error());
                 }

@@ -1,4 +1,10 @@
 //! Copies between devices, ordered after the earlier and before the later work of both.
+//!
+//! # Design
+//!
+//! The queue of the target waits for an event of the source's queue and then copies; the source's queue waits for an
+//! event of the copy. Every buffer thus keeps the rule that an operation comes after those enqueued before it. The
+//! copies of one exchange share these events. Peer access only changes the speed.
 
 use std::ops::Range;
 use std::panic::Location;
@@ -8,7 +14,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::ordering::{Actor, Clock, StreamAccess, StreamWork};
 
-/// A copy of `bytes` bytes, not 0, from one device's memory to another's, or within one.
+/// A copy of `bytes` bytes, at least one, between the memories of two devices or within one.
 pub(crate) struct PeerCopy<'d> {
     pub(crate) to: *mut u8,
     pub(crate) target: &'d Device,
@@ -17,13 +23,12 @@ pub(crate) struct PeerCopy<'d> {
     pub(crate) bytes: usize,
 }
 
-/// Makes all `copies`, in any order, after everything that their devices were asked so far and before everything that they are
-/// asked later, but for what streams are asked. Returns at once on GPUs. Where others may have views of the memory, `asked_at` is
-/// the line that asks for it.
+/// Enqueues all `copies`, in any order, after the earlier and before the later work of their devices, except work in
+/// streams. Returns at once on GPUs. If other views of the memory may exist, `asked_at` is the source line of the call.
 ///
 /// # Safety
-/// At each address must be so many bytes of its device's memory. What is copied to overlaps nothing else that is copied from or
-/// to; nobody else accesses it, and nobody writes what is copied from. All of it may be freed at any time.
+/// Each address must point to `bytes` bytes of its device's memory. A target must overlap no other source or target.
+/// Until the copies are done, no other code may access a target or write a source. All memory may be freed at any time.
 pub(crate) unsafe fn copy_all(
     copies: &[PeerCopy<'_>],
     asked_at: Option<&'static Location<'static>>,
@@ -32,7 +37,7 @@ pub(crate) unsafe fn copy_all(
         let device = mixed.target.name().to_owned();
         return Err(Error::WrongDevice { what: "a copy between a GPU and the simulator".to_owned(), device });
     }
-    // Those of two devices that copy from one to the other, each pair once.
+    // The pairs of different devices that copy from one to the other, each pair once.
     let mut pairs: Vec<(&Device, &Device)> = Vec::new();
     for &PeerCopy { target, source, .. } in copies {
         let is_known = pairs.iter().any(|(to, from)| to.id() == target.id() && from.id() == source.id());
@@ -40,17 +45,17 @@ pub(crate) unsafe fn copy_all(
             pairs.push((target, source));
         }
     }
-    // SAFETY: all devices of a pair are of one kind.
+    // SAFETY: both devices of each pair are GPUs or both are simulated, as checked above.
     unsafe { wait_for_each(pairs.iter().copied()) }?;
     note_accesses(copies, asked_at)?;
     let copied = copies.iter().try_for_each(|&PeerCopy { to, target, from, source, bytes }| {
-        // SAFETY: the caller's word; the source is made to wait below.
+        // SAFETY: the caller guarantees the addresses. The source is made to wait for the copy below.
         unsafe { target.backend().copy_from(to, source.backend(), from, bytes) }
     });
-    // SAFETY: as above.
+    // SAFETY: both devices of each pair are GPUs or both are simulated, as checked at the start.
     let result = copied.and_then(|()| unsafe { wait_for_each(pairs.iter().map(|&(target, source)| (source, target))) });
     if result.is_err() {
-        // What does not wait for a copy must not come before it is done.
+        // A device that does not wait for its copies must not go on before they are done.
         for (target, _) in pairs {
             let _ = target.synchronize();
         }
@@ -58,7 +63,7 @@ pub(crate) unsafe fn copy_all(
     result
 }
 
-/// That nothing that is copied to is also copied from, or to once more.
+/// Checks that no target overlaps a source or another target.
 pub(crate) fn check_overlap(copies: &[PeerCopy<'_>]) -> Result<(), Error> {
     let bytes = |device: &Device, start: *const u8, bytes| (device.id(), start.addr()..start.addr() + bytes);
     let target = |copy: &PeerCopy<'_>| bytes(copy.target, copy.to, copy.bytes);
@@ -76,7 +81,7 @@ pub(crate) fn check_overlap(copies: &[PeerCopy<'_>]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Notes what the targets' queues are about to be asked, where they check and streams may ask for the same memory.
+/// Reports the accesses to the race checkers of the targets' queues, if streams may access the same memory.
 fn note_accesses(copies: &[PeerCopy<'_>], asked_at: Option<&'static Location<'static>>) -> Result<(), Error> {
     let Some(asked_at) = asked_at.filter(|_| Actor::are_streams_open()) else { return Ok(()) };
     for copy in copies {
@@ -90,14 +95,14 @@ fn note_accesses(copies: &[PeerCopy<'_>], asked_at: Option<&'static Location<'st
     Ok(())
 }
 
-/// Lets the first of each pair wait for what the second was asked so far.
+/// Makes the first device of each pair wait for the earlier work of the second.
 ///
 /// # Safety
-/// Both must be of the same kind.
+/// Both devices of a pair must be of the same kind.
 unsafe fn wait_for_each<'d>(pairs: impl Iterator<Item = (&'d Device, &'d Device)>) -> Result<(), Error> {
     let mut moments: Vec<(&Device, Moment, Option<Clock>)> = Vec::new();
     let pairs: Vec<_> = pairs.collect();
-    // All moments first, so that nobody waits for what somebody else is made to wait for here.
+    // Record all events first, so that no event comes after a wait that is enqueued here.
     for &(_, other) in &pairs {
         if !moments.iter().any(|(device, ..)| device.id() == other.id()) {
             let clock = other.queue_actor().map(Actor::record);
@@ -106,7 +111,7 @@ unsafe fn wait_for_each<'d>(pairs: impl Iterator<Item = (&'d Device, &'d Device)
     }
     for &(waiting, other) in &pairs {
         for (_, moment, clock) in moments.iter().filter(|(device, ..)| device.id() == other.id()) {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller guarantees that both devices are of the same kind.
             unsafe { waiting.backend().wait_for(moment) }?;
             if let (Some(queue), Some(clock)) = (waiting.queue_actor(), clock) {
                 queue.wait(clock);

@@ -1,4 +1,17 @@
-//! Devices: one face over a GPU and over the simulator.
+//! Devices: one interface for GPUs and for the simulator.
+//!
+//! # Design
+//!
+//! Code above this crate is the same for every device. A plan asks for properties: multiprocessors, shared memory, free
+//! memory, blocks that run at once. `Device::is_simulated` is for these reasons only:
+//!
+//! - The simulator is slower: default sizes are smaller, and work that takes one block long is left out.
+//! - A simulated launch costs little and simulated work costs much: another rung may be the default, and a copy may
+//!   have fewer blocks.
+//! - Its times mean nothing: fewer runs, no cache flush, no tuning. Commands that only measure a GPU refuse it or say
+//!   so.
+//! - Its memory is the host's: a program that needs both counts them together.
+//! - A report or a recorded run states which it was.
 
 use std::fmt;
 use std::panic::Location;
@@ -20,17 +33,17 @@ use crate::properties::{Gpu, KernelResources, Occupancy, Properties};
 use crate::simulated::SimulatedDevice;
 use crate::unavailable::Unavailable;
 
-/// A GPU or the simulator. A handle: cheap to clone, and usable from several threads.
+/// A GPU or the simulator. Cloning it is cheap, and several threads may use it.
 ///
-/// A GPU works through what it is asked in the order in which it was asked, by whichever thread.
+/// A GPU executes the work of all threads in the order in which it is enqueued.
 #[derive(Clone)]
 pub struct Device(Arc<Inner<dyn Backend>>);
 
 struct Inner<B: ?Sized> {
     id: DeviceId,
-    /// Why it is not a GPU, if one was wanted.
+    /// The reason why this is not a GPU, if `Auto` chose the simulator.
     note: Option<String>,
-    /// Its own queue beside streams, where it checks.
+    /// The device's own queue for the race checker, if the device checks streams.
     queue: Option<Actor>,
     backend: B,
 }
@@ -41,22 +54,24 @@ impl<B: ?Sized> Drop for Inner<B> {
     }
 }
 
-/// The GPUs that the driver shows, in the order of their ordinals.
+/// Returns the GPUs that the driver lists, in the order of their ordinals.
 ///
 /// # Errors
 ///
-/// Why there is none.
+/// The reason why there is no GPU.
 pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
     cuda::gpus()
 }
 
-/// Calls `work`, which opens the GPU of `choice`, and has the driver compile `kernels` for that GPU meanwhile. Opening
-/// a GPU takes about as long as compiling a kernel. A launch waits for its own kernel alone.
+/// Calls `work`, which opens the GPU of `choice`, while the driver compiles `kernels` for that GPU. Opening a GPU takes
+/// about as long as compiling a kernel. A launch waits only for its own kernel.
 ///
-/// `kernels` returns the kernels to compile for a GPU with so many multiprocessors; [`Device::kernels_of`] lists those
-/// of any work, on the simulator too. It is called for 132 multiprocessors while the driver starts, so that the
-/// kernels' PTX is ready then, and again if the GPU has another number. Without a driver it is not called. If a kernel
-/// cannot be compiled, its launch returns the error.
+/// `kernels` returns the kernels to compile for a GPU with the passed number of multiprocessors;
+/// [`Device::kernels_of`] lists the kernels of any work, on the simulator too.
+///
+/// It is called for 132 multiprocessors while the driver initialises, so that the PTX is extracted by then. It is
+/// called again if the GPU has another number, and not at all without a driver. If a kernel cannot be compiled, its
+/// launch returns the error.
 pub fn compile_beside<T>(
     choice: DeviceChoice,
     modules: &'static [PtxModule],
@@ -69,23 +84,25 @@ pub fn compile_beside<T>(
         DeviceChoice::Auto => 0,
     };
     thread::scope(|scope| {
-        // If there is no thread to be had, kernels are compiled when they are launched.
+        // If no thread can be started, kernels are compiled when they are launched.
         let _ = thread::Builder::new().spawn_scoped(scope, move || cuda::compile(ordinal, modules, kernels));
         work()
     })
 }
 
-/// Simulated devices to test kernels on: each looks for data races and for reads of memory that nobody has written, and
-/// runs blocks, warps and lanes in another order, all of [`Schedule::HOSTILE`].
+/// Returns simulated devices for tests. Each checks for data races and for reads of uninitialised memory, and runs
+/// blocks, warps and lanes under another schedule of [`Schedule::HOSTILE`].
 ///
 /// The [crate's documentation](crate#testing-a-kernel) has an example.
 pub fn checked_devices() -> impl Iterator<Item = Device> {
     devices_that_check(Checks::default())
 }
 
-/// As [`checked_devices`], for which nothing counts but what CUDA's documentation promises: shuffles and votes order no
-/// memory ([`Checks::STRICT`]). That warps of a block come to a barrier by different calls is no fault there: a warning says so,
-/// on the standard error.
+/// Like [`checked_devices`], with [`Checks::STRICT`]: only what CUDA's documentation guarantees orders memory accesses,
+/// so that shuffles and votes do not.
+///
+/// If warps of a block reach a barrier by different calls, these devices print a warning to standard error and report
+/// no fault.
 pub fn checked_devices_strict() -> impl Iterator<Item = Device> {
     devices_that_check(Checks::STRICT)
 }
@@ -99,12 +116,12 @@ impl Device {
     /// Opens a device. A GPU's kernels come from `modules`: the driver compiles each kernel when it is first launched,
     /// or before that by [`load`](Self::load) or [`compile_beside`]. The simulator needs no modules.
     ///
-    /// [`DeviceChoice::Auto`] takes GPU 0 if its architecture and driver can run every module, else the simulator;
-    /// [`summary`](Self::summary) says which and why.
+    /// [`DeviceChoice::Auto`] opens GPU 0 if its architecture and driver can run every module, otherwise the simulator.
+    /// [`summary`](Self::summary) says which one was opened, and why.
     ///
     /// # Errors
     ///
-    /// [`Error::NoDevice`] if a GPU is asked for that cannot be used. `Auto` and `Sim` never fail.
+    /// [`Error::NoDevice`] if `choice` is a GPU that cannot be used. `Auto` and `Sim` never fail.
     pub fn open(choice: DeviceChoice, modules: &'static [PtxModule]) -> Result<Device, Error> {
         match choice {
             DeviceChoice::Sim => Ok(Self::simulated(Simulator::new())),
@@ -122,12 +139,12 @@ impl Device {
         }
     }
 
-    /// A device of its own for `simulator`, whose order, checks, workers and output it keeps.
+    /// Returns a new device that runs kernels in `simulator`, with its schedule, checks, workers and output.
     pub fn simulated(simulator: Simulator) -> Device {
         Self::simulated_with(simulator, None)
     }
 
-    /// As [`simulated`](Self::simulated), with at most so many bytes of memory.
+    /// Like [`simulated`](Self::simulated), with at most `bytes` bytes of memory.
     pub(crate) fn simulated_with(simulator: Simulator, bytes: Option<usize>) -> Device {
         Self::new(SimulatedDevice::new(simulator).with_memory(bytes), DeviceId::simulated, None)
     }
@@ -148,12 +165,12 @@ impl Device {
         &self.0.backend
     }
 
-    /// The device's own queue, where it checks.
+    /// Returns the device's own queue for the race checker, if the device checks streams.
     pub(crate) fn queue_actor(&self) -> Option<Actor> {
         self.0.queue
     }
 
-    /// Notes that the host waits for all that the device was asked, but for what streams were.
+    /// Tells the race checker that the host waits for all work of the device outside of streams.
     #[inline]
     pub(crate) fn note_waits(&self) {
         if let Some(queue) = self.0.queue {
@@ -161,20 +178,20 @@ impl Device {
         }
     }
 
-    /// Whether it is the simulator.
+    /// Returns `true` if this is the simulator.
     pub fn is_simulated(&self) -> bool {
         self.id().is_simulated()
     }
 
-    /// "NVIDIA H200", or "simulator".
+    /// Returns the name: "NVIDIA H200", or "simulator".
     pub fn name(&self) -> &str {
         self.backend().name()
     }
 
-    /// One line: which device this is and, if a GPU was wanted, why it is none.
+    /// Describes the device in one line and, if a GPU was wanted, says why it is not one.
     ///
-    /// "device: GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB" or "device: simulator on 2 cores (no GPU: libcuda.so.1 not
-    /// found)".
+    /// "device: GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB" or "device: simulator on 2 cores (no GPU: libcuda.so.1
+    /// not found)".
     pub fn summary(&self) -> String {
         let description = self.backend().description();
         match self.why_no_gpu() {
@@ -183,35 +200,36 @@ impl Device {
         }
     }
 
-    /// Why it is the simulator, where [`DeviceChoice::Auto`] would rather have had a GPU: "no GPU: libcuda.so.1 not found".
+    /// Returns why [`DeviceChoice::Auto`] opened the simulator instead of a GPU: "no GPU: libcuda.so.1 not found".
     pub fn why_no_gpu(&self) -> Option<&str> {
         self.0.note.as_deref()
     }
 
-    /// What the device is.
+    /// Returns the properties of the device.
     ///
     /// # Errors
     ///
-    /// [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn properties(&self) -> Result<Properties, Error> {
         self.backend().properties()
     }
 
-    /// How many multiprocessors the GPU has, or cores the simulator uses. Asks nobody: it costs nothing.
+    /// Returns the GPU's number of multiprocessors, or the number of cores that the simulator uses. The value is
+    /// cached.
     pub fn multiprocessors(&self) -> u32 {
         self.backend().multiprocessors()
     }
 
-    /// Shared memory that a block may have at most, in bytes: static and dynamic together. A launch that needs more
-    /// than the 48 KiB that every kernel may have needs nothing else said.
+    /// Returns the maximum of static and dynamic shared memory together that a block may use, in bytes. A launch that
+    /// needs more than 48 KiB raises the kernel's limit by itself.
     pub fn max_dynamic_shared(&self) -> u32 {
         self.backend().max_shared_bytes()
     }
 
     /// Runs a kernel: `call` once for every thread of `config`.
     ///
-    /// The simulator returns when the kernel has ended. A GPU returns at once, and runs the kernel after what was asked
-    /// before; if the kernel fails, a later call that waits returns the error.
+    /// The simulator returns when the kernel has ended. A GPU returns at once and runs the kernel after the earlier
+    /// work. If the kernel fails there, a later call that waits returns the error.
     ///
     /// The first launch of a kernel on a GPU waits until the driver has compiled that kernel, but not the others of its
     /// module. [`load`](Self::load) and [`compile_beside`] compile kernels before they are launched. A kernel that uses
@@ -219,31 +237,33 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidLaunch`] if the device cannot run such a launch, or if a reference is passed no view of one element, [`Error::WrongDevice`] if a view in `call` is of
-    /// another device's memory. On a GPU, [`Error::NoModule`], [`Error::Jit`] or [`Error::PtxTooNew`] if there is no
-    /// compiled kernel to run, and [`Error::ContextLost`] when a launch made before failed. On the simulator,
-    /// [`Error::Fault`] if the kernel fails, and [`Error::StreamRace`] where the device checks.
+    /// [`Error::InvalidLaunch`] if the device cannot run such a launch, or if the view that is passed for a reference
+    /// does not have exactly one element. [`Error::WrongDevice`] if a view in `call` is of another device's memory.
+    ///
+    /// On a GPU: [`Error::NoModule`], [`Error::Jit`] or [`Error::PtxTooNew`] if there is no compiled kernel to run;
+    /// [`Error::ContextLost`] when an earlier launch failed. On the simulator: [`Error::Fault`] if the kernel fails;
+    /// [`Error::StreamRace`] if the device checks streams and finds a race.
     #[inline]
     #[track_caller]
     pub fn launch(&self, config: LaunchConfig, call: Call<'_>) -> Result<(), Error> {
         let mut params = Params::new();
         self.encode(config, &call, &mut params)?;
         let launch = || {
-            // SAFETY: every view in the call is of this device's memory.
+            // SAFETY: `encode` has checked that every view in the call is of this device's memory.
             unsafe { self.backend().launch(config, &call, &params) }
         };
         match self.0.queue {
             Some(queue) if Actor::are_streams_open() => {
                 let told = StreamAccess::new(StreamWork::Launch(call.info()), None, Location::caller());
                 let reader = self.backend().streams(1)?;
-                // SAFETY: as above.
+                // SAFETY: `encode` has checked that every region is of this device's memory.
                 unsafe { ordering::launch(queue, &*reader[0], told, params.regions().as_slice(), launch) }
             }
             _ => launch(),
         }
     }
 
-    /// Appends the parameters of `call` to `params`, if every view in it is of this device's memory.
+    /// Appends the parameters of `call` to `params`. Fails unless every view in it is of this device's memory.
     pub(crate) fn encode(&self, config: LaunchConfig, call: &Call<'_>, params: &mut Params) -> Result<(), Error> {
         call.encode(params);
         if let Some(name) = params.missing() {
@@ -257,22 +277,22 @@ impl Device {
         Ok(())
     }
 
-    /// Waits until everything asked so far is done. What kernels printed has then appeared.
+    /// Waits until everything enqueued so far is done. The output of kernels has then been printed.
     ///
     /// # Errors
     ///
-    /// [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn synchronize(&self) -> Result<(), Error> {
         self.note_waits();
         self.backend().synchronize()
     }
 
-    /// How long the device takes for the `work` launched in that closure: by device events on a GPU (to about half a
-    /// microsecond), by the clock on the wall for the simulator. Waits until the work is done.
+    /// Returns the time that the device takes for the work launched in `work`. Waits until it is done. On a GPU, device
+    /// events measure it to about half a microsecond; in the simulator it is wall-clock time.
     ///
-    /// The GPU's time starts when it reaches this call. It includes the time that the host takes until the first
-    /// launch, and that the driver takes to compile a kernel at its first launch: warm up, and put enough work in one
-    /// call.
+    /// The GPU's time starts when it reaches this call. It includes the host's time until the first launch, and the
+    /// driver's time to compile a kernel at its first launch. For a useful measurement, warm up first and enqueue
+    /// enough work.
     ///
     /// # Errors
     ///
@@ -282,29 +302,30 @@ impl Device {
         let result = work()?;
         let end = self.backend().record()?;
         self.synchronize()?;
-        // SAFETY: this device recorded both.
+        // SAFETY: this device recorded both events.
         let time = unsafe { self.backend().elapsed(&start, &end) }?;
         Ok((result, time))
     }
 
-    /// Returns the registers and the memory that `kernel` takes on the GPU, whose driver compiles it first where it has
-    /// not yet.
+    /// Returns the registers and the memory that `kernel` uses on the GPU. The driver compiles the kernel if necessary.
     ///
     /// # Errors
     ///
-    /// [`Error::NotSupported`] on the simulator; else as for [`launch`](Self::launch).
+    /// [`Error::NotSupported`] on the simulator; otherwise as for [`launch`](Self::launch).
     pub fn resources(&self, kernel: &'static KernelInfo) -> Result<KernelResources, Error> {
         self.backend().resources(kernel)
     }
 
-    /// How many blocks of `block_threads` threads and `shared_bytes` bytes of dynamic shared memory a cooperative launch of
-    /// `kernel` may have ([`LaunchConfig::cooperative`]): those that run at the same time, and so may meet at a
-    /// `cuda_std::grid::sync`. The simulator takes more; this is what a plan should ask for.
+    /// Returns how many blocks a cooperative launch of `kernel` may have ([`LaunchConfig::cooperative`]): as many as
+    /// run at the same time, so that all can meet at a `cuda_std::grid::sync`. Each block has `block_threads` threads
+    /// and `shared_bytes` bytes of dynamic shared memory.
+    ///
+    /// The simulator accepts larger launches, but a plan should use this number.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidLaunch`] if the device cannot run such blocks at all; else as for [`resources`](Self::resources), but for
-    /// the simulator.
+    /// [`Error::InvalidLaunch`] if the device cannot run such blocks at all. On a GPU also as for
+    /// [`resources`](Self::resources).
     pub fn most_cooperative_blocks(
         &self,
         kernel: &'static KernelInfo,
@@ -314,7 +335,8 @@ impl Device {
         self.backend().most_cooperative_blocks(kernel, block_threads, shared_bytes)
     }
 
-    /// How many blocks of `block_threads` threads and `shared_bytes` bytes of dynamic shared memory an SM holds.
+    /// Returns how many blocks of `block_threads` threads and `shared_bytes` bytes of dynamic shared memory a
+    /// multiprocessor holds.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What can go wrong between the host and a device.
+//! The errors of this crate.
 
 use std::fmt;
 
@@ -9,16 +9,16 @@ use crate::ordering::StreamRace;
 use crate::unavailable::Unavailable;
 use crate::version::CudaVersion;
 
-/// A launch, as an error names it.
+/// The launch that an error is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launched {
     /// The kernel's name.
     pub kernel: &'static str,
-    /// Blocks in the grid.
+    /// The number of blocks.
     pub grid: Dim3,
-    /// Threads in a block.
+    /// The number of threads per block.
     pub block: Dim3,
-    /// Dynamic shared memory, in bytes per block.
+    /// The dynamic shared memory per block, in bytes.
     pub shared_bytes: u32,
 }
 
@@ -38,140 +38,142 @@ impl fmt::Display for Launched {
     }
 }
 
-/// What can go wrong between the host and a device. `Debug` is the same text, since `main` and `unwrap` show that one.
+/// An error of a device or of its use. `Debug` has the text of `Display`, because `main` and `unwrap` show it.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The device has not that much memory left.
-    #[error("out of memory on {device}: {requested_bytes} bytes asked for, {free_bytes} free; use less or free some")]
+    /// The device has not enough free memory.
+    #[error("out of memory on {device}: {requested_bytes} bytes requested, {free_bytes} free; use less or free some")]
     OutOfMemory {
-        /// Bytes asked for.
+        /// The number of bytes requested.
         requested_bytes: u64,
-        /// Bytes free, though perhaps not in one piece.
+        /// The number of free bytes, perhaps in several pieces.
         free_bytes: u64,
         /// The device's name.
         device: String,
     },
-    /// The host has not that much memory left for what is downloaded.
+    /// The host has not enough free memory for a download.
     #[error("out of host memory: no room for the {requested_bytes} bytes to download; use less or free some")]
     OutOfHostMemory {
-        /// Bytes asked for.
+        /// The number of bytes requested.
         requested_bytes: u64,
     },
-    /// The host has not that much memory left that could be locked in its place.
+    /// The host has not enough free memory that can be page-locked.
     #[error(
         "out of host memory: {requested_bytes} bytes cannot be page-locked; use less, free some, or use memory that is \
          not page-locked"
     )]
     OutOfPageLockedMemory {
-        /// Bytes asked for.
+        /// The number of bytes requested.
         requested_bytes: u64,
     },
-    /// More bytes than an address can count.
+    /// The size in bytes does not fit into an address.
     #[error("{len} elements of {element_bytes} bytes are more than any memory holds")]
     TooLarge {
-        /// Elements asked for.
+        /// The number of elements requested.
         len: usize,
-        /// Bytes of each.
+        /// The size of an element in bytes.
         element_bytes: usize,
     },
-    /// The device asked for cannot be used.
+    /// The chosen device cannot be used.
     #[error("device {choice} cannot be used: {reason}; {}; or use the simulator (device `sim`)", reason.remedy())]
     NoDevice {
-        /// The device or devices asked for.
+        /// The chosen device or devices.
         choice: GroupChoice,
-        /// Why not.
+        /// The reason.
         reason: Unavailable,
     },
-    /// The driver refuses something.
+    /// A call of the driver failed.
     #[error("cannot {what}: {text} ({name}, {code}){}", Remedy(remedy))]
     Driver {
-        /// What it was asked to do.
+        /// What the call was to do: "allocate 64 bytes".
         what: String,
-        /// Its answer.
+        /// The driver's error code.
         code: u32,
-        /// The answer's name, as NVIDIA's manuals have it.
+        /// The code's name in NVIDIA's manuals.
         name: String,
-        /// The answer in words.
+        /// The driver's description of the code.
         text: String,
-        /// What to do, or nothing.
+        /// What to do, or an empty text.
         remedy: &'static str,
     },
-    /// A launch that this device cannot run. Nothing was launched.
+    /// The device cannot run this launch. Nothing was launched.
     #[error("cannot launch {launch}: {reason}")]
     InvalidLaunch {
-        /// What was asked for.
+        /// The launch.
         launch: Launched,
-        /// The limit that it exceeds.
+        /// The limit that the launch exceeds.
         reason: String,
     },
-    /// A kernel failed while it ran, and the GPU gave up on everything that this process had there.
+    /// A kernel failed while it ran. The GPU has discarded everything of this process.
     #[error(
-        "the GPU failed: {text} ({name}, {code}){}; everything that this process had on it is lost, and the driver lets \
-         it use no GPU again: restart the program; the simulator (device `sim`) finds the line at fault",
+        "the GPU failed: {text} ({name}, {code}){}; all memory and work of this process on the GPU is lost, and the \
+        driver refuses it every GPU from now on: restart the program; the simulator (device `sim`) finds the line at \
+        fault",
         LastLaunch(launch)
     )]
     ContextLost {
-        /// The last kernel launched: the one that failed, unless several were under way.
+        /// The last kernel launched. This is the one that failed, unless several were running.
         launch: Option<Launched>,
-        /// The driver's answer.
+        /// The driver's error code.
         code: u32,
-        /// The answer's name.
+        /// The code's name in NVIDIA's manuals.
         name: String,
-        /// The answer in words.
+        /// The driver's description of the code.
         text: String,
     },
     /// A kernel failed in the simulator.
     #[error(transparent)]
     Fault(Box<simt::Fault>),
-    /// Host and device disagree on how many elements there are.
+    /// The buffer and the other side of a copy have different lengths.
     #[error("cannot {what}: the buffer has {buffer} elements and the other side has {other}; they must be equal")]
     LengthMismatch {
-        /// What was asked for.
+        /// The operation: "upload".
         what: &'static str,
-        /// Elements of the buffer.
+        /// The number of elements of the buffer.
         buffer: usize,
-        /// Elements of the slice or buffer that it was to be copied from or to.
+        /// The number of elements of the other slice or buffer.
         other: usize,
     },
-    /// A buffer has not all of the elements that are asked for.
+    /// A range of elements goes beyond the end of the buffer.
     #[error("cannot {what} elements {start}..{end}: the buffer has {buffer} elements")]
     OutOfRange {
-        /// What was asked for: "copy from".
+        /// The operation: "copy from".
         what: &'static str,
-        /// The first of the elements.
+        /// The first element of the range.
         start: usize,
-        /// The one after the last.
+        /// The first element after the range.
         end: usize,
-        /// Elements of the buffer.
+        /// The number of elements of the buffer.
         buffer: usize,
     },
-    /// Two streams access the same memory, one of them writes it, and nothing orders them. Devices that check find it
-    /// ([`checked_devices`](crate::checked_devices)). What was asked later is not done, unless it is a launch that is known
-    /// only afterwards to write.
+    /// Two streams access the same memory, one of them writes it, and nothing orders them.
+    ///
+    /// Checking devices report it ([`checked_devices`](crate::checked_devices)). The access that was enqueued later is
+    /// not executed, unless it is a launch whose writes are known only afterwards.
     #[error("{0}")]
     StreamRace(Box<StreamRace>),
-    /// What is copied is in part where it is copied to.
-    #[error("cannot copy elements to a place that has some of them: copy in pieces, or by way of another buffer")]
+    /// The source and the destination of a copy overlap.
+    #[error("source and destination of the copy overlap: copy in pieces, or through another buffer")]
     Overlap,
-    /// No group can be made of these devices.
+    /// These devices cannot form a group.
     #[error("no group of devices: {reason}")]
     InvalidGroup {
         /// What is wrong, and what to do.
         reason: &'static str,
     },
-    /// Memory of one device is used on another.
+    /// Memory of one device was used on another.
     #[error("{what} uses memory of another device than {device}; copy it there first")]
     WrongDevice {
-        /// What was asked for: "the launch of `saxpy`".
+        /// The operation: "the launch of `saxpy`".
         what: String,
-        /// The device that was to do it.
+        /// The device on which it was used.
         device: String,
     },
-    /// A graph's work uses memory that the graph does not hold.
+    /// Work of a graph uses memory that the graph does not hold.
     #[error(
-        "`{user}` {how} memory that the graph does not hold for that: give its buffer to Device::record, by value or as \
-         `&mut` if it is written, name it in `Resources::hold`, and exchange it for no other"
+        "`{user}` {how} memory that the graph does not hold for that: pass its buffer to Device::record, by value or \
+        as `&mut` if it is written, name it in `Resources::hold`, and do not replace it by another buffer"
     )]
     NotHeld {
         /// The kernel, `fill_zero` or `copy`.
@@ -179,15 +181,15 @@ pub enum Error {
         /// "reads" or "writes".
         how: &'static str,
     },
-    /// No PTX was given for this kernel, so that only the simulator can run it.
+    /// No PTX was passed for this kernel, so that only the simulator can run it.
     #[error(
-        "there is no PTX for kernel `{kernel}` of `{module}`: give Device::open a PtxModule whose path is that module's \
-         or one above it"
+        "there is no PTX for kernel `{kernel}` of `{module}`: pass Device::open a PtxModule whose path is that \
+        module's or one above it"
     )]
     NoModule {
         /// The kernel's name.
         kernel: &'static str,
-        /// The Rust module that it stands in.
+        /// The Rust module in which the kernel is declared.
         module: &'static str,
     },
     /// The driver cannot compile a module's PTX.
@@ -197,16 +199,16 @@ pub enum Error {
         module: &'static str,
         /// The architecture of the image.
         arch: u32,
-        /// The driver's answer.
+        /// The driver's error code.
         code: u32,
-        /// The answer's name.
+        /// The code's name in NVIDIA's manuals.
         name: String,
-        /// The answer in words.
+        /// The driver's description of the code.
         text: String,
         /// The compiler's messages.
         log: String,
     },
-    /// The driver is too old for every image of a module that the GPU could run.
+    /// The driver is too old for every image of the module that the GPU could run.
     #[error(
         "the PTX of `{module}` is too new for this driver, which supports CUDA {have}; install one that supports \
          CUDA {} or later, or use the simulator (device `sim`)",
@@ -217,13 +219,13 @@ pub enum Error {
         module: &'static str,
         /// The CUDA version that the driver supports.
         have: CudaVersion,
-        /// The lowest that reads one of the images, if the PTX states its version.
+        /// The lowest CUDA version that supports one of the images, if the PTX states its version.
         need: Option<CudaVersion>,
     },
-    /// The device has no such thing.
+    /// The device does not support this operation.
     #[error("{device} has no {what}; use a GPU")]
     NotSupported {
-        /// What was asked for.
+        /// What the device lacks.
         what: &'static str,
         /// The device's name.
         device: String,
@@ -248,7 +250,7 @@ impl From<Box<StreamRace>> for Error {
     }
 }
 
-/// The end of a message that may have something to recommend.
+/// The end of a message that may recommend something.
 struct Remedy<'a>(&'a str);
 
 impl fmt::Display for Remedy<'_> {

@@ -1,4 +1,13 @@
-//! Graphs: work that is recorded once and done again and again.
+//! Graphs: work that is recorded once and launched many times.
+//!
+//! # Design
+//!
+//! `Device::record` takes the buffers, by value or by reference, and lends them to the closure. One kernel may write a
+//! buffer that the next one reads.
+//!
+//! The memory behind a call's views is looked up when the call is recorded, and again at each launch while the buffers
+//! are borrowed. Nothing dangles, although a recorded call has no lifetime. On a GPU the list is captured in one go
+//! after all its kernels are loaded; the simulator replays it.
 
 use std::fmt;
 
@@ -13,11 +22,11 @@ use crate::recorder::Recorder;
 use crate::resources::{Held, HeldMemory, Resources};
 use crate::work::Work;
 
-/// Work that a device does again and again, recorded by [`Device::record`]: on a GPU a CUDA graph, which one call of the
-/// driver launches, however much there is in it; in the simulator a list of calls.
+/// Work that [`Device::record`] has recorded and that can be launched many times. On a GPU it is a CUDA graph, which
+/// one call of the driver launches. In the simulator it is a list of calls.
 ///
-/// The graph has what its work uses, `R`, and gives it back when asked. So buffers that it was given by reference stay
-/// borrowed as long as the graph lives:
+/// The graph owns its resources `R`, the buffers that its work uses, and returns them on request. Buffers that it holds
+/// by reference stay borrowed as long as the graph lives:
 ///
 /// ```compile_fail,E0502
 /// # use cuda_std::{GlobalMut, kernel, thread};
@@ -43,7 +52,7 @@ use crate::work::Work;
 /// # }
 /// ```
 ///
-/// and what it may only read it cannot write:
+/// and the work cannot write a buffer that the graph may only read:
 ///
 /// ```compile_fail,E0596
 /// # use cuda_std::{GlobalMut, kernel, thread};
@@ -59,11 +68,11 @@ pub struct Graph<R> {
     resources: R,
     len: usize,
     needs: Vec<Need>,
-    /// Where the resources' memory is listed, so that a launch allocates nothing.
+    /// Buffer for the list of the resources' memory, so that a launch allocates nothing.
     scratch: Vec<HeldMemory>,
-    /// The work, as the back end has it; none where there is nothing to do.
+    /// The back end's form of the work, or `None` if there is no work.
     prepared: Option<Box<dyn Prepared>>,
-    /// Last, so that the device outlives the graph's memory and kernels.
+    /// The last field, so that the device outlives the graph's memory and kernels.
     device: Device,
 }
 
@@ -72,7 +81,7 @@ pub struct Graph<R> {
 struct Need {
     id: MemoryId,
     is_written: bool,
-    /// What uses it.
+    /// The kernel or operation that uses it.
     user: &'static str,
 }
 
@@ -86,7 +95,7 @@ fn not_held(user: &'static str, is_written: bool) -> Error {
     Error::NotHeld { user, how: if is_written { "writes" } else { "reads" } }
 }
 
-/// What memory `work` uses, all of which must be `held`.
+/// Returns the memory that `work` uses. Fails unless all of it is in `held`.
 fn needs(work: &[Work], held: &[HeldMemory]) -> Result<Vec<Need>, Error> {
     let mut needs: Vec<Need> = Vec::new();
     work.iter().try_for_each(|work| {
@@ -105,18 +114,20 @@ fn needs(work: &[Work], held: &[HeldMemory]) -> Result<Vec<Need>, Error> {
 }
 
 impl Device {
-    /// What takes this device's work, for functions that also record it.
+    /// Returns the device's queue, for functions that can also record their work.
     pub fn queue(&self) -> Queue<'_> {
         Queue::from(self)
     }
 
-    /// Compiles the kernels that `work` launches, and does none of that work.
+    /// Compiles the kernels that `work` launches, without executing any of that work.
     ///
-    /// A GPU's driver compiles a kernel at its first launch. This call compiles all of them at the same time, each by
-    /// itself, which takes less time than one after the other: it is for a program that launches several kernels
-    /// without a graph. Kernels that use a `static`, and launches with tables, are left to their first launch, and so
-    /// are all kernels with drivers before CUDA 12.0. If a kernel cannot be compiled, its launch returns the error. The
-    /// simulator has nothing to compile.
+    /// A GPU's driver compiles a kernel at its first launch. This call compiles all of them at the same time, each on
+    /// its own, which is faster than one after the other. It is meant for programs that launch several kernels without
+    /// a graph.
+    ///
+    /// Kernels that use a `static` and launches with tables are compiled at their first launch, and with drivers before
+    /// CUDA 12.0 all kernels are. If a kernel cannot be compiled, its launch returns the error. The simulator compiles
+    /// nothing.
     ///
     /// # Errors
     ///
@@ -126,7 +137,7 @@ impl Device {
         Ok(())
     }
 
-    /// The kernels that `work` launches, without tables, each once; none of that work is done.
+    /// Returns the kernels that `work` launches without tables, each once, without executing any of that work.
     ///
     /// # Errors
     ///
@@ -137,8 +148,8 @@ impl Device {
         Ok(recorder.into_kernels())
     }
 
-    /// Records what `work` asks of the queue that it is given, and does none of it: [`Graph::launch`] does. All buffers that
-    /// kernels, fills and copies use must be in `resources`, which the graph keeps.
+    /// Records the work that `work` enqueues, without executing it; [`Graph::launch`] executes it. `resources`, which
+    /// the graph keeps, must include all buffers that kernels, fills and copies use.
     ///
     /// ```
     /// use launch::{Device, DeviceChoice, LaunchConfig};
@@ -170,8 +181,8 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// The error of `work`; [`Error::NotHeld`] if it uses memory that is not in `resources`; on a GPU, whatever prevents the
-    /// graph from being made.
+    /// The error of `work`; [`Error::NotHeld`] if it uses memory that is not in `resources`; on a GPU, any error of
+    /// creating the graph.
     pub fn record<R: Resources, E: From<Error>>(
         &self,
         mut resources: R,
@@ -186,8 +197,9 @@ impl Device {
         let len = work.len();
         let prepared = match work {
             work if work.is_empty() => None,
-            // SAFETY: `Graph::launch` launches it while the memory is held, and has the device. The views in the calls and the
-            // buffers that are cleared and copied are of this device, and those of a copy do not overlap.
+            // SAFETY: `Graph::launch` launches the work only while its memory is held, and keeps the device alive. The
+            // views in the calls and the buffers of fills and copies are of this device, and those of a copy do not
+            // overlap.
             work => Some(unsafe { self.backend().graph(work) }?),
         };
         let scratch = held.into_memory();
@@ -196,21 +208,21 @@ impl Device {
 }
 
 impl<R: Resources> Graph<R> {
-    /// Does all that was recorded, in that order, after what was asked of the device before. On a GPU it returns at once.
+    /// Enqueues the recorded work, in its order, after the earlier work of the device. On a GPU it returns at once.
     ///
     /// # Errors
     ///
-    /// [`Error::NotHeld`] if a buffer that it uses was exchanged for another; else as for [`Device::launch`].
+    /// [`Error::NotHeld`] if a buffer of the work was replaced by another; otherwise as for [`Device::launch`].
     pub fn launch(&mut self) -> Result<(), Error> {
         let Self { resources, needs, scratch, prepared, device, .. } = self;
-        // The resources are borrowed until the work is asked for, as they are for a launch.
+        // The resources stay borrowed until the work is enqueued, as for a launch.
         let mut held = Held::new(device.id(), std::mem::take(scratch));
         resources.hold(&mut held);
         let missing = needs.iter().find(|need| !held.memory().iter().any(|held| need.is_met_by(held)));
         let result = match (missing, prepared) {
             (Some(need), _) => Err(not_held(need.user, need.is_written)),
-            // SAFETY: all memory that the work uses is held, and the device lives. What holds of a launch holds of a graph:
-            // memory that is freed later waits for it.
+            // SAFETY: all memory that the work uses is held, and the device lives. Memory that is freed later waits for
+            // the graph, as it does for a launch.
             (None, Some(prepared)) => unsafe { prepared.launch() },
             (None, None) => Ok(()),
         };
@@ -220,32 +232,32 @@ impl<R: Resources> Graph<R> {
 }
 
 impl<R> Graph<R> {
-    /// What it uses. What is read there comes after the launches made before.
+    /// Returns the resources. Reading them is ordered after the earlier launches.
     pub fn resources(&self) -> &R {
         &self.resources
     }
 
-    /// The same, to be changed: buffers may be filled anew, but not exchanged for others.
+    /// Returns the resources for changes: buffers may be written, but must not be replaced by others.
     pub fn resources_mut(&mut self) -> &mut R {
         &mut self.resources
     }
 
-    /// Ends the graph, and gives back what it used.
+    /// Destroys the graph and returns its resources.
     pub fn into_resources(self) -> R {
         self.resources
     }
 
-    /// How many launches, fills and copies it does.
+    /// Returns the number of launches, fills and copies.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it does nothing.
+    /// Returns `true` if the graph has no work.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The device that does it.
+    /// Returns the device that executes the work.
     pub fn device(&self) -> &Device {
         &self.device
     }

@@ -15,21 +15,21 @@ use crate::group_choice::{GroupChoice, Members};
 use crate::module::PtxModule;
 use crate::view::{Region, View};
 
-/// Devices that work together, each with memory of its own: all GPUs, or all simulated. A handle: cheap to clone.
+/// Devices that work together: all GPUs or all simulated, each with its own memory. Cloning it is cheap.
 ///
-/// The GPUs of a group access each other's memory directly where they can.
+/// The GPUs of a group access each other's memory directly if the hardware supports it.
 #[derive(Clone)]
 pub struct Group(Arc<Inner>);
 
 struct Inner {
     members: Vec<Device>,
-    /// Whether each can access all others' memory directly.
+    /// True if each member can access the memory of all others directly.
     are_peers: bool,
 }
 
-/// Groups of `members` simulated devices, or one if that is 0, to test on: one for each order of
-/// [`checked_devices`](crate::checked_devices). They also find [races of streams](Error::StreamRace), of one member and of
-/// several.
+/// Returns groups of `members` simulated devices (at least one) for tests: one group for each schedule of
+/// [`checked_devices`](crate::checked_devices). They also report [races between streams](Error::StreamRace), within a
+/// member and between members.
 pub fn checked_groups(members: usize) -> impl Iterator<Item = Group> {
     let simulator = Simulator::new().with_checks(Checks::default());
     Schedule::HOSTILE.into_iter().map(move |schedule| {
@@ -40,12 +40,12 @@ pub fn checked_groups(members: usize) -> impl Iterator<Item = Group> {
 }
 
 impl Group {
-    /// Opens the devices that `choice` names, each as [`Device::open`] does. Simulated ones share the cores.
+    /// Opens the devices that `choice` names, each as [`Device::open`] does. Simulated devices share the cores.
     ///
     /// # Errors
     ///
-    /// [`Error::NoDevice`] if one of them cannot be used; [`Error::Driver`] if the driver fails to let them access each
-    /// other's memory.
+    /// [`Error::NoDevice`] if one of them cannot be used; [`Error::Driver`] if the driver fails to enable access to
+    /// each other's memory.
     pub fn open(choice: &GroupChoice, modules: &'static [PtxModule]) -> Result<Group, Error> {
         let open = |ordinal| Device::open(DeviceChoice::Gpu(Some(ordinal)), modules);
         let members = match &choice.0 {
@@ -56,7 +56,7 @@ impl Group {
             }
             Members::Gpus(ordinals) => ordinals.iter().copied().map(open).collect::<Result<_, _>>()?,
             &Members::Simulated(count, mebibytes) => {
-                // Its clones share its worker threads.
+                // The clones share worker threads.
                 let simulator = Simulator::new();
                 let bytes = mebibytes.map(|mebibytes| (mebibytes as usize) << 20);
                 (0..count).map(|_| Device::simulated_with(simulator.clone(), bytes)).collect()
@@ -65,23 +65,23 @@ impl Group {
         Self::of(members)
     }
 
-    /// The group of these devices.
+    /// Makes a group of these devices.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidGroup`] if there are none, if one is there twice, or if some are simulated and others are not;
-    /// [`Error::Driver`] if the driver fails to let them access each other's memory; [`Error::ContextLost`] when a launch made
-    /// before failed.
+    /// [`Error::InvalidGroup`] if `members` is empty, has a device twice, or mixes GPUs and simulated devices;
+    /// [`Error::Driver`] if the driver fails to enable access to each other's memory; [`Error::ContextLost`] when an
+    /// earlier launch failed.
     pub fn of(members: Vec<Device>) -> Result<Group, Error> {
         let invalid = |reason| Err(Error::InvalidGroup { reason });
         let Some(first) = members.first() else {
-            return invalid("it has no member; give it one device or more");
+            return invalid("it has no member: pass at least one device");
         };
         if members.iter().any(|member| member.is_simulated() != first.is_simulated()) {
-            return invalid("some are GPUs and others are simulated; take only the ones or only the others");
+            return invalid("it mixes GPUs and simulated devices: pass devices of one kind");
         }
         if (1..members.len()).any(|i| members[..i].iter().any(|member| member.id() == members[i].id())) {
-            return invalid("a device is in it twice; give each once");
+            return invalid("a device is in it twice: pass each device once");
         }
         let mut are_peers = true;
         for (i, member) in members.iter().enumerate() {
@@ -92,19 +92,22 @@ impl Group {
         Ok(Self(Arc::new(Inner { members, are_peers })))
     }
 
-    /// Its devices, at least one.
+    /// Returns the devices, at least one.
     pub fn members(&self) -> &[Device] {
         &self.0.members
     }
 
-    /// Whether each member can access all others' memory directly. If not, copies go through memory of the host.
+    /// Returns `true` if each member can access the memory of all others directly. If not, copies go through host
+    /// memory.
     pub fn are_peers(&self) -> bool {
         self.0.are_peers
     }
 
-    /// Makes all these copies, each to a view from another of as many elements, of whichever members' memories, at the same time:
-    /// after all that these members were asked before, and before all that they are asked later, but for what streams are asked.
-    /// On GPUs it returns at once. It takes less time than one [`Buffer::copy_range_from`](crate::Buffer::copy_range_from) after
+    /// Enqueues all `copies` together: each to a view from another view of the same length, in the memory of any
+    /// members.
+    ///
+    /// They are ordered after the earlier and before the later work of these members, except work in streams. On GPUs
+    /// it returns at once. This is faster than one [`Buffer::copy_range_from`](crate::Buffer::copy_range_from) after
     /// the other, each of which waits for the one before.
     ///
     /// ```
@@ -119,9 +122,10 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless both views have as many elements, [`Error::Overlap`] if what is copied to is also in
-    /// another view, [`Error::WrongDevice`] if a view is of no member's memory: nothing is copied then.
-    /// [`Error::ContextLost`] when a launch made before failed; [`Error::StreamRace`] where members check.
+    /// [`Error::LengthMismatch`] unless both views of a copy have as many elements, [`Error::Overlap`] if a target
+    /// overlaps another view, [`Error::WrongDevice`] if a view is of no member's memory: nothing is copied in these
+    /// cases. [`Error::ContextLost`] when an earlier launch failed; [`Error::StreamRace`] if members check streams and
+    /// find a race.
     #[track_caller]
     pub fn copy_all<'a, T: Element, V: View<'a, T>>(&self, copies: &[(GlobalMut<'a, T>, V)]) -> Result<(), Error> {
         let member = |id| {
@@ -141,14 +145,15 @@ impl Group {
             }
         }
         check_overlap(&peer_copies)?;
-        // SAFETY: the views are of these devices' memories, and all that is copied to is there once.
+        // SAFETY: the views are of these devices' memories, and `check_overlap` has checked that no target overlaps a
+        // view.
         unsafe { copy_all(&peer_copies, Some(Location::caller())) }
     }
 
-    /// One line: which devices these are.
+    /// Describes the devices in one line.
     ///
-    /// "devices: GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB; GPU 1, …", or "devices: 4 × simulator on 2 cores". One alone
-    /// is described as [`Device::summary`] does.
+    /// "devices: GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB; GPU 1, …", or "devices: 4 × simulator on 2 cores". A
+    /// single device is described as by [`Device::summary`].
     pub fn summary(&self) -> String {
         let [first, others @ ..] = self.members() else { return String::new() };
         if others.is_empty() {

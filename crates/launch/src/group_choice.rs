@@ -1,15 +1,15 @@
-//! Which devices a user asks for, where several may work together.
+//! The devices that a user chooses, of which several may work together.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::choice::DeviceChoice;
 
-/// More simulated devices are a mistake.
+/// The maximum number of simulated devices. A larger number is taken for a mistake.
 const MOST_SIMULATED: u32 = 1024;
 
-/// Which devices to use, as a user names them: one, as a [`DeviceChoice`]; or `gpu:all`, `gpu:0,2` (these GPUs, in this
-/// order), `sim:N` (N simulated ones, each with memory of its own), `sim:NxM` (of M MiB each).
+/// Which devices to use, as a user types them: one, as a [`DeviceChoice`]; or `gpu:all`, `gpu:0,2` (these GPUs, in this
+/// order), `sim:N` (N simulated devices, each with its own memory), `sim:NxM` (each with M MiB).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupChoice(pub(crate) Members);
 
@@ -18,9 +18,9 @@ pub struct GroupChoice(pub(crate) Members);
 pub(crate) enum Members {
     One(DeviceChoice),
     AllGpus,
-    /// Two or more, each once.
+    /// At least two GPUs, each once.
     Gpus(Vec<u32>),
-    /// One or more, each with at most so many MiB of memory, if that is given.
+    /// The number of simulated devices, at least one, and the limit of each one's memory in MiB, if any.
     Simulated(u32, Option<u32>),
 }
 
@@ -37,7 +37,7 @@ impl From<DeviceChoice> for GroupChoice {
 }
 
 impl GroupChoice {
-    /// The device, where the user names one in the way of a [`DeviceChoice`].
+    /// Returns the device if the choice is a single [`DeviceChoice`].
     pub fn as_one(&self) -> Option<DeviceChoice> {
         match self.0 {
             Members::One(choice) => Some(choice),
@@ -46,10 +46,11 @@ impl GroupChoice {
     }
 }
 
-/// A name of devices that means nothing. `Debug` is the same text, since `main` and `unwrap` show that one.
+/// The error for an unknown name of devices. `Debug` has the text of `Display`, because `main` and `unwrap` show it.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{reason} {given:?}: use auto, gpu, gpu:N (N counts from 0), gpu:N,M,…, gpu:all, sim or sim:COUNT (sim:COUNTxN: of N MiB each)"
+    "{reason} {given:?}: use auto, gpu, gpu:N (N counts from 0), gpu:N,M,…, gpu:all, sim or sim:COUNT (sim:COUNTxN: of \
+    N MiB each)"
 )]
 pub struct ParseGroupChoiceError {
     given: String,
@@ -112,7 +113,7 @@ impl FromStr for GroupChoice {
     }
 }
 
-/// The number that `text`, digits alone, stands for: `parse` alone would take "+1".
+/// Parses a number that consists of digits only; `parse` alone would accept "+1".
 fn number(text: &str) -> Option<u32> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }

@@ -1,10 +1,15 @@
-//! Memory and events that several processes of a host use: CUDA's IPC.
+//! Memory and events that several processes of a host share, through CUDA's IPC.
 //!
-//! One process makes memory ([`Device::given`]) or an event ([`Device::given_event`]), each with an [`IpcHandle`], and sends the
-//! handle's bytes to another process by any means. That process opens them, copies from the memory and waits for the event. Only
-//! events order the two: nothing else keeps a process from reading what another is writing.
+//! One process makes memory ([`Device::given`]) or an event ([`Device::given_event`]), each with an [`IpcHandle`], and
+//! sends the handle's bytes to another process by any means. That process opens them, copies from the memory and waits
+//! for the event. Only events order the two processes: without them a process may read what another is writing.
 //!
-//! Simulated devices of one process can open each other's, so that what is built on this is tested without a GPU.
+//! Simulated devices of one process can open each other's memory and events, for tests without a GPU.
+//!
+//! # Design
+//!
+//! Memory that was given to other processes is freed only when its owner says that no process has it open: no process
+//! can find that out by itself. A GPU opens memory of another process only, never of its own.
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -17,24 +22,25 @@ use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
 
-/// What the driver maps at a time: memory that is given is a multiple of this, so that nothing else is given with it.
+/// The granularity of the driver's mappings. Shared memory is a multiple of it, so that no other memory is shared with
+/// it.
 const MAPPED_BYTES: usize = 2 << 20;
 
-/// By what another process opens memory or an event.
+/// The handle by which another process opens memory or an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct IpcHandle(pub [u8; HANDLE_BYTES]);
 
 /// A buffer that other processes may read.
 ///
-/// Dropping it does not free it, since nobody knows when the last of them is done with it: [`free`](Self::free) does, and the end of
-/// the process.
+/// Dropping it does not free the memory, because other processes may still read it. [`free`](Self::free) frees it, and
+/// so does the end of the process.
 pub struct GivenBuffer<T: Element>(ManuallyDrop<Buffer<T>>);
 
 impl<T: Element> GivenBuffer<T> {
-    /// Frees it.
+    /// Frees the memory.
     ///
     /// # Safety
-    /// No process may have it open, nor open it any more.
+    /// No process may have the memory open, or open it afterwards.
     pub unsafe fn free(self) {
         drop(ManuallyDrop::into_inner(self.0));
     }
@@ -57,62 +63,66 @@ impl<T: Element> DerefMut for GivenBuffer<T> {
 /// An event that other processes may wait for.
 pub struct GivenEvent {
     moment: Moment,
-    /// Last, so that the device outlives what it recorded.
+    /// The last field, so that the device outlives what it recorded.
     device: Device,
 }
 
-/// A buffer of another process, which this one may read.
+/// A buffer of another process, which this process may read.
 pub struct OpenedBuffer<T: Element> {
     memory: Opened,
     elements: PhantomData<T>,
-    /// Last, as above.
+    /// The last field, so that the device outlives the memory that it opened.
     device: Device,
 }
 
 /// An event of another process.
 pub struct OpenedEvent {
     moment: Moment,
-    /// Last, as above.
+    /// The last field, so that the device outlives the event that it opened.
     device: Device,
 }
 
 impl Device {
-    /// A buffer of at least `len` elements, with unspecified contents, for other processes to read, and by what they open it.
+    /// Allocates a buffer of at least `len` elements for other processes to read, and returns it with its handle. The
+    /// contents are unspecified.
     ///
     /// # Errors
     ///
-    /// As for [`alloc`](Self::alloc); [`Error::Driver`] where the driver refuses.
+    /// As for [`alloc`](Self::alloc); [`Error::Driver`] if the driver cannot share memory.
     pub fn given<T: Element>(&self, len: usize) -> Result<(GivenBuffer<T>, IpcHandle), Error> {
         let pieces = crate::memory::byte_len::<T>(len)?.div_ceil(MAPPED_BYTES).max(1);
         let buffer: Buffer<T> = self.alloc(pieces * MAPPED_BYTES / size_of::<T>())?;
         let (start, bytes) = (buffer.view().as_ptr(), buffer.len() * size_of::<T>());
-        // SAFETY: the buffer is what was allocated, from its first byte on, and it is not freed.
+        // SAFETY: the address is the first byte of an allocation of `alloc`, which is not freed before
+        // `GivenBuffer::free`.
         let handle = unsafe { self.backend().memory_handle(start.cast(), bytes) }?;
-        // From now on others may have it.
+        // From here on other processes may open the memory.
         Ok((GivenBuffer(ManuallyDrop::new(buffer)), IpcHandle(handle)))
     }
 
-    /// The buffer that another process gave, where it is a device of the same host.
+    /// Opens a buffer of another process, which must be on the same host.
     ///
     /// # Errors
     ///
-    /// [`Error::Driver`] where the driver refuses; [`Error::NotSupported`] in the simulator, if it is another process's.
+    /// [`Error::Driver`] if the driver cannot open it; [`Error::NotSupported`] in the simulator, if it is another
+    /// process's.
     pub fn open_given<T: Element>(&self, handle: &IpcHandle) -> Result<OpenedBuffer<T>, Error> {
         let memory = self.backend().open_memory(&handle.0)?;
         Ok(OpenedBuffer { memory, elements: PhantomData, device: self.clone() })
     }
 
-    /// An event for other processes to wait for, and by what they open it. It must be [recorded](GivenEvent::record) before they do.
+    /// Creates an event for other processes to wait for, and returns it with its handle. It must be
+    /// [recorded](GivenEvent::record) before they wait.
     ///
     /// # Errors
     ///
-    /// [`Error::Driver`] where the driver refuses; [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::Driver`] if the driver cannot share events; [`Error::ContextLost`] when an earlier launch failed.
     pub fn given_event(&self) -> Result<(GivenEvent, IpcHandle), Error> {
         let (moment, handle) = self.backend().shared_event()?;
         Ok((GivenEvent { moment, device: self.clone() }, IpcHandle(handle)))
     }
 
-    /// The event that another process gave.
+    /// Opens an event of another process.
     ///
     /// # Errors
     ///
@@ -123,39 +133,41 @@ impl Device {
 }
 
 impl GivenEvent {
-    /// Makes it the moment when all that the device was asked so far is done, but for what streams are asked.
+    /// Records the event: it completes when everything enqueued on the device so far, except in streams, is done.
     ///
     /// # Errors
     ///
-    /// [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn record(&mut self) -> Result<(), Error> {
-        // SAFETY: it is this device's.
+        // SAFETY: `shared_event` of this device returned the event.
         unsafe { self.device.backend().record_in(&self.moment) }
     }
 }
 
 impl OpenedEvent {
-    /// Lets all that the device is asked from now on, but for what streams are asked, wait until the moment that the other process
-    /// recorded last. On a GPU it returns at once.
+    /// Makes everything that is enqueued on the device from now on, except in streams, wait for the other process's
+    /// last record of the event. On a GPU it returns at once.
     ///
     /// # Errors
     ///
-    /// [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn wait(&self) -> Result<(), Error> {
-        // SAFETY: it was opened by this device.
+        // SAFETY: this device opened the event.
         unsafe { self.device.backend().wait_for(&self.moment) }
     }
 }
 
 impl<T: Element> Buffer<T> {
-    /// Replaces the elements from `at` on by the elements `range` of `source`, which was opened by the same device. It comes after
-    /// all that the device was asked before, and before all that it is asked later, but for what streams are asked; on a GPU it
-    /// returns at once. What the other process writes meanwhile is copied before or after it, or in part.
+    /// Replaces the elements from `at` on with the elements `range` of `source`, which the same device must have
+    /// opened.
+    ///
+    /// The copy is ordered after the earlier and before the later work of the device, except work in streams. On a GPU
+    /// it returns at once. If the other process writes the elements meanwhile, the copied elements are unspecified.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfRange`] if either has not these elements; [`Error::WrongDevice`] if another device has opened it;
-    /// [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::OutOfRange`] if either buffer is too short; [`Error::WrongDevice`] if another device has opened
+    /// `source`; [`Error::ContextLost`] when an earlier launch failed.
     pub fn copy_range_from_given(
         &mut self,
         at: usize,
@@ -181,7 +193,9 @@ impl<T: Element> Buffer<T> {
         let to = self.view_mut().as_ptr().wrapping_add(at);
         let from = source.memory.start.wrapping_add(range.start * size_of::<T>());
         let bytes = range.len() * size_of::<T>();
-        // SAFETY: both have these elements, of which any bits are one; no view of this buffer exists, as it is borrowed mutably.
+        // SAFETY: both buffers have these elements, for which any bits are valid. No view of this buffer exists,
+        // because it is
+        // borrowed mutably.
         unsafe { self.device().backend().copy_opened(to.cast(), from, bytes) }
     }
 }
@@ -202,7 +216,7 @@ mod tests {
         let give = || {
             let (mut given, handle) = there.given::<u32>(5).unwrap();
             given.upload_range(1, &[7, 8, 9]).unwrap();
-            // It stays for as long as anybody may read it.
+            // The memory stays allocated after `given` is dropped.
             handle
         };
         let handle = give();

@@ -1,4 +1,4 @@
-//! Devices, buffers, timing and typed launches: over `cust` on an NVIDIA GPU, or over the simulator.
+//! Devices, buffers, timing and typed launches, on NVIDIA GPUs through `cust` or in the simulator.
 //!
 //! ```
 //! use launch::{Device, DeviceChoice, LaunchConfig};
@@ -34,7 +34,7 @@
 //! # }
 //! ```
 //!
-//! and what a call views stays borrowed:
+//! The buffers that a call views stay borrowed:
 //!
 //! ```compile_fail,E0505
 //! # use cuda_std::{Global, GlobalMut, kernel};
@@ -47,22 +47,22 @@
 //! # }
 //! ```
 //!
-//! Nothing that uses this crate needs to know which device runs. What differs:
+//! Code that uses this crate need not know which device runs. The differences:
 //!
-//! | | GPU | simulator |
-//! |---|---|---|
-//! | a launch | returns at once; work runs in the order it was asked for | returns when the kernel has ended |
-//! | a kernel's fault | reported by the next call that waits, as [`Error::ContextLost`]; the device is then lost | reported by the launch, as [`Error::Fault`] with thread and source line; the device goes on |
-//! | a kernel's `println!` | appears at [`Device::synchronize`] | appears as it runs |
-//! | new memory | holds anything | holds a poison pattern |
+//! - A launch on a GPU returns at once, and work runs in the order in which it is enqueued. In the simulator a launch
+//!   returns when the kernel has ended.
+//! - If a kernel fails on a GPU, the next call that waits returns [`Error::ContextLost`], and the device is lost. In
+//!   the simulator the launch returns [`Error::Fault`] with thread and source line, and the device can be used further.
+//! - A kernel's `println!` is printed at [`Device::synchronize`] on a GPU, and as it runs in the simulator.
+//! - New memory has unspecified contents on a GPU, and a poison pattern in the simulator.
 //!
-//! A [`Device`] is a cheap handle: clone it, send it, use it from several threads. Its memory lives as long as the
-//! buffers do.
+//! A [`Device`] is a cheap handle: clone it, send it, use it from several threads. It lives as long as any of its
+//! buffers.
 //!
 //! # Streams
 //!
-//! A [`Stream`] copies while another computes, if the host's memory is page-locked ([`PinnedBuffer`]). Streams live in a
-//! scope, as threads do in [`std::thread::scope`], so that what they use stays until they are done:
+//! A [`Stream`] copies while another computes, if the host memory is page-locked ([`PinnedBuffer`]). Streams live in a
+//! scope, as threads do in [`std::thread::scope`], so that the memory that they use outlives their work:
 //!
 //! ```
 //! use launch::{Device, DeviceChoice, LaunchConfig};
@@ -104,16 +104,17 @@
 //!
 //! # Graphs
 //!
-//! Small work that is done again and again is recorded once, by [`Device::record`], and launched as a whole: a [`Graph`].
-//! What takes a [`Queue`] can be asked of a device and of a graph alike.
+//! Small work that is repeated can be recorded once, by [`Device::record`], and launched as a whole: a [`Graph`]. A
+//! function that takes a [`Queue`] works for a device and for a graph.
 //!
 //! # Several devices
 //!
-//! A [`Group`] is devices that work together: all GPUs (`gpu:all`), some (`gpu:0,2`), or simulated ones, each with memory of its
-//! own (`sim:4`). A kernel is launched on each [member](Group::members), with views of that member's memory: another's are an
-//! error. What is copied between members ([`Buffer::copy_range_from`], [`Group::copy_all`]) goes directly from GPU to GPU where
-//! that can be, in the order of what both are asked. A [`SplitBuffer`] has its elements divided among the members, each part with
-//! a halo:
+//! A [`Group`] is a set of devices that work together: all GPUs (`gpu:all`), some (`gpu:0,2`), or simulated ones, each
+//! with its own memory (`sim:4`). A kernel is launched on each [member](Group::members) with views of that member's
+//! memory; views of another member's memory are an error.
+//!
+//! Copies between members ([`Buffer::copy_range_from`], [`Group::copy_all`]) go directly from GPU to GPU if possible,
+//! in the stream order of both. A [`SplitBuffer`] divides its elements among the members. Each part has a halo:
 //!
 //! ```
 //! use launch::{Ends, Group, LaunchConfig};
@@ -145,8 +146,9 @@
 //! ```
 //!
 //! To copy while kernels run, a group has [streams](Group::streams) of all members, which wait for each other's events.
-//! [`checked_groups`] are simulated groups to test that on. The simulator does each thing as soon as it is asked, so that its
-//! results alone do not show what a GPU may do. But it knows what orders two pieces of work; two that race are an
+//!
+//! [`checked_groups`] are simulated groups to test such code. The simulator executes work as soon as it is enqueued, so
+//! its results alone do not show what a GPU may do. But it knows which pieces of work are ordered. Two that race are an
 //! [`Error::StreamRace`], which names both lines:
 //!
 //! ```
@@ -180,15 +182,15 @@
 //! # }
 //! ```
 //!
-//! Such a check assumes that a launch reads everything in its views, and writes all of a mutable view if the kernel has ever
-//! changed anything through that parameter. So give kernels that run at the same time views of their own parts alone, the
-//! interior and the halos apart.
+//! This check assumes that a launch reads everything in its views. It assumes that a launch writes a whole mutable view
+//! if the kernel has ever changed anything through that parameter. Pass kernels that run at the same time views of
+//! their own parts only, with the interior and the halos apart.
 //!
 //! # Testing a kernel
 //!
-//! [`checked_devices`] are simulators that look for mistakes which a run may happen not to show: data races, reads of
-//! memory that nobody has written, and all that depends on the order in which threads and blocks run. A test that runs a kernel
-//! on each and compares the result has tried eight orders, and a fault names the line, the array and the thread:
+//! [`checked_devices`] are simulators that report errors which a single run may not show: data races, reads of
+//! uninitialised memory, and results that depend on the order of threads and blocks. A test that runs a kernel on each
+//! device and compares the results has tried eight schedules. A fault names the line, the array and the thread:
 //!
 //! ```
 //! use launch::{LaunchConfig, checked_devices};
@@ -211,12 +213,12 @@
 //! # }
 //! ```
 //!
-//! [`checked_devices_strict`] are the same for code that relies on nothing but what CUDA's documentation promises, and
-//! [`redundant_synchronisations`] lists barriers and fences that a kernel seems not to need. [`check_thoroughly`] tries more
-//! orders, for kernels whose blocks or warps wait for each other, and [`check_thoroughly_strict`] both.
+//! [`checked_devices_strict`] accept only what CUDA's documentation guarantees. [`redundant_synchronisations`] lists
+//! barriers and fences that a kernel seems not to need. [`check_thoroughly`] tries more schedules, for kernels whose
+//! blocks or warps wait for each other. [`check_thoroughly_strict`] combines it with the strict checks.
 //!
-//! A checked run takes some ten times as long as one without checks, so use [`DeviceChoice::Sim`] for large inputs. To choose
-//! the order or the checks, make the device from a [`Simulator`]:
+//! A run with checks takes about ten times as long as one without, so use [`DeviceChoice::Sim`] for large inputs. To
+//! choose the schedule or the checks, make the device from a [`Simulator`]:
 //!
 //! ```
 //! use launch::{Checks, Device, Schedule, Simulator};

@@ -1,4 +1,4 @@
-//! Page-locked memory of the host that kernels access in place.
+//! Page-locked host memory that kernels access in place.
 
 use std::marker::PhantomData;
 use std::{fmt, slice};
@@ -12,15 +12,15 @@ use crate::error::Error;
 use crate::host_memory::HostMemory;
 use crate::memory::{MemoryId, byte_len};
 
-/// `len` elements of the host's memory that kernels read and write in place ("zero-copy"), freed when dropped.
+/// `len` elements of host memory that kernels read and write in place ("zero-copy"). Dropping it frees the memory.
 ///
-/// Each access of a kernel crosses the link between GPU and host, so that it pays for what is read or written once. Made by
-/// [`Device::mapped`].
+/// Each access of a kernel crosses the link between GPU and host, so mapped memory is worthwhile for data that is read
+/// or written once. Made by [`Device::mapped`].
 ///
-/// The host sees the elements through [`as_slice`](Self::as_slice) and [`as_mut_slice`](Self::as_mut_slice), which wait
-/// for the kernels launched before. No other can then be writing: a kernel writes through a [`GlobalMut`], which borrows
-/// the buffer mutably, as long as it is launched from [`Device::launch`], or until the end of the scope where it is
-/// launched in a [`Stream`](crate::Stream), which waits for it too.
+/// The host accesses the elements through [`as_slice`](Self::as_slice) and [`as_mut_slice`](Self::as_mut_slice), which
+/// wait for the earlier launches. No other kernel can then write them: a kernel writes through a [`GlobalMut`], which
+/// borrows the buffer mutably. That borrow lasts for the call of [`Device::launch`], or for a [`Stream`](crate::Stream)
+/// until the end of the scope, which waits for the kernel.
 pub struct MappedBuffer<T: DeviceCopy> {
     memory: HostMemory,
     len: usize,
@@ -28,8 +28,8 @@ pub struct MappedBuffer<T: DeviceCopy> {
 }
 
 impl Device {
-    /// `len` elements of page-locked host memory that kernels access in place, whose bytes are all zero. Zeros must be an
-    /// element, else it does not compile.
+    /// Allocates `len` elements of page-locked host memory that kernels access in place. All bytes are zero. Does not
+    /// compile if zeros are no valid `T`.
     ///
     /// # Errors
     ///
@@ -42,17 +42,17 @@ impl Device {
 }
 
 impl<T: DeviceCopy> MappedBuffer<T> {
-    /// How many elements it has.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it has no element.
+    /// Returns `true` if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The device whose kernels access it.
+    /// Returns the device whose kernels access the memory.
     pub fn device(&self) -> &Device {
         self.memory.device()
     }
@@ -61,39 +61,41 @@ impl<T: DeviceCopy> MappedBuffer<T> {
         self.memory.id()
     }
 
-    /// The elements, for kernels to read.
+    /// Returns a view of the elements for kernels to read.
     pub fn view(&self) -> Global<'_, T> {
-        // SAFETY: the pointer is the device's for `len` initialised elements, aligned, and they stay while `self` lives,
-        // which the view's lifetime borrows; dropping waits for the kernels.
+        // SAFETY: the device's pointer is aligned and valid for `len` initialised elements while `self` lives, and the
+        // view borrows `self`. Dropping waits for the kernels.
         unsafe { Global::from_raw_parts(self.memory.device_pointer(), self.len, self.device().id()) }
     }
 
-    /// The elements, for kernels to read and write.
+    /// Returns a view of the elements for kernels to read and write.
     pub fn view_mut(&mut self) -> GlobalMut<'_, T> {
-        // SAFETY: as in `view`; the view's lifetime borrows `self` mutably.
+        // SAFETY: the device's pointer is aligned and valid for `len` initialised elements while `self` lives, and the
+        // view borrows `self` mutably. Dropping waits for the kernels.
         unsafe { GlobalMut::from_raw_parts(self.memory.device_pointer(), self.len, self.device().id()) }
     }
 
-    /// The elements on the host. Waits for the launches made before.
+    /// Returns the elements for the host. Waits for the launches made before.
     ///
     /// # Errors
     ///
-    /// [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn as_slice(&self) -> Result<&[T], Error> {
         self.device().synchronize()?;
-        // SAFETY: the memory has `len` elements, aligned and initialised. No kernel writes them: those launched before
-        // have ended, and another would need a view that borrows `self` mutably.
+        // SAFETY: the memory has `len` aligned and initialised elements. No kernel writes them: earlier ones have
+        // ended, and another would need a view that borrows `self` mutably.
         Ok(unsafe { slice::from_raw_parts(self.memory.pointer().as_ptr(), self.len) })
     }
 
-    /// The elements on the host, to be changed. Waits for the launches made before.
+    /// Returns the elements for the host to change. Waits for the launches made before.
     ///
     /// # Errors
     ///
     /// As for [`as_slice`](Self::as_slice).
     pub fn as_mut_slice(&mut self) -> Result<&mut [T], Error> {
         self.device().synchronize()?;
-        // SAFETY: as above; and none reads them, which would need a view that borrows `self`.
+        // SAFETY: the memory has `len` aligned and initialised elements. No kernel accesses them: earlier ones have
+        // ended, and another would need a view that borrows `self`.
         Ok(unsafe { slice::from_raw_parts_mut(self.memory.pointer().as_ptr(), self.len) })
     }
 }

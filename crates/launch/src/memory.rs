@@ -11,7 +11,7 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::ordering;
 
-/// A piece of memory, told from all others, also from a later one at the same address.
+/// The identity of an allocation, which no later allocation at the same address has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MemoryId(u64);
 
@@ -22,16 +22,16 @@ impl MemoryId {
     }
 }
 
-/// Bytes in a device's memory, freed when dropped. None at all takes no memory.
+/// Bytes in a device's memory. Dropping them frees them. No memory is allocated for zero bytes.
 pub(crate) struct Memory {
     allocated: Option<Allocated>,
     bytes: usize,
     id: MemoryId,
-    /// Last, so that the device outlives what is in its memory.
+    /// The last field, so that the device outlives its memory.
     device: Device,
 }
 
-/// The bytes of `len` elements, if any memory holds so many.
+/// Returns the size of `len` elements in bytes, or an error if no memory can hold them.
 pub(crate) fn byte_len<T>(len: usize) -> Result<usize, Error> {
     len.checked_mul(size_of::<T>())
         .filter(|&bytes| isize::try_from(bytes).is_ok())
@@ -39,13 +39,14 @@ pub(crate) fn byte_len<T>(len: usize) -> Result<usize, Error> {
 }
 
 impl Memory {
-    /// Room for `bytes` bytes on `device`, with unspecified contents.
+    /// Allocates `bytes` bytes on `device` with unspecified contents.
     pub(crate) fn new(device: &Device, bytes: usize) -> Result<Self, Error> {
         let allocated = if bytes == 0 { None } else { Some(device.backend().allocate(bytes)?) };
         Ok(Self { allocated, bytes, id: MemoryId::new(), device: device.clone() })
     }
 
-    /// Room for `bytes` bytes for the launches of `of`: zeros, or as the last such room of that length was left.
+    /// Allocates `bytes` bytes for the launches of `of`: zeros, or the contents that the last such memory of this size
+    /// had.
     pub(crate) fn workspace(device: &Device, bytes: usize, of: TypeId) -> Result<Self, Error> {
         if bytes == 0 {
             return Self::new(device, bytes);
@@ -67,19 +68,19 @@ impl Memory {
         self.id
     }
 
-    /// The address on the device, aligned to 256 bytes; `None` for no bytes.
+    /// Returns the address on the device, aligned to 256 bytes, or `None` if there are no bytes.
     #[inline]
     pub(crate) fn address(&self) -> Option<*mut u8> {
         self.allocated.as_ref()?.on_device
     }
 
-    /// Copies `data`, which is as long as this, to the device.
+    /// Copies `data`, which must have this memory's size, to the device.
     pub(crate) fn write(&mut self, data: &[MaybeUninit<u8>]) -> Result<(), Error> {
         assert_eq!(data.len(), self.bytes);
         self.device.note_waits();
         match self.address() {
-            // SAFETY: this memory has as many bytes as `data` and, as it is borrowed mutably, no view of it exists that a
-            // kernel could be using.
+            // SAFETY: this memory has as many bytes as `data`. No view of it exists that a kernel could use, because
+            // `self` is borrowed mutably.
             Some(start) => unsafe { self.device.backend().write(start, data) },
             None => Ok(()),
         }
@@ -88,12 +89,12 @@ impl Memory {
     /// Copies all bytes to `target`.
     ///
     /// # Safety
-    /// `target` must be valid for writes of as many bytes as this has.
+    /// `target` must be valid for writes of this memory's size.
     pub(crate) unsafe fn read(&self, target: *mut u8) -> Result<(), Error> {
         self.device.note_waits();
         match self.address() {
-            // SAFETY: this memory has that many bytes; so has `target`, says the caller. A kernel that writes them would
-            // need a mutable borrow of this, which is borrowed here.
+            // SAFETY: the memory has `self.bytes` bytes, and the caller guarantees the same of `target`. A kernel that
+            // writes the bytes would need a mutable borrow of `self`.
             Some(start) => unsafe { self.device.backend().read(target, start, self.bytes) },
             None => Ok(()),
         }
@@ -102,59 +103,64 @@ impl Memory {
     /// Sets all bytes to zero.
     pub(crate) fn zero(&mut self) -> Result<(), Error> {
         match self.address() {
-            // SAFETY: this memory has that many bytes, and no view of it exists, as in `write`.
+            // SAFETY: the memory has `self.bytes` bytes. No view of it exists, because `self` is borrowed mutably.
             Some(start) => unsafe { self.device.backend().zero(start, self.bytes) },
             None => Ok(()),
         }
     }
 
-    /// Copies all bytes of `source`, which has as many and is on the same device.
+    /// Copies all bytes of `source`, which must have the same size and device.
     pub(crate) fn copy_from(&mut self, source: &Memory) -> Result<(), Error> {
         assert_eq!(source.bytes, self.bytes);
         match (self.address(), source.address()) {
-            // SAFETY: both have that many bytes; they differ, as one is borrowed mutably; nobody writes either.
+            // SAFETY: both have `self.bytes` bytes. They differ, because `self` is borrowed mutably; the borrow of
+            // `source` excludes writes to it.
             (Some(to), Some(from)) => unsafe { self.device.backend().copy(to, from, self.bytes) },
             _ => Ok(()),
         }
     }
 
-    /// Copies `data` to the bytes from `at` on, which there must be.
+    /// Copies `data` to the bytes from `at` on, which must exist.
     pub(crate) fn write_at(&mut self, at: usize, data: &[MaybeUninit<u8>]) -> Result<(), Error> {
         let Some(start) = self.place(&(at..at + data.len())) else { return Ok(()) };
         self.device.note_waits();
-        // SAFETY: this memory has these bytes; no view of it exists, as in `write`.
+        // SAFETY: `place` has checked that the bytes exist. No view of them exists, because `self` is borrowed mutably.
         unsafe { self.device.backend().write(start, data) }
     }
 
-    /// Copies the bytes `range`, which there must be, to `target`.
+    /// Copies the bytes `range`, which must exist, to `target`.
     ///
     /// # Safety
-    /// `target` must be valid for writing so many bytes.
+    /// `target` must be valid for writes of `range.len()` bytes.
     pub(crate) unsafe fn read_range(&self, range: Range<usize>, target: *mut u8) -> Result<(), Error> {
         let Some(start) = self.place(&range) else { return Ok(()) };
         self.device.note_waits();
-        // SAFETY: this memory has these bytes, and so has `target`, says the caller; nobody writes them, as in `read`.
+        // SAFETY: `place` has checked that the bytes exist, and the caller guarantees `target`. The borrow of `self`
+        // excludes writes to them.
         unsafe { self.device.backend().read(target, start, range.len()) }
     }
 
-    /// The copy of the bytes `range` of `source`, which may be of another device, to those from `at` on. Both must be there.
-    /// `None` for no bytes.
+    /// Returns the copy of the bytes `range` of `source`, which may be on another device, to those from `at` on, or
+    /// `None` for no bytes. All of them must exist.
     pub(crate) fn copy_of<'m>(&'m self, at: usize, source: &'m Memory, range: Range<usize>) -> Option<PeerCopy<'m>> {
         let (to, from) = (self.place(&(at..at + range.len()))?, source.place(&range)?);
         Some(PeerCopy { to, target: &self.device, from, source: &source.device, bytes: range.len() })
     }
 
-    /// The address of the first of these bytes, which there must be; `None` for no bytes.
+    /// Returns the address of the first byte of `range`, or `None` if `range` is empty.
+    ///
+    /// # Panics
+    /// When the memory does not have these bytes.
     fn place(&self, range: &Range<usize>) -> Option<*mut u8> {
         assert!(range.start <= range.end && range.end <= self.bytes);
-        // An address of the device, of which only the device knows what it stands for.
+        // `wrapping_add`, because the address is the device's and need not be valid for the host.
         self.address().filter(|_| !range.is_empty()).map(|start| start.wrapping_add(range.start))
     }
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // It is freed once the device's queue is done with it, and may then be another's.
+        // The memory is freed after the device's queue has finished with it. The address may then be allocated again.
         if let (Some(start), Some(_)) = (self.address(), self.device.queue_actor()) {
             ordering::forget(&(start.addr()..start.addr() + self.bytes));
         }

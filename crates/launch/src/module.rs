@@ -1,4 +1,4 @@
-//! PTX modules: which one a kernel is in, and which of its images a GPU takes.
+//! PTX modules: which module contains a kernel, and which of its images a GPU loads.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,14 +11,14 @@ use crate::ptx;
 use crate::unavailable::Unavailable;
 use crate::version::CudaVersion;
 
-/// The PTX of the kernels under one Rust module.
+/// The PTX of the kernels of one Rust module and the modules inside it.
 #[derive(Clone, Copy, Debug)]
 pub struct PtxModule {
-    /// The path of the Rust module that the kernels stand under, as `module_path!()` gives it: `"gpu::life"`. A kernel
-    /// belongs to the longest path that is its module or contains it.
+    /// The path of the Rust module, as `module_path!()` returns it: `"gpu::life"`. A kernel belongs to the longest path
+    /// that is its module or contains it.
     pub path: &'static str,
-    /// The same kernels for several architectures. The highest that the GPU and its driver take is loaded.
-    /// None says that there was no compiler for them: such a program runs in the simulator.
+    /// The same kernels for several architectures. The highest that the GPU and its driver support is loaded. The slice
+    /// is empty if there was no compiler for them: such a program runs in the simulator.
     pub images: &'static [PtxImage],
 }
 
@@ -31,37 +31,38 @@ pub struct PtxImage {
     is_deflated: bool,
 }
 
-/// The text of an entry alone, if it can be had.
+/// The PTX of one entry alone, or `None` if it needs the rest of its module.
 type OwnText = Option<Arc<str>>;
 
-/// Bytes at the beginning of an image that have its version and its target in them.
+/// The number of bytes at the start of an image that contain its version and its target.
 const HEAD: u64 = 4096;
 
 impl PtxImage {
-    /// The PTX `text` for the architecture and all later ones.
+    /// Makes an image from the PTX `text`.
     pub const fn new(arch: u32, text: &'static str) -> Self {
         Self { arch, bytes: text.as_bytes(), is_deflated: false }
     }
 
-    /// PTX that was compressed by DEFLATE (RFC 1951), for programs that have much of it. Of bytes that are no such thing the driver
-    /// gets as much as there is.
+    /// Makes an image from PTX compressed by DEFLATE (RFC 1951), for programs with much PTX. If the bytes are invalid,
+    /// the driver gets the text up to the error.
     pub const fn deflated(arch: u32, bytes: &'static [u8]) -> Self {
         Self { arch, bytes, is_deflated: true }
     }
 
-    /// The PTX.
+    /// Returns the PTX.
     pub fn text(&self) -> Cow<'static, str> {
         self.read(u64::MAX)
     }
 
-    /// The PTX, which is inflated once.
+    /// Returns the PTX, which is decompressed once.
     pub(crate) fn shared_text(&'static self) -> Arc<str> {
         static TEXTS: Mutex<BTreeMap<usize, Arc<str>>> = Mutex::new(BTreeMap::new());
         let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
         texts.entry(std::ptr::from_ref(self).addr()).or_insert_with(|| self.text().into()).clone()
     }
 
-    /// The part of each of `entries` with all that it needs, cut out once; None for one that cannot be had without the rest.
+    /// Returns for each of `entries` its PTX with all that it uses, or `None` if the entry needs the rest of its
+    /// module. Each text is extracted once.
     pub(crate) fn own_texts(&'static self, entries: &[&'static str]) -> Vec<OwnText> {
         static OWN: Mutex<BTreeMap<(usize, &str), OwnText>> = Mutex::new(BTreeMap::new());
         let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -69,7 +70,7 @@ impl PtxImage {
         let missing: Vec<_> = entries.iter().copied().filter(|&entry| !own.contains_key(&key(entry))).collect();
         if !missing.is_empty() {
             let whole = self.shared_text();
-            // All together first: so the whole is looked through once.
+            // Extract all entries together first, so that the whole text is scanned once.
             let part = ptx::entries_alone(&whole, &missing);
             let part = part.as_deref().unwrap_or(&whole);
             own.extend(missing.iter().map(|&entry| (key(entry), ptx::entries_alone(part, &[entry]).map(Arc::from))));
@@ -77,30 +78,30 @@ impl PtxImage {
         entries.iter().map(|&entry| own.get(&key(entry)).cloned().flatten()).collect()
     }
 
-    /// The first `most` bytes of the PTX, or nearly.
+    /// Returns about the first `most` bytes of the PTX.
     fn read(&self, most: u64) -> Cow<'static, str> {
         if !self.is_deflated {
             return String::from_utf8_lossy(self.bytes);
         }
         let mut text = Vec::new();
-        // What is read before an error stays.
+        // On an error, the bytes read so far are kept.
         let _ = DeflateDecoder::new(self.bytes).take(most).read_to_end(&mut text);
         String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()).into()
     }
 
-    /// A line of its head that begins with `word`, without it.
+    /// Returns the rest of the first line of the head that begins with `word`.
     fn stated(&self, word: &str) -> Option<String> {
         let head = self.read(HEAD);
         head.lines().find_map(|line| line.trim_start().strip_prefix(word)).map(|rest| rest.trim().to_owned())
     }
 
-    /// The compiler that made it, if a comment in its head says so.
+    /// Returns the compiler that made the PTX, if a comment in its head names it.
     pub fn compiler(&self) -> Option<String> {
         self.stated("// compiler: ")
     }
 
-    /// The CUDA version that a driver must support to read this PTX, from its `.version`. PTX that states none is left
-    /// to the driver to judge.
+    /// Returns the lowest CUDA version whose drivers support this PTX, from its `.version`. If the PTX does not state
+    /// one, only the driver can decide.
     pub(crate) fn needs(&self) -> Option<CudaVersion> {
         let version = self.stated(".version")?;
         let (major, minor) = version.split_whitespace().next()?.split_once('.')?;
@@ -108,8 +109,8 @@ impl PtxImage {
     }
 }
 
-/// The kernels that the project's build script compiled with `cuda_builder`'s `CudaBuilder::embed`, by the name of their
-/// crate's library: what [`Device::open`](crate::Device::open) takes.
+/// Expands to the kernels that the project's build script compiled with `cuda_builder`'s `CudaBuilder::embed`, by the
+/// name of their crate's library. The value is passed to [`Device::open`](crate::Device::open).
 ///
 /// ```ignore
 /// let device = Device::open(DeviceChoice::Auto, launch::include_ptx!("mine_kernels"))?;
@@ -129,12 +130,12 @@ macro_rules! include_ptx {
     }};
 }
 
-/// The compute capability `major.minor` as an architecture's number.
+/// Returns the architecture's number of the compute capability `major.minor`.
 pub(crate) fn arch((major, minor): (u32, u32)) -> u32 {
     10 * major + minor
 }
 
-/// The place in `modules` of the module that what is declared in the Rust module `declared_in` belongs to.
+/// Returns the index in `modules` of the module to which the Rust module `declared_in` belongs.
 pub(crate) fn find(modules: &[PtxModule], declared_in: &str) -> Option<usize> {
     let contains =
         |path: &str| declared_in.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
@@ -142,14 +143,14 @@ pub(crate) fn find(modules: &[PtxModule], declared_in: &str) -> Option<usize> {
 }
 
 impl PtxModule {
-    /// The images that a GPU of `capability` can run, best first.
+    /// Returns the images that a GPU of `capability` can run, best first.
     pub(crate) fn images_for(&self, capability: (u32, u32)) -> Vec<&'static PtxImage> {
         let mut images: Vec<_> = self.images.iter().filter(|image| image.arch <= arch(capability)).collect();
         images.sort_by_key(|image| std::cmp::Reverse(image.arch));
         images
     }
 
-    /// Whether a GPU of `capability`, called `name`, with a driver for `driver` can run some image of this module.
+    /// Checks that a GPU `name` of `capability`, with a driver for CUDA `driver`, can run some image of this module.
     pub(crate) fn check(&self, name: &str, capability: (u32, u32), driver: CudaVersion) -> Result<(), Unavailable> {
         if self.images.is_empty() {
             return Err(Unavailable::NotBuilt { module: self.path });
@@ -198,7 +199,7 @@ mod tests {
         assert_eq!(found("gpu::life"), Some("gpu::life"));
         assert_eq!(found("gpu::life::global"), Some("gpu::life"));
         assert_eq!(found("gpu::life::fast::wide"), Some("gpu::life::fast"));
-        // A path ends where a name ends.
+        // A path matches whole names only.
         assert_eq!(found("gpu::life::faster"), Some("gpu::life"));
         assert_eq!(found("gpu::lifetime"), Some("gpu"));
         assert_eq!(found("gpu2"), None);
@@ -244,7 +245,7 @@ mod tests {
         let image = PtxImage::deflated(90, bytes);
         assert!(bytes.len() < text.len() / 10 && image.text() == text);
         assert_eq!((image.needs(), image.compiler().as_deref()), (SM_90.needs(), Some("some")));
-        // Cut off, it is what there is of it, which no driver takes for the whole.
+        // A truncated image returns the text up to the end of its bytes, which no driver accepts.
         let cut = PtxImage::deflated(90, &bytes[..bytes.len() / 2]).text();
         assert!(text.starts_with(&*cut) && cut.len() < text.len());
     }
@@ -261,7 +262,7 @@ mod tests {
     fn an_old_gpu_or_driver_is_told_apart() {
         let check = |capability, driver| BOTH.check("GPU X", capability, driver);
         assert_eq!(check((9, 0), CudaVersion::new(12, 0)), Ok(()));
-        // The sm_90 image is beyond this driver, the sm_70 one is not.
+        // This driver does not support the sm_90 image, but it supports the sm_70 one.
         assert_eq!(check((9, 0), CudaVersion::new(11, 4)), Ok(()));
         let old = CudaVersion::new(10, 2);
         let error = check((7, 5), old).unwrap_err();

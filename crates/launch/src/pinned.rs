@@ -1,4 +1,4 @@
-//! Page-locked memory of the host.
+//! Page-locked host memory.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -13,11 +13,11 @@ use crate::error::Error;
 use crate::host_memory::HostMemory;
 use crate::memory::byte_len;
 
-/// `len` elements of the host's memory that the operating system leaves where they are, freed when dropped.
+/// `len` elements of page-locked host memory. Dropping it frees the memory.
 ///
-/// It is a slice like any other, which a GPU copies faster and, in a [`Stream`](crate::Stream), while the host goes on.
-/// Made by [`Device::pinned`]. There is less of it than of ordinary memory: what is locked cannot be swapped out. For the
-/// simulator it is ordinary memory.
+/// It is a slice that a GPU copies faster than other memory and, in a [`Stream`](crate::Stream), while the host
+/// continues. Made by [`Device::pinned`]. Page-locked memory cannot be swapped out, so there is less of it than of
+/// ordinary memory. For the simulator it is ordinary memory.
 pub struct PinnedBuffer<T: DeviceCopy> {
     memory: HostMemory,
     len: usize,
@@ -25,11 +25,13 @@ pub struct PinnedBuffer<T: DeviceCopy> {
 }
 
 impl Device {
-    /// `len` elements of page-locked host memory, whose bytes are all zero. Zeros must be an element, else it does not compile.
+    /// Allocates `len` elements of page-locked host memory, whose bytes are all zero. Does not compile if zeros are no
+    /// valid `T`.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfPageLockedMemory`], [`Error::TooLarge`]; [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::OutOfPageLockedMemory`] and [`Error::TooLarge`] for the size; [`Error::ContextLost`] when an earlier
+    /// launch failed.
     pub fn pinned<T: DeviceCopy>(&self, len: usize) -> Result<PinnedBuffer<T>, Error> {
         const { check_zeros::<T>() };
         let memory = HostMemory::zeroed(self, byte_len::<T>(len)?, PageLock::Copies)?;
@@ -38,7 +40,7 @@ impl Device {
 }
 
 impl<T: DeviceCopy> PinnedBuffer<T> {
-    /// The device that it was made for.
+    /// Returns the device for which the memory was allocated.
     pub fn device(&self) -> &Device {
         self.memory.device()
     }
@@ -48,15 +50,15 @@ impl<T: DeviceCopy> Deref for PinnedBuffer<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: the memory has `len` elements, aligned and initialised. Only who borrows `self` mutably writes it; a
-        // copy by the device borrows it until it is done.
+        // SAFETY: the memory has `len` aligned and initialised elements. Writing them needs a mutable borrow of `self`;
+        // a copy by the device borrows it until it is done.
         unsafe { slice::from_raw_parts(self.memory.pointer().as_ptr(), self.len) }
     }
 }
 
 impl<T: DeviceCopy> DerefMut for PinnedBuffer<T> {
     fn deref_mut(&mut self) -> &mut [T] {
-        // SAFETY: as above; `self` is borrowed mutably.
+        // SAFETY: the memory has `len` aligned and initialised elements, and `self` is borrowed mutably.
         unsafe { slice::from_raw_parts_mut(self.memory.pointer().as_ptr(), self.len) }
     }
 }

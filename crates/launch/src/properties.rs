@@ -1,93 +1,93 @@
-//! What a device is, and what a kernel takes of it.
+//! The properties of devices, and the resources that kernels use.
 
-/// A GPU that the driver shows.
+/// A GPU that the driver lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gpu {
-    /// Its number, for [`DeviceChoice::Gpu`](crate::DeviceChoice::Gpu).
+    /// The GPU's ordinal, for [`DeviceChoice::Gpu`](crate::DeviceChoice::Gpu).
     pub ordinal: u32,
-    /// Its name: "NVIDIA H200".
+    /// The GPU's name: "NVIDIA H200".
     pub name: String,
-    /// Its compute capability, (9, 0) for 9.0.
+    /// The compute capability, (9, 0) for 9.0.
     pub compute_capability: (u32, u32),
-    /// Its memory in bytes.
+    /// The size of its memory in bytes.
     pub memory_bytes: u64,
 }
 
-/// What a device is. What only GPUs have is `None` for the simulator.
+/// The properties of a device. Those that only GPUs have are `None` for the simulator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Properties {
-    /// "NVIDIA H200" or "simulator".
+    /// The name: "NVIDIA H200" or "simulator".
     pub name: String,
     /// The compute capability, (9, 0) for 9.0.
     pub compute_capability: Option<(u32, u32)>,
     /// The CUDA version that the driver supports.
     pub driver: Option<crate::CudaVersion>,
-    /// Streaming multiprocessors; for the simulator, the threads that run its blocks.
+    /// The number of streaming multiprocessors; for the simulator, the number of threads that run blocks.
     pub multiprocessors: u32,
-    /// Threads in a warp.
+    /// The number of threads of a warp.
     pub warp_size: u32,
-    /// Global memory, in bytes.
+    /// The size of global memory in bytes.
     pub memory_bytes: u64,
-    /// How much of it is free now, in bytes.
+    /// The part of global memory that is free now, in bytes.
     pub memory_free_bytes: u64,
-    /// Width of the bus to it, in bits.
+    /// The width of the memory bus in bits.
     pub memory_bus_bits: Option<u32>,
-    /// Its clock in MHz; it transfers twice per cycle.
+    /// The memory clock in MHz; memory transfers twice per cycle.
     pub memory_clock_mhz: Option<u32>,
-    /// The SMs' highest clock, in MHz.
+    /// The highest clock of the multiprocessors in MHz.
     pub clock_mhz: Option<u32>,
-    /// Second-level cache, in bytes.
+    /// The size of the second-level cache in bytes.
     pub l2_bytes: Option<u64>,
-    /// Shared memory that any kernel's block may have, in bytes.
+    /// The shared memory that a block of any kernel may use, in bytes.
     pub shared_bytes_per_block: u32,
-    /// Shared memory that a block may have at most, in bytes: static and dynamic together.
+    /// The maximum of static and dynamic shared memory together that a block may use, in bytes.
     pub shared_bytes_per_block_optin: u32,
-    /// Shared memory of an SM, in bytes.
+    /// The shared memory of a multiprocessor in bytes.
     pub shared_bytes_per_multiprocessor: Option<u32>,
-    /// 32-bit registers that a block may have.
+    /// The number of 32-bit registers that a block may use.
     pub registers_per_block: Option<u32>,
-    /// 32-bit registers of an SM.
+    /// The number of 32-bit registers of a multiprocessor.
     pub registers_per_multiprocessor: Option<u32>,
-    /// Threads that a block may have.
+    /// The maximum number of threads per block.
     pub max_threads_per_block: u32,
-    /// Threads that an SM holds at once.
+    /// The maximum number of resident threads per multiprocessor.
     pub max_threads_per_multiprocessor: Option<u32>,
 }
 
-/// What a kernel takes of a GPU, after the driver compiled it.
+/// The registers and memory that a kernel uses on a GPU, as compiled by the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KernelResources {
-    /// 32-bit registers of a thread.
+    /// The number of 32-bit registers per thread.
     pub registers: u32,
-    /// Static shared memory of a block, in bytes.
+    /// The static shared memory per block in bytes.
     pub static_shared_bytes: u32,
-    /// Local memory of a thread, in bytes: what spilled, and arrays that are not in registers.
+    /// The local memory per thread in bytes: spilled registers, and arrays that are not in registers.
     pub local_bytes: u32,
-    /// Constant memory, in bytes.
+    /// The constant memory in bytes.
     pub constant_bytes: u32,
-    /// Threads that a block of this kernel may have.
+    /// The maximum number of threads per block of this kernel.
     pub max_threads_per_block: u32,
     /// The architecture of the PTX that was compiled: 90 for `compute_90`.
     pub ptx_arch: u32,
-    /// The architecture that it was compiled for: 90 for `sm_90`.
+    /// The architecture of the machine code: 90 for `sm_90`.
     pub binary_arch: u32,
 }
 
-/// How much of an SM a kernel's blocks fill.
+/// The share of a multiprocessor that a kernel's blocks occupy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupancy {
-    /// Blocks that an SM holds at once.
+    /// The number of resident blocks per multiprocessor.
     pub blocks_per_multiprocessor: u32,
-    /// Warps of those blocks.
+    /// The number of warps of these blocks.
     pub active_warps: u32,
-    /// Warps that an SM can hold.
+    /// The maximum number of resident warps per multiprocessor.
     pub max_warps: u32,
 }
 
 impl Occupancy {
-    /// Active warps of those that an SM can hold, from 0 to 1.
+    /// Returns the active warps as a fraction of the maximum, from 0 to 1.
     pub fn fraction(&self) -> f64 {
         f64::from(self.active_warps) / f64::from(self.max_warps.max(1))
     }

@@ -1,29 +1,40 @@
-//! PTX as text: kernels cut out of a module's, and tables put in.
+//! Extracts single kernels from a module's PTX, and inserts tables into it.
 //!
-//! A driver compiles all kernels of a module before it gives one, at 10 to 180 ms each. So it is given those that are asked for,
-//! with what they use.
+//! The driver compiles all kernels of a module before it returns one, at 10 to 180 ms each. It therefore gets only the
+//! kernels that are requested, with what they use.
+//!
+//! # Design
+//!
+//! `Device::load` has the kernels of several launches compiled at the same time, each by itself. A launch then waits
+//! for its own kernel only.
+//!
+//! A kernel that uses a static is loaded with its whole module, of which a device has one. The tables of `lop3_given`
+//! are put into the text as well: `LaunchConfig::tables` has them, and they become constants before the driver
+//! compiles, once for each list. The simulator reads them from the launch.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// What stands before a table that is given at launch, after the number that it replaces.
+/// The start of the comment that marks a table in PTX. It follows the number that the table replaces.
 const TABLE: &str = "/*table ";
 
-/// What a module's text consists of, at its outermost level.
+/// A piece of a module's text at the outermost level.
 struct Item<'t> {
     text: &'t str,
-    /// What it declares; none for directives, which are always kept.
+    /// The name that it declares, or `None` for a directive, which is always kept.
     name: Option<&'t str>,
-    /// Whether the host, too, has it by name and every kernel must see the same one.
+    /// True if the host accesses it by name too, so that every kernel must use the same instance.
     is_shared_with_host: bool,
 }
 
-/// The text of these kernels alone: the module's directives, the kernels, and what they refer to, in their order. None where one
-/// must be had with the rest of the module: where it uses a static, which all kernels have in common, where there is debugging
-/// information about the module, or where the text is not understood.
+/// Returns the PTX of these kernels alone: the module's directives, the kernels, and what they refer to, in the
+/// module's order.
+///
+/// Returns `None` if a kernel needs the rest of its module. This is so if it uses a static, which all kernels share, if
+/// the module has debugging information, or if the text cannot be parsed.
 pub(crate) fn entries_alone(module: &str, entries: &[&str]) -> Option<String> {
     let items = items(module)?;
-    // A function may be declared before it is defined: both are kept.
+    // A function may be declared before it is defined; both are kept.
     let mut places = HashMap::<_, Vec<_>>::new();
     for (i, item) in items.iter().enumerate() {
         if let Some(name) = item.name {
@@ -48,20 +59,20 @@ pub(crate) fn entries_alone(module: &str, entries: &[&str]) -> Option<String> {
     Some(used.flat_map(|(item, _)| [item.text, "\n"]).collect())
 }
 
-/// Whether a kernel with this text waits for the launches before: it may be launched while they run.
+/// True if a kernel with this text waits for the previous launches itself. It may then be launched while they run.
 pub(crate) fn waits_for_dependencies(text: &str) -> bool {
     text.contains("griddepcontrol.wait")
 }
 
-/// Whether it asks for tables.
+/// True if the text has places for tables.
 pub(crate) fn asks_for_tables(text: &str) -> bool {
     text.contains(TABLE)
 }
 
-/// The text with `tables` where it asks for them.
+/// Returns the text with `tables` inserted.
 ///
 /// # Errors
-/// The number of a table that there is not.
+/// The index of the first table that is missing in `tables`.
 pub(crate) fn with_tables(text: &str, tables: &[u8]) -> Result<String, usize> {
     let mut result = String::with_capacity(text.len());
     let mut parts = text.split(TABLE);
@@ -70,7 +81,7 @@ pub(crate) fn with_tables(text: &str, tables: &[u8]) -> Result<String, usize> {
         let digits = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
         let index = part[..digits].parse().unwrap_or(usize::MAX);
         let table = tables.get(index).ok_or(index)?;
-        // The stand-in is the number before.
+        // The placeholder is the number before the comment.
         let number = result.trim_end().trim_end_matches(|c: char| c.is_ascii_digit()).len();
         result.truncate(number);
         result.push_str(&format!("{table} {TABLE}{part}"));
@@ -78,7 +89,7 @@ pub(crate) fn with_tables(text: &str, tables: &[u8]) -> Result<String, usize> {
     Ok(result)
 }
 
-/// The items of a module. None where there are sections, aliases, or braces that do not match.
+/// Splits a module into items. Returns `None` if it has sections, aliases or unmatched braces.
 fn items(module: &str) -> Option<Vec<Item<'_>>> {
     let mut items = Vec::new();
     let mut rest = skip_blank(module);
@@ -101,7 +112,8 @@ fn items(module: &str) -> Option<Vec<Item<'_>>> {
     Some(items)
 }
 
-/// The bytes of the declaration or definition that `text` begins with: to its semicolon, or a function's closing brace.
+/// Returns the length of the first declaration or definition in `text`: up to its semicolon or a function's closing
+/// brace.
 fn end_of_item(text: &str) -> Option<usize> {
     let begins = text.find(['{', ';'])?;
     let is_function = text[..begins].split_whitespace().any(|word| word == ".entry" || word == ".func");
@@ -125,7 +137,8 @@ fn end_of_item(text: &str) -> Option<usize> {
     }
 }
 
-/// What an item declares: the first name after its directives, their numbers, and a function's result in parentheses.
+/// Returns the name that an item declares. It is the first one after directives, their numbers, and a function's result
+/// in parentheses.
 fn declared(item: &str) -> Option<&str> {
     let mut rest = item;
     loop {
@@ -144,7 +157,7 @@ fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
 }
 
-/// The words of `text`, comments and strings with them: a name too many does no harm.
+/// Returns the words of `text`, including those in comments and strings. A name too many is harmless.
 fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -155,7 +168,7 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// `text` from its first character that is neither blank nor in a comment.
+/// Returns `text` from its first character that is neither white space nor in a comment.
 fn skip_blank(text: &str) -> &str {
     let mut rest = text;
     loop {

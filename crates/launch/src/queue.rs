@@ -1,4 +1,8 @@
-//! Where work is asked for, so that an algorithm is written once for a device and for a graph.
+//! Queues, by which an algorithm is written once for a device and for a graph.
+//!
+//! # Design
+//!
+//! Every algorithm asks a `Queue` for its work, never a device, so all of it can be recorded in a graph.
 
 use cuda_std::{Call, DeviceCopy, LaunchConfig, Params};
 
@@ -7,10 +11,11 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::recorder::Recorder;
 
-/// What takes launches, fills and copies, and does them in the order in which they were asked for: a [`Device`], at once, or
-/// the graph that [`Device::record`] makes, whenever it is launched. [`Device::load`] enqueues nothing on its queue.
+/// Takes launches, fills and copies, which are executed in the order of the calls. A [`Device`] executes them at once,
+/// and the graph that [`Device::record`] makes executes them at each of its launches. [`Device::load`] enqueues nothing
+/// on its queue.
 ///
-/// A function that takes a queue serves both:
+/// A function that takes a queue works for both:
 ///
 /// ```
 /// use launch::{Buffer, Device, DeviceChoice, Error, LaunchConfig, Queue};
@@ -55,21 +60,22 @@ impl<'q> Queue<'q> {
         Self { device, recorder: Some(recorder) }
     }
 
-    /// The device that does the work.
+    /// Returns the device that executes the work.
     pub fn device(self) -> &'q Device {
         self.device
     }
 
-    /// Whether the work is recorded, and done later.
+    /// Returns `true` if the work is recorded and executed later.
     pub fn is_recording(self) -> bool {
         self.recorder.is_some()
     }
 
-    /// Asks for a kernel: `call` once for every thread of `config`.
+    /// Enqueues a kernel: `call` once for every thread of `config`.
     ///
     /// # Errors
     ///
-    /// As for [`Device::launch`]. A fault, or that the device is lost, is told when the work is done.
+    /// As for [`Device::launch`]. Recorded work returns [`Error::Fault`] and [`Error::ContextLost`] when the graph is
+    /// launched.
     pub fn launch(self, config: LaunchConfig, call: Call<'_>) -> Result<(), Error> {
         match self.recorder {
             None => self.device.launch(config, call),
@@ -81,11 +87,11 @@ impl<'q> Queue<'q> {
         }
     }
 
-    /// Asks for every byte of `buffer` to be set to zero.
+    /// Enqueues setting every byte of `buffer` to zero.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongDevice`] if it is another device's; else as for [`Buffer::fill_zero`].
+    /// [`Error::WrongDevice`] if the buffer is on another device; otherwise as for [`Buffer::fill_zero`].
     pub fn fill_zero<T: DeviceCopy>(self, buffer: &mut Buffer<T>) -> Result<(), Error> {
         self.check(buffer, "a fill")?;
         match self.recorder {
@@ -97,11 +103,11 @@ impl<'q> Queue<'q> {
         }
     }
 
-    /// Asks for the elements of `to` to be replaced by those of `from`.
+    /// Enqueues replacing the elements of `to` with those of `from`.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongDevice`] if one is another device's; else as for [`Buffer::copy_from`].
+    /// [`Error::WrongDevice`] if a buffer is on another device; otherwise as for [`Buffer::copy_from`].
     pub fn copy<T: DeviceCopy>(self, from: &Buffer<T>, to: &mut Buffer<T>) -> Result<(), Error> {
         self.check(to, "a copy between buffers")?;
         match self.recorder {

@@ -1,4 +1,4 @@
-//! Collects a queue's work, to be done later, or just its kernels.
+//! Records the work of a queue, or only its kernels.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -14,17 +14,17 @@ use crate::work::{RecordedLaunch, Work};
 #[derive(Default)]
 pub(crate) struct Recorder {
     work: RefCell<Vec<Work>>,
-    /// The kernels of launches without tables, where nothing else is collected.
+    /// The kernels of launches without tables, if only kernels are recorded.
     kernels: Option<RefCell<Vec<&'static KernelInfo>>>,
 }
 
 impl Recorder {
-    /// One that collects nothing but kernels.
+    /// Makes a recorder of kernels only.
     pub(crate) fn of_kernels() -> Self {
         Self { kernels: Some(RefCell::default()), ..Self::default() }
     }
 
-    /// `params` are the call's parameters, of the back end's memory.
+    /// Records a launch. `params` must be the call's parameters, in memory of `backend`.
     pub(crate) fn launch(
         &self,
         backend: &dyn Backend,
@@ -39,7 +39,7 @@ impl Recorder {
             return Ok(());
         }
         backend.prepare(call.info(), config)?;
-        // SAFETY: `Graph::launch` alone launches it, and only while all memory that its views show is held.
+        // SAFETY: only `Graph::launch` launches it, and only while the graph holds all memory of its views.
         let launch = unsafe { RecordedLaunch::new(config, call, params) };
         self.work.borrow_mut().push(Work::Launch(Box::new(launch)));
         Ok(())
@@ -53,7 +53,7 @@ impl Recorder {
         }
     }
 
-    /// Both have as many elements, and are of one device.
+    /// Records a copy. Both buffers must have the same length and device.
     pub(crate) fn copy<T: DeviceCopy>(&self, from: &Buffer<T>, to: &mut Buffer<T>) {
         let (from, bytes) = (from.view().as_ptr().cast(), from.len() * size_of::<T>());
         if bytes > 0 {
@@ -65,7 +65,7 @@ impl Recorder {
         self.work.into_inner()
     }
 
-    /// The kernels, each once.
+    /// Returns the kernels, each once.
     pub(crate) fn into_kernels(self) -> Vec<&'static KernelInfo> {
         let mut kernels = self.kernels.unwrap_or_default().into_inner();
         kernels.sort_unstable_by_key(|kernel| std::ptr::from_ref(*kernel));

@@ -1,4 +1,4 @@
-//! What a graph holds: the memory that its work uses.
+//! The memory that a graph holds for its work.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::mapped::MappedBuffer;
 use crate::memory::MemoryId;
 
-/// Memory that somebody holds.
+/// A piece of memory that a graph holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeldMemory {
     pub(crate) id: MemoryId,
@@ -20,11 +20,11 @@ pub(crate) struct HeldMemory {
     pub(crate) is_exclusive: bool,
 }
 
-/// What a [`Graph`](crate::Graph) is given to hold, by value or by reference: buffers, and tuples, arrays and structures of
-/// them. Those behind a `&` its kernels may read, all others they may write, too.
+/// The buffers that a [`Graph`](crate::Graph) holds, by value or by reference, and tuples, arrays and structures of
+/// them. Kernels of the graph may read buffers behind a `&`, and read and write all others.
 ///
-/// For a structure, [`hold`](Self::hold) names all its buffers that kernels use. One that is left out is missed when the
-/// graph is recorded, as an error:
+/// For a structure, [`hold`](Self::hold) names all buffers that kernels use. If it leaves out one that is used,
+/// recording the graph fails:
 ///
 /// ```
 /// use launch::{Buffer, Held, Resources};
@@ -42,11 +42,11 @@ pub(crate) struct HeldMemory {
 /// }
 /// ```
 pub trait Resources {
-    /// Calls [`Held::shared`] or [`Held::exclusive`] for each buffer, or this for each part.
+    /// Calls [`Held::shared`] or [`Held::exclusive`] for each buffer, or `hold` for each field.
     fn hold<'s>(&'s mut self, held: &mut Held<'s>);
 }
 
-/// The buffers that [`Resources`] name: they are borrowed as long as `'s` lasts, while the graph's work is done.
+/// Collects the buffers of [`Resources`]. They are borrowed for `'s`, while the graph's work is enqueued.
 #[derive(Debug)]
 pub struct Held<'s> {
     device: DeviceId,
@@ -55,7 +55,7 @@ pub struct Held<'s> {
 }
 
 impl<'s> Held<'s> {
-    /// For buffers of `device`; `memory` is emptied first.
+    /// Makes an empty list for buffers of `device` that reuses the storage of `memory`.
     pub(crate) fn new(device: DeviceId, mut memory: Vec<HeldMemory>) -> Self {
         memory.clear();
         Self { device, memory, borrows: PhantomData }
@@ -69,12 +69,12 @@ impl<'s> Held<'s> {
         self.memory
     }
 
-    /// A [`Buffer`] or [`MappedBuffer`] that kernels may read.
+    /// Adds a [`Buffer`] or [`MappedBuffer`] that kernels may read.
     pub fn shared<B: Holdable>(&mut self, buffer: &'s B) {
         self.add(buffer, false);
     }
 
-    /// A [`Buffer`] or [`MappedBuffer`] that kernels may read and write.
+    /// Adds a [`Buffer`] or [`MappedBuffer`] that kernels may read and write.
     pub fn exclusive<B: Holdable>(&mut self, buffer: &'s mut B) {
         self.add(buffer, true);
     }
@@ -88,7 +88,8 @@ impl<'s> Held<'s> {
 }
 
 impl Device {
-    /// Where those buffers of `resources` are that this device has, in their order: for another library's work on them.
+    /// Returns the addresses of those buffers of `resources` that are on this device, in order, for another library's
+    /// work.
     #[doc(hidden)]
     pub fn memory_of<R: Resources + ?Sized>(&self, resources: &mut R) -> Vec<usize> {
         let mut held = Held::new(self.id(), Vec::new());
@@ -96,7 +97,7 @@ impl Device {
         held.memory().iter().map(|memory| memory.start).collect()
     }
 
-    /// The stream of this device's work as the driver has it, whose context is current then; null in the simulator.
+    /// Makes the device's context current and returns the driver's handle of its stream; null in the simulator.
     #[doc(hidden)]
     pub fn raw_stream(&self) -> Result<*mut c_void, Error> {
         self.backend().raw_stream()
@@ -113,7 +114,7 @@ impl<T: DeviceCopy> Holdable for MappedBuffer<T> {}
 mod sealed {
     use super::{Buffer, DeviceCopy, DeviceId, MappedBuffer, MemoryId};
 
-    /// Where it is, as kernels see it.
+    /// The address and size of the memory, as kernels see it.
     pub struct Memory {
         pub(crate) id: MemoryId,
         pub(crate) device: DeviceId,
@@ -121,7 +122,7 @@ mod sealed {
         pub(crate) bytes: usize,
     }
 
-    /// Nobody else's type is memory: what `memory` gives is believed.
+    /// Sealed, because unsafe code relies on `memory` being correct.
     pub trait Sealed {
         fn memory(&self) -> Memory;
     }

@@ -1,4 +1,10 @@
-//! Scopes, in which streams live.
+//! Scopes in which streams live.
+//!
+//! # Design
+//!
+//! Streams live in a scope, like the threads of `std::thread::scope`: the memory of a copy or kernel stays borrowed
+//! until the scope has waited for it. Streams are non-blocking, so a scope first waits for the device's own stream and
+//! for the default stream.
 
 use std::slice;
 
@@ -10,21 +16,21 @@ use crate::ordering::Actor;
 use crate::stream::Stream;
 
 impl Device {
-    /// Runs `work` with `count` new streams, whose copies and kernels overlap where the device can.
+    /// Runs `work` with `count` new streams, whose copies and kernels overlap if the device supports it.
     ///
-    /// Before it, what was launched is done; at its end, also when it fails or panics, everything that the streams were
-    /// asked is done. So it may borrow what is declared outside of it, as [`std::thread::scope`] does, and host memory that
-    /// a stream reads or writes stays borrowed until it ends. What is asked of the device itself in the meantime
-    /// ([`launch`](Self::launch), [`Buffer::download`](crate::Buffer::download), …) is not ordered with the streams.
+    /// Earlier launches are done before `work` starts. At the end, even after an error or a panic, this waits for all
+    /// work of the streams. The streams may therefore use memory that is borrowed from outside, as in
+    /// [`std::thread::scope`]; host memory that they use stays borrowed until the end.
     ///
-    /// A simulated device that checks finds what two streams, or a stream and the device itself, do to the same memory without an
-    /// order between them: [`Error::StreamRace`].
+    /// Work that is enqueued on the device itself meanwhile ([`launch`](Self::launch),
+    /// [`Buffer::download`](crate::Buffer::download), …) is not ordered with the streams. A simulated device that
+    /// checks streams reports unordered accesses to the same memory as [`Error::StreamRace`].
     ///
     /// The [crate's documentation](crate#streams) has an example.
     ///
     /// # Errors
     ///
-    /// The error of `work`; [`Error::ContextLost`] when a launch failed; whatever prevents the streams from being made.
+    /// The error of `work`; [`Error::ContextLost`] when a launch failed; any error of creating the streams.
     pub fn streams<'env, R>(
         &self,
         count: usize,
@@ -41,9 +47,11 @@ impl Device {
 }
 
 impl Group {
-    /// Runs `work` with `count` new streams of each member, as [`Device::streams`] does with those of one: the first list has
-    /// those of the first member, and so on. A stream [waits](Stream::wait) for events of every member's, and
-    /// [copies](Stream::copy) between its member's memory and that of another.
+    /// Runs `work` with `count` new streams of each member, as [`Device::streams`] does for one device. The first list
+    /// has the streams of the first member, and so on.
+    ///
+    /// A stream can [wait](Stream::wait) for events of every member, and can [copy](Stream::copy) between its member's
+    /// memory and that of another.
     ///
     /// The [crate's documentation](crate#several-devices) has an example.
     ///
@@ -70,7 +78,7 @@ impl Group {
     }
 }
 
-/// A list with room for so many streams.
+/// Returns an empty list with capacity for `count` streams.
 fn room<'scope, 'env>(count: usize) -> Result<Vec<Stream<'scope, 'env>>, Error> {
     let mut streams = Vec::new();
     let too_many = |_| Error::TooLarge { len: count, element_bytes: size_of::<Stream>() };
@@ -78,21 +86,21 @@ fn room<'scope, 'env>(count: usize) -> Result<Vec<Stream<'scope, 'env>>, Error> 
     Ok(streams)
 }
 
-/// The streams of a scope, which is not left before all they were asked is done: also when it panics.
+/// The open streams of a scope. Dropping it waits for all their work, also in a panic.
 struct OpenStreams<'d> {
-    /// Of each device.
+    /// The streams, by device.
     streams: Vec<Vec<OpenStream<'d>>>,
     are_finished: bool,
 }
 
 struct OpenStream<'d> {
     stream: Box<dyn BackendStream + 'd>,
-    /// Where its device checks.
+    /// The stream for the race checker, if its device checks streams.
     actor: Option<Actor>,
 }
 
 impl<'d> OpenStreams<'d> {
-    /// `count` streams of each of `devices`. What was asked of any of them before is done.
+    /// Waits for the earlier work of `devices` and opens `count` streams on each.
     fn open(devices: &'d [Device], count: usize) -> Result<Self, Error> {
         let open = |device: &'d Device| -> Result<_, Error> {
             device.note_waits();
@@ -120,7 +128,7 @@ impl<'d> OpenStreams<'d> {
         self.wait()
     }
 
-    /// Waits for all of them and gives the first failure.
+    /// Waits for all streams and returns the first error.
     fn wait(&self) -> Result<(), Error> {
         let streams = || self.streams.iter().flatten();
         let result = streams().map(|open| open.stream.finish()).fold(Ok(()), Result::and);
@@ -132,7 +140,7 @@ impl<'d> OpenStreams<'d> {
 impl Drop for OpenStreams<'_> {
     fn drop(&mut self) {
         if !self.are_finished {
-            // The panic that leaves the scope is what there is to tell.
+            // The panic that leaves the scope is reported instead of the error.
             let _ = self.wait();
         }
     }

@@ -1,4 +1,4 @@
-//! The simulator as a back end.
+//! Implements the back end's interface for the simulator.
 
 use std::any::Any;
 use std::mem::MaybeUninit;
@@ -17,19 +17,19 @@ use crate::properties::{KernelResources, Occupancy, Properties};
 use crate::simulated_memory::{MemoryLimit, NAME, allocate, out_of_memory};
 use crate::work::{RecordedLaunch, Work};
 
-/// Shared memory that a GPU gives a block unless asked for more.
+/// The shared memory that a block may use on a GPU without raising the kernel's limit.
 const SHARED_BYTES_PER_BLOCK: u32 = 48 * 1024;
 
-/// Threads that a multiprocessor of a large GPU holds.
+/// The maximum number of resident threads per multiprocessor of a large GPU.
 const THREADS_PER_MULTIPROCESSOR: u32 = 2048;
 
-/// A simulator, which has done what it is asked when a call returns.
+/// A simulator as a device. Work is done when the call that enqueues it returns.
 #[derive(Clone)]
 pub(crate) struct SimulatedDevice {
     simulator: Simulator,
-    /// When time begins.
+    /// The start of the device's clock.
     start: Instant,
-    /// What it has of memory, if that is limited.
+    /// The limit of its memory, if there is one.
     limit: Option<Arc<MemoryLimit>>,
 }
 
@@ -38,18 +38,18 @@ impl SimulatedDevice {
         Self { simulator: simulator.with_own_statics(), start: Instant::now(), limit: None }
     }
 
-    /// With at most so many bytes of memory.
+    /// Limits the device's memory to `bytes` bytes.
     pub(crate) fn with_memory(self, bytes: Option<usize>) -> Self {
         Self { limit: bytes.map(MemoryLimit::new), ..self }
     }
 
-    /// The simulated device that `other` is, to copy from or to.
+    /// Returns `other` as a simulated device, or an error if it is a GPU.
     fn same_kind<'b>(&self, other: &'b dyn Backend) -> Result<&'b Self, Error> {
         let wrong = || Error::WrongDevice { what: "a copy".to_owned(), device: NAME.to_owned() };
         (other as &dyn Any).downcast_ref().ok_or_else(wrong)
     }
 
-    /// Notes that the host has copied bytes of `source`: those are written that are written there.
+    /// Notes a copy by the host from memory of `source`. Bytes become initialised if they are initialised in `source`.
     fn note_copied_from(&self, source: &Simulator, to: usize, from: usize, bytes: usize) {
         if source.is_written(from, bytes) {
             return self.simulator.note_written(to, bytes);
@@ -59,7 +59,7 @@ impl SimulatedDevice {
         }
     }
 
-    /// Notes that the host has written so many bytes from `start` on.
+    /// Notes that the host has written `bytes` bytes from `start` on.
     pub(crate) fn note_written(&self, start: usize, bytes: usize) {
         self.simulator.note_written(start, bytes);
     }
@@ -74,7 +74,7 @@ impl Backend for SimulatedDevice {
         NAME
     }
 
-    /// "simulator on 2 cores", or "simulator that checks, in the order last-first".
+    /// Returns "simulator on 2 cores", or "simulator that checks, in the order last-first".
     fn description(&self) -> String {
         match self.simulator.workers() {
             _ if self.simulator.checks().is_some() => {
@@ -128,7 +128,8 @@ impl Backend for SimulatedDevice {
         Err(has_no("multiprocessors to occupy"))
     }
 
-    /// As many as the multiprocessors of the simulated device would hold of 2048 threads each, if there are stacks for them.
+    /// Returns the number of blocks that the simulated multiprocessors hold at 2048 threads each, limited by the number
+    /// of stacks.
     fn most_cooperative_blocks(
         &self,
         kernel: &'static KernelInfo,
@@ -153,41 +154,42 @@ impl Backend for SimulatedDevice {
     }
 
     unsafe fn write(&self, to: *mut u8, from: &[MaybeUninit<u8>]) -> Result<(), Error> {
-        // SAFETY: the caller's word; `from` is no part of a device's memory that nobody else accesses.
+        // SAFETY: `Backend::write` requires that `to` has `from.len()` bytes that no other code accesses, so that
+        // `from` does not overlap them.
         unsafe { to.cast::<MaybeUninit<u8>>().copy_from_nonoverlapping(from.as_ptr(), from.len()) };
         self.simulator.note_written(to.addr(), from.len());
         Ok(())
     }
 
     unsafe fn read(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error> {
-        // SAFETY: the caller's word; all of a device's memory is initialised.
+        // SAFETY: `Backend::read` requires that both addresses are valid. All memory of a device is initialised.
         unsafe { to.copy_from_nonoverlapping(from, bytes) };
         Ok(())
     }
 
     fn write_static(&self, of: &'static DeviceStatic, from: &[MaybeUninit<u8>]) -> Result<(), Error> {
         let to = self.simulator.static_address(of).map_err(out_of_memory)?;
-        // SAFETY: a static has as many bytes, and its elements have no padding.
+        // SAFETY: the static has `from.len()` bytes, and its elements have no padding.
         unsafe { store_all(to, from.as_ptr().cast(), from.len(), of.element) };
         Ok(())
     }
 
     unsafe fn read_static(&self, of: &'static DeviceStatic, to: *mut u8) -> Result<(), Error> {
         let from = self.simulator.static_address(of).map_err(out_of_memory)?;
-        // SAFETY: a static has as many bytes; the rest is the caller's word.
+        // SAFETY: the static has `of.bytes` bytes. `Backend::read_static` requires that `to` is valid for writing them.
         unsafe { load_all(to, from, of.bytes, of.element) };
         Ok(())
     }
 
     unsafe fn zero(&self, start: *mut u8, bytes: usize) -> Result<(), Error> {
-        // SAFETY: the caller's word.
+        // SAFETY: `Backend::zero` requires that the bytes exist.
         unsafe { start.write_bytes(0, bytes) };
         self.simulator.note_written(start.addr(), bytes);
         Ok(())
     }
 
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error> {
-        // SAFETY: the caller's word.
+        // SAFETY: `Backend::copy` requires that the bytes exist, without overlap.
         unsafe { to.copy_from_nonoverlapping(from, bytes) };
         self.simulator.note_copied(to.addr(), from.addr(), bytes);
         Ok(())
@@ -195,7 +197,7 @@ impl Backend for SimulatedDevice {
 
     unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error> {
         let source = self.same_kind(source)?;
-        // SAFETY: the caller's word.
+        // SAFETY: `Backend::copy_from` requires that the bytes exist, without overlap.
         unsafe { to.copy_from_nonoverlapping(from, bytes) };
         self.note_copied_from(&source.simulator, to.addr(), from.addr(), bytes);
         Ok(())
@@ -236,7 +238,7 @@ impl Backend for SimulatedDevice {
         Ok(())
     }
 
-    /// The clock on the wall.
+    /// The event's number is the wall-clock time.
     fn record(&self) -> Result<Moment, Error> {
         Ok(Moment::new(self.start.elapsed().as_nanos() as u64, ()))
     }
@@ -258,7 +260,7 @@ fn has_no(what: &'static str) -> Error {
     Error::NotSupported { what, device: format!("the {NAME}") }
 }
 
-/// Work for the simulator: a list.
+/// The simulator's prepared work: a list.
 struct SimulatedWork {
     device: SimulatedDevice,
     work: Vec<Work>,
@@ -268,18 +270,18 @@ impl Prepared for SimulatedWork {
     unsafe fn launch(&mut self) -> Result<(), Error> {
         let device = &self.device;
         self.work.iter().try_for_each(|work| match work {
-            // SAFETY: the caller's word.
+            // SAFETY: `Prepared::launch` requires the conditions of `Backend::launch`.
             Work::Launch(launch) => unsafe { device.launch(launch.config, &launch.call, &launch.params) },
-            // SAFETY: the caller's word.
+            // SAFETY: `Prepared::launch` requires the conditions of `Backend::zero`.
             Work::Zero { start, bytes } => unsafe { device.zero(*start, *bytes) },
-            // SAFETY: the caller's word.
+            // SAFETY: `Prepared::launch` requires the conditions of `Backend::copy`.
             Work::Copy { to, from, bytes } => unsafe { device.copy(*to, *from, *bytes) },
         })
     }
 }
 
-/// `$copy` for each word of `$bytes` bytes: those of the widest word that divides the elements, of `$element` bytes, as kernels
-/// access them at the widest.
+/// Evaluates `$copy` for each word of `$bytes` bytes. The word is the widest one that divides elements of `$element`
+/// bytes, and so the widest one that kernels use to access them.
 macro_rules! for_each_word {
     ($bytes:ident, $element:ident, $offset:ident, $Word:ident => $copy:expr) => {{
         macro_rules! words {
@@ -299,41 +301,43 @@ macro_rules! for_each_word {
     }};
 }
 
-/// Copies the host's `bytes` bytes at `from` to `to`, as stores: others may access them at the same time.
+/// Copies `bytes` bytes of host memory at `from` to `to` by atomic stores, because other threads may access them too.
 ///
 /// # Safety
-/// Both must be valid for so many bytes, those at `from` initialised; `to` must be at a multiple of the elements' alignment.
+/// Both must be valid for `bytes` bytes, and those at `from` initialised. `to` must be aligned to the elements.
 unsafe fn store_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
     for_each_word!(bytes, element, offset, Word => {
-        // SAFETY: the words divide the elements, so that all lie within both, at multiples of a word in `to`.
+        // SAFETY: the words divide the elements, so that all are within both ranges and aligned in `to`.
         unsafe { memory::store(to.add(offset).cast(), from.add(offset).cast::<Word>().read_unaligned()) }
     });
 }
 
-/// Copies the `bytes` bytes at `from` to the host's at `to`, as loads: others may access them at the same time.
+/// Copies `bytes` bytes at `from` to host memory at `to` by atomic loads, because other threads may access them too.
 ///
 /// # Safety
-/// As for [`store_all`], the other way round.
+/// As for [`store_all`], with `from` aligned to the elements.
 unsafe fn load_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
     for_each_word!(bytes, element, offset, Word => {
-        // SAFETY: as above, in `from`.
+        // SAFETY: the words divide the elements, so that all are within both ranges and aligned in `from`.
         unsafe { to.add(offset).cast::<Word>().write_unaligned(memory::load(from.add(offset).cast())) }
     });
 }
 
-/// A stream that does each thing as it is asked.
+/// A stream that executes work as soon as it is enqueued.
 struct SimulatedStream<'d>(&'d SimulatedDevice);
 
 impl BackendStream for SimulatedStream<'_> {
     unsafe fn upload(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error> {
-        // SAFETY: the caller's word; elements that streams copy have no padding.
+        // SAFETY: `BackendStream::upload` requires valid, aligned addresses. Elements that streams copy have no
+        // padding.
         unsafe { store_all(to, from, bytes, element) };
         self.0.simulator.note_written(to.addr(), bytes);
         Ok(())
     }
 
     unsafe fn download(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error> {
-        // SAFETY: the caller's word; elements that streams copy have no padding.
+        // SAFETY: `BackendStream::download` requires valid, aligned addresses. Elements that streams copy have no
+        // padding.
         unsafe { load_all(to, from, bytes, element) };
         Ok(())
     }
@@ -347,8 +351,8 @@ impl BackendStream for SimulatedStream<'_> {
     ) -> Result<(), Error> {
         let (target, source) = (self.0.same_kind(target)?, self.0.same_kind(source)?);
         for_each_word!(bytes, element, offset, Word => {
-            // SAFETY: the words divide the elements, so that all lie within both, at multiples of a word; elements that streams
-            // copy have no padding.
+            // SAFETY: `BackendStream::copy` requires valid, aligned addresses. The words divide the elements, so that
+            // all are within both ranges and aligned. Elements that streams copy have no padding.
             unsafe { memory::store(to.add(offset).cast(), memory::load(from.add(offset).cast::<Word>())) }
         });
         target.note_copied_from(&source.simulator, to.addr(), from.addr(), bytes);
@@ -356,7 +360,7 @@ impl BackendStream for SimulatedStream<'_> {
     }
 
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
-        // SAFETY: the caller's word.
+        // SAFETY: `BackendStream::launch` has the same requirements.
         unsafe { self.0.launch(config, call, params) }
     }
 

@@ -1,4 +1,4 @@
-//! Memory and events of simulated devices that others of the same process open.
+//! Shares memory and events between simulated devices of one process.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,10 +8,10 @@ use crate::backend::{Ipc, Moment, Opened};
 use crate::error::Error;
 use crate::simulated::SimulatedDevice;
 
-/// What was given: where it begins, and how many bytes it has, by number.
+/// The address and size in bytes of everything that was shared, by number.
 static GIVEN: Mutex<Option<HashMap<u64, (usize, usize)>>> = Mutex::new(None);
 
-/// The handle of what was given under a number, which no other process has.
+/// Returns the handle of a number. It contains the process id, so that other processes have no such handle.
 fn handle(number: u64) -> [u8; HANDLE_BYTES] {
     let mut handle = [0; HANDLE_BYTES];
     handle[..8].copy_from_slice(&number.to_le_bytes());
@@ -19,7 +19,7 @@ fn handle(number: u64) -> [u8; HANDLE_BYTES] {
     handle
 }
 
-/// Gives what is of so many bytes from `start` on.
+/// Shares `bytes` bytes from `start` on and returns their handle.
 fn give(start: usize, bytes: usize) -> [u8; HANDLE_BYTES] {
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
     let given = given.get_or_insert_default();
@@ -40,7 +40,7 @@ fn open(wanted: &[u8; HANDLE_BYTES]) -> Result<(usize, usize), Error> {
         .ok_or_else(refused)
 }
 
-/// All is done when a call returns, so that there is nothing to wait for.
+/// All work is done when a call returns, so that nothing has to wait for events.
 impl Ipc for SimulatedDevice {
     unsafe fn memory_handle(&self, start: *const u8, bytes: usize) -> Result<[u8; HANDLE_BYTES], Error> {
         Ok(give(start.expose_provenance(), bytes))
@@ -52,7 +52,7 @@ impl Ipc for SimulatedDevice {
     }
 
     unsafe fn copy_opened(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error> {
-        // SAFETY: the caller's word.
+        // SAFETY: `Ipc::copy_opened` requires that the bytes exist, without overlap.
         unsafe { to.copy_from_nonoverlapping(from, bytes) };
         self.note_written(to.addr(), bytes);
         Ok(())

@@ -1,4 +1,4 @@
-//! Memory of simulated devices, which may be limited for each.
+//! Memory of simulated devices, which may be limited for each device.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,10 +9,10 @@ use simt::memory::{Allocation, OutOfMemory};
 use crate::backend::Allocated;
 use crate::error::Error;
 
-/// What errors and reports call a simulated device.
+/// The name of a simulated device in errors and reports.
 pub(crate) const NAME: &str = "simulator";
 
-/// What a device has of memory.
+/// The memory of a device: its size and the part in use.
 pub(crate) struct MemoryLimit {
     bytes: usize,
     used: AtomicUsize,
@@ -32,7 +32,7 @@ impl MemoryLimit {
     }
 }
 
-/// A part of it, taken until it is dropped.
+/// Memory that is taken from a limit until it is dropped.
 struct Taken {
     limit: Arc<MemoryLimit>,
     bytes: usize,
@@ -44,7 +44,7 @@ impl Drop for Taken {
     }
 }
 
-/// Memory for the kernels of `simulator`, out of `limit` if there is one.
+/// Allocates memory for the kernels of `simulator`, from `limit` if there is one.
 pub(crate) fn allocate(
     simulator: &Simulator,
     limit: Option<&Arc<MemoryLimit>>,
@@ -60,7 +60,7 @@ pub(crate) fn allocate(
     }
     let allocation: Allocation = simulator.allocate(bytes).map_err(out_of_memory)?;
     let start = allocation.as_ptr();
-    // What a launch is told of it is its address.
+    // Exposed, because launches pass regions as addresses.
     let _ = start.expose_provenance();
     Ok(Allocated::new(Some(start), None, (allocation, taken)))
 }

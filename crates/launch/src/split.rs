@@ -1,4 +1,8 @@
 //! Buffers that are divided among the members of a group.
+//!
+//! # Design
+//!
+//! A member's part is a buffer of its own, so every kernel for one device works on it unchanged.
 
 use std::ops::Range;
 
@@ -9,17 +13,17 @@ use crate::copies::copy_all;
 use crate::error::Error;
 use crate::group::Group;
 
-/// What is beside the first and the last element of a [`SplitBuffer`].
+/// The neighbours of the first and the last element of a [`SplitBuffer`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ends {
-    /// The last and the first: it is a ring.
+    /// The first and the last element are neighbours, as in a ring.
     Wrap,
-    /// Nothing. What halos have of that is zero until somebody writes it.
+    /// There are no neighbours. Halo elements beyond an end are zero until they are written.
     Open,
 }
 
-/// Elements that are divided among the members of a [`Group`] as evenly as can be, each part with copies of elements that
-/// its neighbours have: its halo. Made by [`Group::split`].
+/// Elements that are divided among the members of a [`Group`] as evenly as possible. Each part has a halo: copies of
+/// elements of its neighbours. Made by [`Group::split`].
 ///
 /// ```
 /// use launch::{Ends, Group};
@@ -48,19 +52,21 @@ pub struct SplitBuffer<T: DeviceCopy> {
 /// A member's part of a [`SplitBuffer`].
 #[derive(Debug)]
 pub struct SplitPart<T: DeviceCopy> {
-    /// The halo before, its own elements, and the halo after; nothing if it has no elements of its own.
+    /// The halo before, the part's own elements, and the halo after; empty if it has no own elements.
     buffer: Buffer<T>,
     range: Range<usize>,
     halo: usize,
 }
 
 impl Group {
-    /// `len` elements, all of whose bytes are zero, divided among the members in their order: where they cannot have as many, the
-    /// first have one more. Each part has the `halo` elements before it and those after it, too, unless it is empty.
+    /// Allocates `len` elements, all of whose bytes are zero, divided among the members in order. If they do not divide
+    /// evenly, the first parts have one more. Each part that is not empty also has a halo of `halo` elements on each
+    /// side.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`], [`Error::TooLarge`]; [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::OutOfMemory`] and [`Error::TooLarge`] for the size; [`Error::ContextLost`] when an earlier launch
+    /// failed.
     pub fn split<T: DeviceCopy>(&self, len: usize, halo: usize, ends: Ends) -> Result<SplitBuffer<T>, Error> {
         let (each, more) = (len / self.members().len(), len % self.members().len());
         let mut start = 0;
@@ -79,68 +85,69 @@ impl Group {
 }
 
 impl<T: DeviceCopy> SplitPart<T> {
-    /// Which of all elements are its own.
+    /// Returns the range of all elements that this part owns.
     pub fn range(&self) -> Range<usize> {
         self.range.clone()
     }
 
-    /// How many elements its halo has on each side.
+    /// Returns the number of halo elements on each side.
     pub fn halo(&self) -> usize {
         self.halo
     }
 
-    /// The halo before, its own elements, and the halo after.
+    /// Returns the buffer with the halo before, the own elements, and the halo after.
     pub fn buffer(&self) -> &Buffer<T> {
         &self.buffer
     }
 
-    /// As [`buffer`](Self::buffer).
+    /// Returns the buffer with the halo before, the own elements, and the halo after, for changes.
     pub fn buffer_mut(&mut self) -> &mut Buffer<T> {
         &mut self.buffer
     }
 
-    /// The halo before, its own elements, and the halo after, for kernels to read.
+    /// Returns a view of the halo before, the own elements, and the halo after, for kernels to read.
     pub fn view(&self) -> Global<'_, T> {
         self.buffer.view()
     }
 
-    /// Its own elements, for kernels to read.
+    /// Returns a view of the own elements for kernels to read.
     pub fn own(&self) -> Global<'_, T> {
         self.buffer.view().part(self.halo, self.range.len())
     }
 
-    /// Its own elements, for kernels to read and write.
+    /// Returns a view of the own elements for kernels to read and write.
     pub fn own_mut(&mut self) -> GlobalMut<'_, T> {
         self.buffer.view_mut().part(self.halo, self.range.len())
     }
 }
 
 impl<T: DeviceCopy> SplitBuffer<T> {
-    /// How many elements it has, halos not counted.
+    /// Returns the number of elements, without halos.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it has no element.
+    /// Returns `true` if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The part of each member.
+    /// Returns the parts, one per member.
     pub fn parts(&self) -> &[SplitPart<T>] {
         &self.parts
     }
 
-    /// As [`parts`](Self::parts).
+    /// Returns the parts, one per member, for changes.
     pub fn parts_mut(&mut self) -> &mut [SplitPart<T>] {
         &mut self.parts
     }
 
-    /// Replaces the elements by those of `data`; halos stay as they are. Waits for the launches made before.
+    /// Replaces the elements with those of `data`; halos do not change. Waits for the launches made before.
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless `data` has as many elements; [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::LengthMismatch`] unless `data` has as many elements; [`Error::ContextLost`] when an earlier launch
+    /// failed.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
         if data.len() != self.len {
             return Err(Error::LengthMismatch { what: "upload", buffer: self.len, other: data.len() });
@@ -148,11 +155,11 @@ impl<T: DeviceCopy> SplitBuffer<T> {
         self.parts.iter_mut().try_for_each(|part| part.buffer.upload_range(part.halo, &data[part.range.clone()]))
     }
 
-    /// The elements on the host, halos not among them. Waits for the launches made before.
+    /// Copies the elements, without halos, to the host. Waits for the launches made before.
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfHostMemory`]; [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::OutOfHostMemory`]; [`Error::ContextLost`] when an earlier launch failed.
     pub fn download(&self) -> Result<Vec<T>, Error> {
         let mut data: Vec<T> = Vec::new();
         let requested_bytes = (self.len * size_of::<T>()) as u64;
@@ -163,12 +170,12 @@ impl<T: DeviceCopy> SplitBuffer<T> {
         Ok(data)
     }
 
-    /// Replaces the halos by what the elements are now that they stand for. It comes after all that the members were asked
-    /// before, and before all that they are asked later, but for what streams are asked; on GPUs it returns at once.
+    /// Copies the current elements to the halos that stand for them. It is ordered after the earlier and before the
+    /// later work of the members, except work in streams. On GPUs it returns at once.
     ///
     /// # Errors
     ///
-    /// [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn exchange_halos(&mut self) -> Result<(), Error> {
         let mut copies = Vec::new();
         for part in self.parts.iter().filter(|part| part.halo > 0) {
@@ -179,13 +186,14 @@ impl<T: DeviceCopy> SplitBuffer<T> {
                 }
             }
         }
-        // SAFETY: halos are copied to, each element once, and elements outside of halos copied from; no view of any exists, as
-        // all is borrowed mutably.
+        // SAFETY: each halo element is a target once, and no halo element is a source. No view exists, because `self`
+        // is borrowed mutably.
         unsafe { copy_all(&copies, None) }
     }
 
-    /// Where the elements from `element` on are that a halo of `len` has from `at` on: in pieces, each the part that it is of, its
-    /// place there and in the halo, and its length.
+    /// Returns where the elements of a halo come from. The halo has `len` elements, begins at `at` in its part, and
+    /// stands for the elements from `element` on. Each piece is a source part, the offsets in the source and in the
+    /// halo's part, and a length.
     fn pieces(&self, element: isize, at: usize, len: usize) -> Vec<(&SplitPart<T>, usize, usize, usize)> {
         let mut pieces = Vec::new();
         let mut done = 0;
@@ -204,7 +212,7 @@ impl<T: DeviceCopy> SplitBuffer<T> {
                     pieces.push((part, part.halo + element - part.range.start, at + done, piece));
                     piece
                 }
-                // Beyond an end: before the first element, or for all that is left.
+                // Beyond an end: the elements before the first one, or all that are left.
                 None if wanted < 0 => wanted.unsigned_abs().min(len - done),
                 None => len - done,
             };

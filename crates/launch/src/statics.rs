@@ -1,4 +1,4 @@
-//! The host's side of statics in device memory.
+//! Access by the host to statics in device memory.
 
 use std::mem::MaybeUninit;
 
@@ -7,7 +7,7 @@ use cuda_std::{Constant, DeviceStatic, Element, GlobalStatic};
 use crate::device::Device;
 use crate::error::Error;
 
-/// A static of a kernel crate, which the host reads and writes on each device: a [`Constant`] or a [`GlobalStatic`].
+/// A static of a kernel crate that the host reads and writes on each device: a [`Constant`] or a [`GlobalStatic`].
 pub trait Static: sealed::Sealed {}
 
 impl<T: Element> Static for Constant<T> {}
@@ -40,8 +40,9 @@ mod sealed {
 }
 
 impl Device {
-    /// Sets the elements that `of` has on this device, for the launches that come after. Waits for those made before, but for
-    /// what streams were asked.
+    /// Sets the elements of `of` on this device for the launches that come after. Waits for the earlier launches,
+    /// except those in
+    /// streams.
     ///
     /// ```
     /// use cuda_std::{GlobalMut, address_space, kernel, thread};
@@ -70,19 +71,19 @@ impl Device {
     /// # Errors
     ///
     /// [`Error::LengthMismatch`] unless there are as many `values`. On a GPU, [`Error::NoModule`], [`Error::Jit`] or
-    /// [`Error::PtxTooNew`] if there is no compiled module that has it, and [`Error::ContextLost`] when a launch made before
+    /// [`Error::PtxTooNew`] if no compiled module has the static, and [`Error::ContextLost`] when an earlier launch
     /// failed.
     pub fn set_static<S: Static>(&self, of: &'static S, values: &[S::Element]) -> Result<(), Error> {
         let info = of.info();
         check_len("set", info, size_of_val(values))?;
-        // SAFETY: the bytes of the slice, of which nothing is said.
+        // SAFETY: the slice's memory is valid for reads of its size, and `MaybeUninit<u8>` allows any byte.
         let bytes: &[MaybeUninit<u8>] =
             unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) };
         self.note_waits();
         self.backend().write_static(info, bytes)
     }
 
-    /// The elements that `of` has on this device. Waits for the launches made before, but for what streams were asked.
+    /// Returns the elements of `of` on this device. Waits for the earlier launches, except those in streams.
     ///
     /// # Errors
     ///
@@ -92,9 +93,9 @@ impl Device {
         let len = info.bytes / info.element.max(1);
         let mut values: Vec<S::Element> = Vec::with_capacity(len);
         self.note_waits();
-        // SAFETY: the vector has room for as many bytes.
+        // SAFETY: the vector has capacity for `info.bytes` bytes.
         unsafe { self.backend().read_static(info, values.as_mut_ptr().cast()) }?;
-        // SAFETY: the bytes of so many elements have been written, and any bytes are elements.
+        // SAFETY: the bytes of `len` elements have been written, and any bytes are valid elements.
         unsafe { values.set_len(len) };
         Ok(values)
     }

@@ -1,4 +1,4 @@
-//! Streams: work that the device may do at the same time.
+//! Streams: work that the device may execute at the same time.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,14 +15,15 @@ use crate::ordering::{self, Actor, StreamAccess, StreamWork};
 use crate::part::BufferPart;
 use crate::view::{Region, View};
 
-/// A queue of copies and launches, made by [`Device::streams`] or [`Group::streams`](crate::Group::streams): what is asked of one stream is done in that order, and
-/// what is asked of several may be done at the same time.
+/// A queue of copies and launches, made by [`Device::streams`] or [`Group::streams`](crate::Group::streams). The work
+/// of one stream runs in order; the work of several streams may run at the same time.
 ///
-/// Everything returns at once, but for copies of host memory that is not page-locked
-/// ([`PinnedBuffer`](crate::PinnedBuffer)), which the driver brings through memory of its own. So what a copy or a kernel
-/// uses must outlive the scope (`'scope`), at whose end everything is done. The simulator does each thing as it is asked.
+/// Every call returns at once, except copies of host memory that is not page-locked
+/// ([`PinnedBuffer`](crate::PinnedBuffer)), which the driver copies through its own memory. The memory of a copy or
+/// kernel must therefore outlive the scope (`'scope`), at whose end all work is done. The simulator executes each call
+/// at once.
 ///
-/// What a stream reads or writes cannot go before the scope has ended, nor be touched:
+/// Memory that a stream reads or writes cannot be freed or accessed before the scope has ended:
 ///
 /// ```compile_fail,E0597
 /// # fn local(device: &launch::Device, buffer: &mut launch::Buffer<u32>) -> Result<(), launch::Error> {
@@ -60,17 +61,17 @@ pub struct Stream<'scope, 'env: 'scope> {
     /// All devices of the scope.
     devices: &'scope [Device],
     stream: &'scope dyn BackendStream,
-    /// The device's number among them, and the stream's among those of the device.
+    /// The index of the device in `devices`, and of the stream in the device.
     number: (usize, usize),
-    /// Where the device checks.
+    /// The stream for the race checker, if the device checks streams.
     actor: Option<Actor>,
-    /// As for [`std::thread::Scope`]: neither lifetime may be shortened or stretched.
+    /// Both lifetimes are invariant, as those of [`std::thread::Scope`].
     scope: PhantomData<&'scope mut &'scope ()>,
     environment: PhantomData<&'env mut &'env ()>,
 }
 
 impl<'scope, 'env> Stream<'scope, 'env> {
-    /// The stream `number` of the device `member` of `devices`.
+    /// Makes the handle of stream `number` of the device `member` of `devices`.
     pub(crate) fn new(
         devices: &'scope [Device],
         member: usize,
@@ -89,29 +90,29 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         }
     }
 
-    /// The device that works in it.
+    /// Returns the device that executes the work.
     pub fn device(&self) -> &'scope Device {
         self.device
     }
 
-    /// Copies the elements of `from` to `view`.
+    /// Copies the elements of `from` to `view`, in stream order.
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless both have as many elements, [`Error::WrongDevice`] if `view` is of another
-    /// device's memory, [`Error::ContextLost`] when a launch made before failed; [`Error::StreamRace`] where the device
-    /// checks.
+    /// [`Error::LengthMismatch`] unless both have as many elements; [`Error::WrongDevice`] if `view` is of another
+    /// device's memory; [`Error::ContextLost`] when an earlier launch failed; [`Error::StreamRace`] if the device
+    /// checks streams and finds a race.
     #[track_caller]
     pub fn upload<T: Element>(&self, view: GlobalMut<'scope, T>, from: &'scope [T]) -> Result<(), Error> {
         self.check("upload", view.len(), from.len(), view.device())?;
         self.note(&[(bytes_at(view.as_ptr().cast(), size_of_val(from)), StreamWork::Upload, true)])?;
-        // SAFETY: the view is of this device's memory and has as many elements as `from`, at a multiple of their size. It and
-        // `from`, which is borrowed, stay for `'scope`, which ends after the copy.
+        // SAFETY: `check` has checked that the view is of this device's memory and has as many elements as `from`; it
+        // is aligned. Both live for `'scope`, which ends after the copy, and `from` is borrowed.
         unsafe { self.stream.upload(view.as_ptr().cast(), from.as_ptr().cast(), size_of_val(from), size_of::<T>()) }
     }
 
-    /// Copies the elements of `from` to `part`, which from then on kernels may read. Those in other streams must
-    /// [`wait`](Self::wait) until it is done: what they read before is unspecified.
+    /// Copies the elements of `from` to `part` and returns a view that kernels may read afterwards. Kernels in other
+    /// streams must [`wait`](Self::wait) for the copy; until then they read unspecified values.
     ///
     /// # Errors
     ///
@@ -126,7 +127,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         Ok(part.view())
     }
 
-    /// Copies the elements of `view`, a [`Global`] or a [`GlobalMut`], to `into`.
+    /// Copies the elements of `view`, a [`Global`] or a [`GlobalMut`], to `into`, in stream order.
     ///
     /// # Errors
     ///
@@ -136,18 +137,19 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         let Region { start, len, device } = view.region();
         self.check("download", len, into.len(), device)?;
         self.note(&[(bytes_at(start, size_of_val(into)), StreamWork::Download, false)])?;
-        // SAFETY: the view is of this device's memory and has as many elements as `into`, at a multiple of their size. It and
-        // `into`, which is borrowed mutably, stay for `'scope`, which ends after the copy.
+        // SAFETY: `check` has checked that the view is of this device's memory and has as many elements as `into`; it
+        // is aligned. Both live for `'scope`, which ends after the copy, and `into` is borrowed mutably.
         unsafe { self.stream.download(into.as_mut_ptr().cast(), start, size_of_val(into), size_of::<T>()) }
     }
 
-    /// Copies the elements of `from` to `to`, within the device or, in a scope of a [`Group`](crate::Group), between this device
-    /// and another member: one of both views must be of this device's memory. It is ordered in this stream alone.
+    /// Copies the elements of `from` to `to`, within the device or, in a scope of a [`Group`](crate::Group), between
+    /// this device and another member. One of the views must be of this device's memory. The copy is ordered in this
+    /// stream only.
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless both have as many elements, [`Error::Overlap`] if they have some in common,
-    /// [`Error::WrongDevice`] if neither is of this device's memory, or one of no member's; else as for
+    /// [`Error::LengthMismatch`] unless both have as many elements; [`Error::Overlap`] if they overlap;
+    /// [`Error::WrongDevice`] if neither is of this device's memory, or one is of no member's; otherwise as for
     /// [`upload`](Self::upload).
     #[track_caller]
     pub fn copy<T: Element>(&self, to: GlobalMut<'scope, T>, from: impl View<'scope, T>) -> Result<(), Error> {
@@ -161,8 +163,8 @@ impl<'scope, 'env> Stream<'scope, 'env> {
             return Err(Error::Overlap);
         }
         self.note(&[(read, StreamWork::Copy, false), (written, StreamWork::Copy, true)])?;
-        // SAFETY: the views are of these devices' memories and have as many elements, at multiples of their size, without
-        // overlap. They stay for `'scope`, which ends after the copy.
+        // SAFETY: the views are of these devices' memories, have the same length, are aligned, and do not overlap, as
+        // checked above. They live for `'scope`, which ends after the copy.
         unsafe {
             let (to, element) = (to.as_ptr().cast(), size_of::<T>());
             self.stream.copy((to, target.backend()), (start, source.backend()), bytes, element)
@@ -173,14 +175,14 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     ///
     /// # Errors
     ///
-    /// As for [`Device::launch`]; [`Error::StreamRace`] where the device checks.
+    /// As for [`Device::launch`]; [`Error::StreamRace`] if the device checks streams and finds a race.
     #[track_caller]
     pub fn launch(&self, config: LaunchConfig, call: Call<'scope>) -> Result<(), Error> {
         let mut params = Params::new();
         self.device.encode(config, &call, &mut params)?;
         let launch = || {
-            // SAFETY: every view in the call is of this device's memory and stays borrowed for `'scope`, which ends after the
-            // kernel.
+            // SAFETY: `encode` has checked that every view in the call is of this device's memory. The views stay
+            // borrowed for `'scope`, which ends after the kernel.
             unsafe { self.stream.launch(config, &call, &params) }
         };
         match self.actor {
@@ -188,32 +190,32 @@ impl<'scope, 'env> Stream<'scope, 'env> {
             Some(actor) => {
                 let work = StreamWork::Launch(call.info());
                 let told = StreamAccess::new(work, Some(self.number), Location::caller());
-                // SAFETY: as above.
+                // SAFETY: `encode` has checked that every region is of this device's memory.
                 unsafe { ordering::launch(actor, self.stream, told, params.regions().as_slice(), launch) }
             }
         }
     }
 
-    /// An event that happens when everything asked of this stream so far is done.
+    /// Returns an event that completes when everything enqueued in this stream so far is done.
     ///
     /// # Errors
     ///
-    /// [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn record(&self) -> Result<Event, Error> {
         let (moment, clock) = (self.stream.record()?, self.actor.map(Actor::record));
         Ok(Event { moment, clock, device: self.device.clone() })
     }
 
-    /// Lets everything asked of this stream from now on wait for `event`, of whichever stream of this device or, in a scope of
-    /// a [`Group`](crate::Group), of any member. The host goes on.
+    /// Makes everything that is enqueued in this stream from now on wait for `event`. The event may be of any stream of
+    /// this device or, in a scope of a [`Group`](crate::Group), of any member. The host does not wait.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongDevice`] if it is an event of a device outside of the scope; [`Error::ContextLost`] when a launch made
-    /// before failed.
+    /// [`Error::WrongDevice`] if the event is of a device outside the scope; [`Error::ContextLost`] when an earlier
+    /// launch failed.
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
         event.check_device(self.devices)?;
-        // SAFETY: the event is of a device of the scope, which are all of one kind.
+        // SAFETY: the event is of a device of the scope, and all its devices are of one kind.
         unsafe { self.stream.wait(&event.moment) }?;
         if let (Some(actor), Some(clock)) = (self.actor, &event.clock) {
             actor.wait(clock);
@@ -221,11 +223,11 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         Ok(())
     }
 
-    /// Waits until everything asked of this stream is done. What its kernels printed has then appeared.
+    /// Waits until everything enqueued in this stream so far is done. The output of its kernels has then been printed.
     ///
     /// # Errors
     ///
-    /// [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn synchronize(&self) -> Result<(), Error> {
         self.stream.synchronize()?;
         if let Some(actor) = self.actor {
@@ -234,7 +236,8 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         Ok(())
     }
 
-    /// Notes what the stream is about to be asked, where the device checks: which bytes, what, and whether it writes them.
+    /// Reports accesses to the race checker, if the device checks streams: the bytes, the operation, and whether it
+    /// writes them.
     #[track_caller]
     fn note(&self, accesses: &[(Range<usize>, StreamWork, bool)]) -> Result<(), Error> {
         let Some(actor) = self.actor else { return Ok(()) };
@@ -246,7 +249,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         Ok(actor.access(&accesses)?)
     }
 
-    /// The device of the scope whose memory that is.
+    /// Returns the device of the scope with this id.
     fn member(&self, device: DeviceId) -> Result<&'scope Device, Error> {
         self.devices.iter().find(|member| member.id() == device).ok_or_else(|| self.wrong_device("copy"))
     }

@@ -1,8 +1,8 @@
-//! CUDA's versions and those of the PTX that they read.
+//! Versions of CUDA, and of the PTX that they support.
 
 use std::fmt;
 
-/// A version of CUDA, such as 12.4. A driver has the highest that it supports.
+/// A version of CUDA, such as 12.4. A driver supports all versions up to its own.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct CudaVersion {
     /// The 12 of 12.4.
@@ -12,23 +12,23 @@ pub struct CudaVersion {
 }
 
 impl CudaVersion {
-    /// Version `major.minor`.
+    /// Makes the version `major.minor`.
     pub const fn new(major: u32, minor: u32) -> Self {
         Self { major, minor }
     }
 
-    /// The version that the driver writes as `1000·major + 10·minor`.
+    /// Makes the version that the driver reports as `1000·major + 10·minor`.
     pub const fn from_driver(number: u32) -> Self {
         Self::new(number / 1000, number % 1000 / 10)
     }
 
-    /// The first CUDA that reads PTX of version `major.minor` (the release history in NVIDIA's PTX manual).
+    /// Returns the first CUDA version that supports PTX `major.minor` (release history in NVIDIA's PTX manual).
     pub(crate) const fn reading_ptx(major: u32, minor: u32) -> Self {
         match (major, minor) {
             (..6, _) => Self::new(8, 0),
             (6, ..=2) => Self::new(9, minor),
             (6, _) => Self::new(10, minor - 3),
-            // From 7.0 to 8.5 the minor numbers are CUDA's own; CUDA 12.6 brought no new PTX.
+            // From PTX 7.0 to 8.5 the minor numbers are CUDA's. CUDA 12.6 brought no new PTX version.
             (7, _) => Self::new(11, minor),
             (8, ..=5) => Self::new(12, minor),
             (8, _) => Self::new(12, minor + 1),

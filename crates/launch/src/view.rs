@@ -1,15 +1,15 @@
-//! Views that a stream copies from.
+//! Views from which a stream copies.
 
 use cuda_std::{DeviceId, Element, Global, GlobalMut};
 
-/// A view that can be copied from: [`Global`] or [`GlobalMut`].
+/// A view from which a stream can copy: [`Global`] or [`GlobalMut`].
 pub trait View<'a, T>: sealed::Sealed<'a> {}
 
 impl<'a, T: Element> View<'a, T> for Global<'a, T> {}
 
 impl<'a, T: Element> View<'a, T> for GlobalMut<'a, T> {}
 
-/// Where a view's elements are.
+/// The address, length and device of a view's elements.
 pub struct Region {
     pub(crate) start: *const u8,
     pub(crate) len: usize,
@@ -19,7 +19,7 @@ pub struct Region {
 pub(crate) mod sealed {
     use super::{Element, Global, GlobalMut, Region};
 
-    /// Nobody else's type is a view: what `region` gives is believed.
+    /// Sealed, because unsafe code relies on `region` being correct.
     pub trait Sealed<'a> {
         fn region(&self) -> Region;
     }

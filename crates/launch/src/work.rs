@@ -1,10 +1,10 @@
-//! Work that is done later: what a graph is made of.
+//! Work that is executed later: the content of a graph.
 
 use cuda_std::{Call, LaunchConfig, Params};
 
 use crate::error::Error;
 
-/// A launch that is made later, when nobody keeps the memory borrowed that its views show.
+/// A launch that is made later and does not borrow the memory of its views.
 pub(crate) struct RecordedLaunch {
     pub(crate) config: LaunchConfig,
     pub(crate) call: Call<'static>,
@@ -12,10 +12,12 @@ pub(crate) struct RecordedLaunch {
 }
 
 impl RecordedLaunch {
+    /// Makes a launch of `call`, whose parameters are `params`.
+    ///
     /// # Safety
-    /// It must not be launched unless the memory that `call`, whose parameters are `params`, views is borrowed again.
+    /// It must only be launched while the memory that `call` views is borrowed again.
     pub(crate) unsafe fn new(config: LaunchConfig, call: Call<'_>, params: Params) -> Self {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees that the memory is borrowed at each launch.
         Self { config, call: unsafe { call.unbound() }, params }
     }
 }
@@ -23,12 +25,12 @@ impl RecordedLaunch {
 /// A piece of work.
 pub(crate) enum Work {
     Launch(Box<RecordedLaunch>),
-    /// Sets `bytes` bytes, not 0, to zero.
+    /// Sets `bytes` bytes, at least one, to zero.
     Zero {
         start: *mut u8,
         bytes: usize,
     },
-    /// Copies all `bytes` bytes, not 0, of a buffer to another.
+    /// Copies `bytes` bytes, at least one, from a whole buffer to another.
     Copy {
         to: *mut u8,
         from: *const u8,
@@ -38,11 +40,12 @@ pub(crate) enum Work {
 
 // SAFETY: the pointers are used only while the memory behind them is held.
 unsafe impl Send for Work {}
-// SAFETY: as above; whoever does the work answers for it.
+// SAFETY: the pointers are used only in `unsafe` functions, whose callers hold the memory behind them.
 unsafe impl Sync for Work {}
 
 impl Work {
-    /// Gives `see` the memory that it uses, each as its start, its bytes and whether it is written, with the user's name.
+    /// Calls `see` for each piece of memory that the work uses: its start, its size in bytes, `true` if it is written,
+    /// and the name of the kernel or operation.
     pub(crate) fn uses(
         &self,
         see: &mut dyn FnMut(usize, usize, bool, &'static str) -> Result<(), Error>,

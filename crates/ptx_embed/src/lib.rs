@@ -1,27 +1,88 @@
 //! Compresses the checked-in PTX of kernel modules, for the build scripts of the crates that embed it.
 
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
-/// Writes the PTX of `modules` for each architecture to `OUT_DIR`, compressed by DEFLATE.
+/// Writes the PTX of each module to `OUT_DIR`, compressed by DEFLATE, for every architecture that it was built for, and
+/// `<module>.rs` beside it: the list of its images, as `launch::PtxModule` takes it.
 ///
 /// # Errors
-/// When a file cannot be read or written, or this is no build script.
+/// When a file cannot be read or written, a module has no PTX, or `OUT_DIR` is not set because no build script is running.
 pub fn compress(modules: &[&str]) -> io::Result<()> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gpu/ptx");
+    let gpu = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gpu");
     let out = env::var_os("OUT_DIR").map(PathBuf::from).ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
+    // It says for which architectures there is PTX.
+    println!("cargo::rerun-if-changed={}", gpu.join("Cargo.toml").display());
+    for path in compress_into(&gpu.join("ptx"), modules, &out)? {
+        println!("cargo::rerun-if-changed={}", path.display());
+    }
+    Ok(())
+}
+
+/// Does the work of [`compress`] for the PTX in `folder`, and returns the files that it read.
+fn compress_into(folder: &Path, modules: &[&str], out: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut read = Vec::new();
     for module in modules {
-        for arch in ["sm_70", "sm_90"] {
-            let name = format!("{module}.{arch}.ptx");
-            let path = folder.join(&name);
-            println!("cargo::rerun-if-changed={}", path.display());
+        let mut images = String::new();
+        for (arch, path) in images_of(folder, module)? {
+            let name = format!("{module}.sm_{arch}.ptx");
             let mut encoder = DeflateEncoder::new(fs::File::create(out.join(&name))?, Compression::best());
             io::copy(&mut fs::File::open(&path)?, &mut encoder)?;
             encoder.finish()?;
+            let _ = write!(images, "::launch::PtxImage::deflated({arch}, include_bytes!(\"{name}\")), ");
+            read.push(path);
+        }
+        fs::write(out.join(format!("{module}.rs")), format!("&[{images}]"))?;
+    }
+    Ok(read)
+}
+
+/// The architectures that a module was built for, in their order, with the files.
+fn images_of(folder: &Path, module: &str) -> io::Result<Vec<(u32, PathBuf)>> {
+    let mut images = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let arch = name.strip_prefix(module).and_then(|rest| rest.strip_prefix(".sm_")?.strip_suffix(".ptx"));
+        if let Some(arch) = arch.and_then(|arch| arch.parse().ok()) {
+            images.push((arch, path));
         }
     }
-    Ok(())
+    images.sort();
+    if images.is_empty() {
+        let message = format!("{} has no PTX of `{module}`: run `cargo xtask build-ptx {module}`", folder.display());
+        return Err(io::Error::new(io::ErrorKind::NotFound, message));
+    }
+    Ok(images)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_has_the_images_that_were_built() {
+        let folder = tempfile::tempdir().unwrap();
+        let [ptx, out] = ["ptx", "out"].map(|name| folder.path().join(name));
+        for folder in [&ptx, &out] {
+            fs::create_dir(folder).unwrap();
+        }
+        for name in ["life.sm_90.ptx", "life.sm_70.ptx", "life_cpu.sm_70.ptx", "scale.sm_70.ptx", "resources.tsv"] {
+            fs::write(ptx.join(name), name).unwrap();
+        }
+        let read = compress_into(&ptx, &["life", "scale"], &out).unwrap();
+        let expected = ["life.sm_70.ptx", "life.sm_90.ptx", "scale.sm_70.ptx"].map(|name| ptx.join(name));
+        assert_eq!(read, expected);
+        let of = |module: &str| fs::read_to_string(out.join(format!("{module}.rs"))).unwrap();
+        let image =
+            |arch: u32, file: &str| format!("::launch::PtxImage::deflated({arch}, include_bytes!(\"{file}\")), ");
+        assert_eq!(of("scale"), format!("&[{}]", image(70, "scale.sm_70.ptx")));
+        assert_eq!(of("life"), format!("&[{}{}]", image(70, "life.sm_70.ptx"), image(90, "life.sm_90.ptx")));
+        let error = compress_into(&ptx, &["sort"], &out).unwrap_err();
+        assert!(error.to_string().contains("`cargo xtask build-ptx sort`"), "{error}");
+    }
 }

@@ -11,36 +11,36 @@ use thiserror::Error;
 use crate::memory_map::{MemoryMap, Written};
 use crate::raw::known::{REDZONE, note_live, retire};
 
-/// Bytes of a page of memory.
+/// The size of a page in bytes.
 pub(crate) const PAGE: usize = 4096;
 
-/// Allocations begin at a multiple of this, as on a device.
+/// The alignment of allocations, as on a device.
 const ALIGNMENT: usize = 256;
-/// What fresh memory is filled with.
+/// The byte that new memory is filled with.
 const PATTERN: u8 = 0xA5;
-/// The capacity where the machine does not tell its own.
+/// The capacity if the machine's memory size is unknown.
 const DEFAULT_CAPACITY: usize = 8 << 30;
 
-/// The address of an allocation without bytes: a multiple of [`ALIGNMENT`].
+/// The address of an allocation of zero bytes: a multiple of [`ALIGNMENT`].
 const NO_BYTES: NonZeroUsize = NonZeroUsize::new(ALIGNMENT).unwrap();
 
-/// Bytes in use by all allocations of the process.
+/// The number of bytes in use by all allocations of the process.
 static USED: AtomicUsize = AtomicUsize::new(0);
 
-/// The memory asked for is more than what is left.
+/// The error of an allocation that is larger than the memory left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("out of memory: {requested} bytes asked for, {available} bytes available")]
+#[error("out of memory: {requested} bytes requested, {available} bytes available")]
 pub struct OutOfMemory {
-    /// Bytes asked for.
+    /// The number of bytes requested.
     pub requested: usize,
-    /// Bytes that were left.
+    /// The number of bytes that were left.
     pub available: usize,
 }
 
-/// Global memory, given back when dropped.
+/// Global memory. Dropping it frees it.
 ///
-/// Begins at a multiple of 256 bytes, filled with `0xA5` so that what a kernel reads before anything was written is
-/// visibly wrong.
+/// It is aligned to 256 bytes and filled with `0xA5`, so that reads of uninitialised memory return visibly wrong
+/// values.
 #[derive(Debug)]
 pub struct Allocation {
     start: NonNull<u8>,
@@ -48,17 +48,18 @@ pub struct Allocation {
     tracked: Option<(MemoryMap, Arc<Written>)>,
 }
 
-// SAFETY: an allocation owns its memory as a Vec does, and gives only raw pointers to it.
+// SAFETY: an allocation owns its memory as a `Vec` does, and only hands out raw pointers to it.
 unsafe impl Send for Allocation {}
-// SAFETY: as above; whoever accesses the memory through the pointer answers for that.
+// SAFETY: an allocation only hands out raw pointers, and each access through them is `unsafe` with conditions of its
+// own.
 unsafe impl Sync for Allocation {}
 
 impl Allocation {
     /// Allocates `bytes` bytes; 0 is allowed.
     ///
     /// # Errors
-    /// [`OutOfMemory`] if all allocations of the process together would exceed [`capacity`], or the system gives no
-    /// memory.
+    /// [`OutOfMemory`] if all allocations of the process together would exceed [`capacity`], or if the system has no
+    /// memory left.
     pub fn new(bytes: usize) -> Result<Self, OutOfMemory> {
         Self::aligned(bytes, ALIGNMENT)
     }
@@ -71,12 +72,12 @@ impl Allocation {
         if bytes == 0 {
             return Ok(Self { start: NonNull::without_provenance(NO_BYTES), bytes, tracked: None });
         }
-        // SAFETY: the layout's size is not 0.
+        // SAFETY: the layout's size is at least two red zones, not 0.
         match NonNull::new(unsafe { std::alloc::alloc(layout) }) {
             Some(base) => {
-                // SAFETY: the layout has as many bytes before the first.
+                // SAFETY: the layout includes `REDZONE` bytes before the first byte.
                 let start = unsafe { base.add(REDZONE) };
-                // SAFETY: this many bytes have just been allocated there.
+                // SAFETY: `bytes` bytes were just allocated at `start`.
                 unsafe { start.write_bytes(PATTERN, bytes) };
                 note_live(start.as_ptr().addr(), bytes);
                 Ok(Self { start, bytes, tracked: None })
@@ -85,7 +86,7 @@ impl Allocation {
         }
     }
 
-    /// As [`new`](Self::new); `map` is told what of it has been written, and its pages are nobody else's.
+    /// Like [`new`](Self::new), for memory whose initialised bytes `map` records. It shares no page with other memory.
     pub(crate) fn tracked(bytes: usize, map: &MemoryMap) -> Result<Self, OutOfMemory> {
         let mut allocation = Self::aligned(bytes, PAGE)?;
         if bytes > 0 {
@@ -95,25 +96,24 @@ impl Allocation {
         Ok(allocation)
     }
 
-    /// Notes that `bytes` bytes from the byte `first` on are about to be written, or have been, by the host. What
-    /// kernels write is noted as they do.
+    /// Notes that the host writes `bytes` bytes from byte `first` on. Writes by kernels are noted as they happen.
     pub fn note_written(&self, first: usize, bytes: usize) {
         if let Some((_, written)) = &self.tracked {
             written.set(self.as_ptr().addr() + first, bytes);
         }
     }
 
-    /// The first byte.
+    /// Returns a pointer to the first byte.
     pub fn as_ptr(&self) -> *mut u8 {
         self.start.as_ptr()
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> usize {
         self.bytes
     }
 
-    /// Whether the length is 0.
+    /// Returns `true` if the length is 0.
     pub fn is_empty(&self) -> bool {
         self.bytes == 0
     }
@@ -128,20 +128,20 @@ impl Drop for Allocation {
             && self.bytes > 0
         {
             let base = self.start.as_ptr().wrapping_sub(REDZONE);
-            // SAFETY: allocated in `new` with the same layout, and not freed since.
+            // SAFETY: `new` allocated it with the same layout, and it was not freed since.
             unsafe { retire(self.as_ptr().addr(), base, layout, self.tracked.is_some()) };
             USED.fetch_sub(self.bytes, Ordering::Relaxed);
         }
     }
 }
 
-/// The memory for `bytes` bytes, with nobody's around them: an access beside them is beside them.
+/// Returns the layout of `bytes` bytes with a red zone on both sides, where nothing is allocated.
 fn layout(bytes: usize, alignment: usize) -> Option<Layout> {
     Layout::from_size_align(bytes.checked_add(2 * REDZONE)?, alignment).ok()
 }
 
-/// Bytes that all allocations of the process may have together: the machine's physical memory, or what the process's
-/// control group may have if that is less.
+/// Returns the maximum number of bytes of all allocations of the process: the machine's physical memory, or the limit
+/// of the process's control group if that is lower.
 pub fn capacity() -> usize {
     static CAPACITY: OnceLock<usize> = OnceLock::new();
     *CAPACITY.get_or_init(|| {
@@ -151,12 +151,12 @@ pub fn capacity() -> usize {
     })
 }
 
-/// Bytes in use by all allocations of the process.
+/// Returns the number of bytes in use by all allocations of the process.
 pub fn used() -> usize {
     USED.load(Ordering::Relaxed)
 }
 
-/// `MemTotal` of `/proc/meminfo`, in bytes.
+/// Returns `MemTotal` of `/proc/meminfo` in bytes.
 fn total_memory(meminfo: &str) -> Option<usize> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kibibytes: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -9,23 +9,23 @@ thread_local! {
     static CURRENT: Cell<*const Block> = const { Cell::new(ptr::null()) };
 }
 
-/// The block whose thread the calling OS thread simulates now.
+/// Returns the block whose thread the calling OS thread simulates now.
 #[inline]
 pub(crate) fn current<'a>() -> Option<&'a Block> {
     let block = CURRENT.get();
-    // SAFETY: CURRENT is set by `Slot::run_as` alone, for the time in which a fibre of that block runs, and the caller is
-    // such a fibre: a suspended fibre is resumed with CURRENT set to the same block again. So the block outlives every
-    // use that a simulated thread makes of it, and it is never borrowed mutably.
+    // SAFETY: only `Slot::run_as` sets CURRENT, while a fibre of that block runs, and the caller is such a fibre. A
+    // suspended fibre is resumed with CURRENT set to the same block again. The block therefore outlives every use by a
+    // simulated thread, and it is never borrowed mutably.
     unsafe { block.as_ref() }
 }
 
-/// Whether the calling OS thread simulates a thread.
+/// Returns true if the calling OS thread simulates a thread.
 #[inline]
 pub(crate) fn is_simulated() -> bool {
     !CURRENT.get().is_null()
 }
 
-/// [`current`], for what makes sense in a kernel alone.
+/// Like [`current`], for functions that may only be called in a kernel.
 #[inline]
 #[track_caller]
 pub(crate) fn expect_current<'a>(function: &str) -> &'a Block {
@@ -41,7 +41,7 @@ fn outside(function: &str) -> ! {
     panic!("simt::{function} called outside of a kernel")
 }
 
-/// Where an OS thread keeps its current block. Who switches between threads all the time finds it once.
+/// The variable with an OS thread's current block. A caller that switches threads often looks it up once.
 pub(crate) struct Slot<'a>(&'a Cell<*const Block>);
 
 /// Calls `f` with the slot of the calling OS thread.
@@ -54,7 +54,7 @@ impl Slot<'_> {
     /// Runs `resume`, which resumes a fibre of `block`, with `block` as the current one.
     #[inline]
     pub(crate) fn run_as<R>(&self, block: &Block, resume: impl FnOnce() -> R) -> R {
-        /// Also where `resume` panics: no pointer to a block is left behind.
+        /// Resets the variable also if `resume` panics, so that no dangling pointer remains.
         struct Reset<'a>(&'a Cell<*const Block>);
         impl Drop for Reset<'_> {
             fn drop(&mut self) {

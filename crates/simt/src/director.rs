@@ -1,4 +1,4 @@
-//! Which threads are held before which atomic accesses, and the trace that a launch leaves of its atomic accesses.
+//! Holds threads before chosen atomic accesses, and records the trace of a launch's atomic accesses.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -10,37 +10,37 @@ use crate::schedule::Schedule;
 use crate::source::Line;
 use crate::watch::{Access, Touch};
 
-/// The most accesses of a launch that are kept.
+/// The maximum number of accesses that are kept of a launch.
 const MOST_EVENTS: usize = 1 << 14;
-/// The most accesses of a thread that are kept.
+/// The maximum number of accesses that are kept of a thread.
 const MOST_OF_THREAD: u32 = 64;
 
-/// An atomic access that a launch has made.
+/// An atomic access of a launch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
-    /// The thread that made it, and which of that thread's accesses it is.
+    /// The thread, and the index of the access among those of the thread.
     pub(crate) hold: Hold,
-    /// What it accessed. Only for comparisons within one launch of one run: another has other addresses.
+    /// The address accessed. Only comparable within one launch of one run, because addresses differ between runs.
     pub(crate) place: Place,
     pub(crate) writes: bool,
     pub(crate) at: Line,
 }
 
-/// An address; in shared memory with the block.
+/// An address, with the block's number if it is in shared memory.
 pub(crate) type Place = (Option<u32>, usize);
 
-/// What a run's launches did by atomic accesses.
+/// The atomic accesses of the launches of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    /// Of each launch, each access once.
+    /// The accesses of each launch, each once.
     pub(crate) launches: Vec<Vec<Event>>,
-    /// Which access read from which write, as hashes that do not change from run to run.
+    /// Pairs of a read and the write that it read from, as hashes that are the same in every run.
     pub(crate) reads: HashSet<u64>,
-    /// The same by lines and the distance of the blocks.
+    /// The same pairs, described only by lines and by the distance of the blocks.
     pub(crate) features: HashSet<u64>,
 }
 
-/// Keeps what the launches of a simulator did.
+/// Collects the traces of a simulator's launches.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trace(Arc<Mutex<Seen>>);
 
@@ -50,7 +50,7 @@ impl Trace {
     }
 }
 
-/// Directs one launch. It runs on one OS thread.
+/// Directs one launch, which runs on one OS thread.
 pub(crate) struct Director {
     holds: Vec<Hold>,
     trace: Option<Trace>,
@@ -60,34 +60,35 @@ pub(crate) struct Director {
 #[derive(Default)]
 struct State {
     threads: HashMap<(u32, u32), Progress>,
-    /// The last write of each place.
+    /// The last write to each address.
     writes: HashMap<Place, (Hold, Line)>,
     events: Vec<Event>,
     reads: HashSet<u64>,
     features: HashSet<u64>,
-    /// A bit for each hold.
+    /// One bit per hold.
     waiting: u32,
     ended: u32,
 }
 
-/// How far a thread has come.
+/// The progress of a thread.
 #[derive(Default)]
 struct Progress {
     accesses: u32,
-    /// Its last access, if that was a load.
+    /// The thread's last access, if it was a load.
     polled: Option<(Place, Line)>,
 }
 
-/// A thread that has come to an atomic access.
+/// A thread that has reached an atomic access.
 pub(crate) struct Arrival {
     event: Event,
     is_new: bool,
-    /// The hold that it waits at, if any.
+    /// The hold at which the thread waits, if any.
     pub(crate) at: Option<usize>,
 }
 
 impl Director {
-    /// For a launch in the order `schedule`, whose accesses `trace` is to keep; nothing if there is nothing to do.
+    /// Makes a director for a launch under `schedule` whose accesses `trace` collects; `None` if there is nothing to
+    /// do.
     pub(crate) fn new(schedule: Schedule, trace: Option<&Trace>) -> Option<Self> {
         let holds = schedule.holds().map(<[Hold]>::to_vec);
         if holds.is_none() && trace.is_none() {
@@ -100,7 +101,7 @@ impl Director {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A thread, with its block's number and its own, is about to access something.
+    /// Notes that a thread, given by the numbers of its block and itself, is about to make an access.
     pub(crate) fn come_to(&self, (block, thread): (u32, u32), touch: &Touch) -> Arrival {
         let state = &mut *self.state();
         let place = ((touch.space == Space::Shared).then_some(block), touch.address);
@@ -115,12 +116,12 @@ impl Director {
         Arrival { event: Event { hold, place, writes: touch.access.writes(), at: touch.at }, is_new, at }
     }
 
-    /// Whether the hold has ended.
+    /// Returns true if the hold has ended.
     pub(crate) fn has_ended(&self, hold: usize) -> bool {
         self.state().ended & 1 << hold != 0
     }
 
-    /// Ends the first hold that a thread waits at. Gives whether there is one.
+    /// Ends the first hold at which a thread waits. Returns false if there is none.
     pub(crate) fn end_hold(&self) -> bool {
         let state = &mut *self.state();
         let first = state.waiting & state.waiting.wrapping_neg();
@@ -129,7 +130,7 @@ impl Director {
         first != 0
     }
 
-    /// Keeps the access, which is about to be made.
+    /// Records the access, which is about to be made.
     pub(crate) fn note(&self, arrival: &Arrival, access: Access) {
         if self.trace.is_none() {
             return;
@@ -157,7 +158,7 @@ impl Director {
     }
 }
 
-/// The launch is over: its trace is kept.
+/// Adds the launch to the trace.
 impl Drop for Director {
     fn drop(&mut self) {
         if let Some(trace) = &self.trace {

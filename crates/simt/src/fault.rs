@@ -1,4 +1,4 @@
-//! What can go wrong in a launch, and how that is reported.
+//! Faults: the errors of a launch, and their messages.
 
 use std::fmt;
 
@@ -11,21 +11,21 @@ use crate::source::SourceLocation;
 use crate::way::Way;
 use crate::whereabouts::Whereabouts;
 
-/// Why and where a launch ended early.
+/// The reason why a launch ended early, and where.
 ///
-/// Its [`Display`](fmt::Display) form is one message that names the kernel, block, thread and source line as far as
-/// they are known. `Debug` is the same text, since `unwrap` shows that one.
+/// Its [`Display`](fmt::Display) form is one message that names the kernel, block, thread and source line, if known.
+/// `Debug` has the same text, because `unwrap` shows it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fault {
     /// The kernel's name.
     pub kernel: &'static str,
-    /// The block of the faulting thread; `None` when the launch as a whole is at fault.
+    /// The block of the faulting thread, or `None` when the whole launch is at fault.
     pub block: Option<Dim3>,
     /// The faulting thread's index in its block.
     pub thread: Option<Dim3>,
-    /// The source line that the faulting thread was at.
+    /// The source line of the faulting thread.
     pub location: Option<SourceLocation>,
-    /// What went wrong.
+    /// The kind of fault.
     pub kind: FaultKind,
 }
 
@@ -48,77 +48,77 @@ pub enum FaultKind {
     Panic(String),
     /// An access outside a view.
     OutOfBounds {
-        /// The memory that was accessed.
+        /// The memory space.
         space: Space,
-        /// The array that the view shows, or part of which, where known.
+        /// The name of the array to which the view belongs, if known.
         array: Option<&'static str>,
-        /// The type of its elements, where it is a part of dynamic shared memory.
+        /// The type of the array's elements, if it is a part of dynamic shared memory.
         element_type: Option<&'static str>,
-        /// The index asked for: of an element where a typed view is accessed, of a byte where shared memory is
-        /// addressed directly.
+        /// The index of the access: of an element in a typed view, of a byte if shared memory is addressed directly.
         #[cfg_attr(feature = "serde", serde(serialize_with = "crate::json::signed"))]
         index: usize,
-        /// How many there are, in the same unit.
+        /// The length, in the same unit.
         len: usize,
     },
     /// An access at an address that is not a multiple of its size.
     Misaligned {
-        /// The memory that was accessed.
+        /// The memory space.
         space: Space,
-        /// The array and the element that holds the address, where known.
+        /// The array and the element that contains the address, if known.
         element: Option<Box<(&'static str, usize)>>,
         /// The address.
         address: usize,
-        /// The size of the access in bytes, and the alignment that it needs.
+        /// The size of the access in bytes, and its required alignment.
         size: usize,
     },
-    /// An access through a pointer that leads where it must not.
+    /// An invalid access through a pointer.
     Pointer(Box<PointerFault>),
-    /// An access that the simulator was not told of, where there is no memory, or none that may be written.
+    /// An access that was not reported to the simulator, where no memory is mapped or writable.
     Unseen {
         /// The address.
         address: usize,
     },
-    /// The thread needs more stack than it has.
+    /// A stack overflow of a simulated thread.
     StackOverflow {
-        /// What it has, in bytes.
+        /// The size of the stack in bytes.
         bytes: usize,
     },
     /// Two accesses to the same bytes that nothing orders.
     Race(Box<Race>),
-    /// An atomic read of memory that nobody had written before the launch (`here`), which nothing orders after the atomic write
-    /// that initialises it (`there`): it may find what nobody has written.
+    /// An atomic read (`here`) of memory that was uninitialised before the launch. Nothing orders it after the atomic
+    /// write that initialises it (`there`), so it may read uninitialised memory.
     EarlyRead(Box<Race>),
-    /// A read of memory that nobody has written.
+    /// A read of uninitialised memory.
     Uninitialised {
-        /// The memory.
+        /// The memory space.
         space: Space,
         /// The array, if it has a name.
         array: Option<&'static str>,
-        /// The type of its elements, where it is a part of dynamic shared memory.
+        /// The type of the array's elements, if it is a part of dynamic shared memory.
         element_type: Option<&'static str>,
-        /// The index of the element; without an array the address, in global memory the host's, in shared memory the
-        /// block's.
+        /// The index of the element. Without an array it is the address: the host's in global memory, the block's in
+        /// shared memory.
         index: usize,
-        /// The asynchronous copy that is to write it and has not been waited for.
+        /// The asynchronous copy that writes it and has not been waited for.
         copy: Option<Box<CopyUnderWay>>,
     },
-    /// An access to global memory by a thread that has not waited for the launches before, of a kernel whose threads do.
+    /// An access to global memory by a thread that has not waited for the previous launches, although other threads
+    /// have.
     BeforeDependencies,
     /// Some threads wait at a block barrier that others never reach.
     BarrierNotReached {
-        /// How many threads of the block wait at the barrier.
+        /// The number of threads of the block that wait at the barrier.
         waiting: u32,
-        /// How many threads of the block have exited.
+        /// The number of threads of the block that have exited.
         exited: u32,
-        /// One thread that does not come.
+        /// A thread that does not reach the barrier.
         missing: Box<Whereabouts>,
     },
     /// Some blocks wait at a barrier of the grid that others never reach.
     GridBarrierNotReached {
-        /// How many blocks wait at the barrier.
+        /// The number of blocks that wait at the barrier.
         waiting: u64,
-        /// How many blocks have ended.
+        /// The number of blocks that have ended.
         ended: u64,
     },
     /// Threads of one block wait at different barriers.
@@ -128,68 +128,68 @@ pub enum FaultKind {
         /// A thread that waits there.
         other_thread: Dim3,
     },
-    /// Lanes of one warp come to one line of a barrier by different calls, or in different iterations of a loop: what is
-    /// there for each of them is another barrier.
+    /// Lanes of one warp reach one line of a barrier by different calls or in different loop iterations. For them it is
+    /// not the same barrier.
     BarrierApart {
         /// A thread that waits there.
         other_thread: Dim3,
-        /// The way of the faulting thread, and of the other.
+        /// The call paths of the faulting thread and of the other.
         ways: Box<[Way; 2]>,
     },
     /// A warp operation whose lanes can never meet, or whose caller is not in its own mask.
     WarpMismatch {
-        /// The mask that the faulting lane gave.
+        /// The faulting lane's mask.
         mask: u32,
         /// A lane of the mask that is elsewhere; `None` if the caller is not in its own mask.
         other: Option<Box<Whereabouts>>,
     },
     /// Every unfinished thread of the grid only polls for a write that never comes.
     NoProgress {
-        /// How many threads of the named block poll.
+        /// The number of polling threads of the named block.
         polling: u32,
-        /// How many threads of the named block wait at a barrier or a warp operation.
+        /// The number of threads of the named block that wait at a barrier or a warp operation.
         waiting: u32,
-        /// One of those, if there are any.
+        /// One of the waiting threads, if there are any.
         held_up: Option<Box<Whereabouts>>,
     },
-    /// A block needs more shared memory than there is.
+    /// A block needs more shared memory than is allowed.
     SharedMemory {
-        /// Bytes needed by a block.
+        /// The number of bytes that a block needs.
         needed: usize,
-        /// Bytes that a block may have.
+        /// The maximum number of bytes.
         limit: usize,
     },
-    /// The shared arrays of a kernel take more than a GPU gives it without the launch asking.
+    /// The static shared arrays of a kernel need more than the limit of GPUs for them.
     StaticSharedMemory {
-        /// Bytes that they take.
+        /// The number of bytes that they need.
         needed: usize,
-        /// Bytes that they may take.
+        /// The maximum number of bytes.
         limit: usize,
     },
-    /// The launch is one that no device would run; the text says why.
+    /// No device would run this launch; the text says why.
     InvalidLaunch(String),
-    /// The simulator does not run so large a launch, though a GPU may; the text says why.
+    /// The simulator does not run a launch of this size, though a GPU may; the text says why.
     SimulatorLimit(String),
-    /// The machine that simulates has no memory left for the stacks of suspended threads.
+    /// The host has no memory left for the stacks of suspended threads, or for other memory of the launch.
     HostMemory(String),
 }
 
 impl FaultKind {
-    /// Whether a limit of the simulator or of its machine ended the launch. Such an end says nothing about the kernel.
+    /// Returns `true` if a limit of the simulator or of its machine ended the launch. The kernel may still be correct.
     pub fn is_limit_of_simulator(&self) -> bool {
         matches!(self, Self::StackOverflow { .. } | Self::SimulatorLimit(_) | Self::HostMemory(_))
     }
 }
 
-/// An asynchronous copy that has begun, and that its thread has not waited for.
+/// An asynchronous copy that has begun and for which its thread has not waited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CopyUnderWay {
-    /// The thread of the block that has begun it.
+    /// The thread that began it.
     pub thread: Dim3,
-    /// Where it has.
+    /// The source line at which it began.
     pub location: SourceLocation,
-    /// Whether there was something that it overwrites.
+    /// `true` if it overwrites initialised memory.
     pub overwrites: bool,
 }
 
@@ -198,7 +198,7 @@ impl fmt::Display for FaultKind {
         match self {
             Self::Panic(message) => write!(f, "panicked: {message}"),
             Self::OutOfBounds { space, array, element_type, index, len } => {
-                // What has wrapped around began below 0.
+                // An index that has wrapped around began below 0.
                 write!(f, "index {} is out of bounds of ", index.cast_signed())?;
                 match array {
                     Some(name) if is_of_source(name) => write!(f, "`{name}`{}, {space} memory", OfType(*element_type))?,
@@ -207,9 +207,7 @@ impl fmt::Display for FaultKind {
                 }
                 write!(f, " of length {len}")?;
                 if *array == Some(DYNAMIC) {
-                    f.write_str(
-                        "; the launch says how much of that there is: `.shared_bytes(bytes)` of its `LaunchConfig`",
-                    )?;
+                    f.write_str("; the launch sets this length: `.shared_bytes(bytes)` of its `LaunchConfig`")?;
                 }
                 Ok(())
             }
@@ -228,13 +226,13 @@ impl fmt::Display for FaultKind {
             }
             Self::Unseen { address } => write!(
                 f,
-                "an access at address {address:#x}, where there is no memory that allows it, by a function that the simulator \
-                 does not see into: the line is the last that is known; mark the function with `#[cuda_std::device]`"
+                "an access at address {address:#x}, where no memory allows it, by a function that is not instrumented: \
+                the line is the last one known; mark the function with `#[cuda_std::device]`"
             ),
             Self::StackOverflow { bytes } => write!(
                 f,
-                "the thread needs more than the {} KiB of stack that the simulator gives it: keep large arrays in \
-                 shared or global memory",
+                "the thread needs more than the {} KiB of stack of a simulated thread: keep large arrays in shared or \
+                global memory",
                 bytes / 1024
             ),
             Self::Race(race) => write!(f, "{race}"),
@@ -244,8 +242,8 @@ impl fmt::Display for FaultKind {
                 fmt_element(f, *space, (element.array, element.element_type), element.index)?;
                 write!(
                     f,
-                    " that may find what nobody has written: nothing orders this {} after the {} by block {}, thread {} at {}, which \
-                     is the first to write it; {remedy}",
+                    " that may read uninitialised memory: nothing orders this {} after the {} by block {}, thread {} \
+                    at {}, which is the first write to it; {remedy}",
                     here.access, there.access, there.block, there.thread, there.location
                 )
             }
@@ -255,7 +253,7 @@ impl fmt::Display for FaultKind {
                 if let Some(copy) = copy {
                     return write!(
                         f,
-                        ", to which an asynchronous copy is under way that thread {} began at {}",
+                        ", to which thread {} began an asynchronous copy at {} that has not ended",
                         copy.thread, copy.location
                     );
                 }
@@ -265,8 +263,8 @@ impl fmt::Display for FaultKind {
                 }
             }
             Self::BeforeDependencies => f.write_str(
-                "global memory is accessed before `grid::wait_for_dependencies()`, which every thread calls first: the launch \
-                 before may still be running",
+                "global memory is accessed before `grid::wait_for_dependencies()`, which every thread must call first: \
+                the previous launch may still be running",
             ),
             Self::BarrierNotReached { waiting, exited, missing } => write!(
                 f,
@@ -274,8 +272,8 @@ impl fmt::Display for FaultKind {
             ),
             Self::GridBarrierNotReached { waiting, ended } => write!(
                 f,
-                "a barrier of the grid that not every block reaches: {waiting} wait, {ended} have ended. Every thread of the \
-                 grid must reach each such barrier"
+                "a barrier of the grid that not every block reaches: {waiting} wait, {ended} have ended. Every thread \
+                of the grid must reach each such barrier"
             ),
             Self::BarrierMismatch { other, other_thread } => write!(
                 f,
@@ -285,8 +283,8 @@ impl fmt::Display for FaultKind {
                 let [way, other] = &**ways;
                 write!(
                     f,
-                    "lanes of one warp come to this barrier by different ways: this one {way}, thread {other_thread} {other}; \
-                     the lanes of a warp must reach a barrier together"
+                    "lanes of one warp reach this barrier by different call paths: this one {way}, thread \
+                    {other_thread} {other}; the lanes of a warp must reach a barrier together"
                 )
             }
             Self::WarpMismatch { mask, other: None } => {
@@ -304,12 +302,13 @@ impl fmt::Display for FaultKind {
                 held_up.as_ref().map_or(Ok(()), |held_up| write!(f, "; {held_up}"))
             }
             Self::SharedMemory { needed, limit } => {
-                write!(f, "a block needs {needed} bytes of shared memory, of which it may have {limit}")
+                write!(f, "a block needs {needed} bytes of shared memory, and {limit} are allowed")
             }
             Self::StaticSharedMemory { needed, limit } => write!(
                 f,
-                "the kernel's shared arrays take {needed} bytes, of which GPUs give it {limit}: have the large ones in dynamic \
-                 shared memory (`dynamic_shared`), for which the launch asks by `.shared_bytes(bytes)` of its `LaunchConfig`"
+                "the kernel's static shared arrays need {needed} bytes, and {limit} are allowed: put the large ones in \
+                dynamic shared memory (`dynamic_shared`), whose size `.shared_bytes(bytes)` of the launch's \
+                `LaunchConfig` sets"
             ),
             Self::InvalidLaunch(reason) => write!(f, "invalid launch: {reason}"),
             Self::SimulatorLimit(reason) => write!(f, "beyond a limit of the simulator: {reason}"),
@@ -332,7 +331,7 @@ impl fmt::Display for Fault {
         }
         write!(f, ": {}", self.kind)?;
         match (&self.kind, self.remedy()) {
-            // Which says it itself.
+            // The message of a race already has its remedy.
             (FaultKind::Race(_) | FaultKind::EarlyRead(_), _) | (_, None) => Ok(()),
             (_, Some(remedy)) => write!(f, "; {remedy}"),
         }

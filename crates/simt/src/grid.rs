@@ -1,4 +1,10 @@
-//! What the workers of one launch share: which block is next, whose turn it is, and the first fault.
+//! The state that the workers of one launch share: the next block, the turns, and the first fault.
+//!
+//! # Design
+//!
+//! The result of a launch is that of one block after another, on any number of cores. A block waits for its turn before
+//! it first synchronises through global memory: until every earlier block has finished. A block that only polls passes
+//! its turn on.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,25 +25,27 @@ use crate::source::{Line, SourceLocation};
 use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
 
-/// A worker that runs no block, or has not begun.
+/// The position of a worker that runs no block.
 const NOWHERE: u64 = u64::MAX;
 
 /// One launch.
 ///
-/// Blocks have *positions*: the order in which the schedule has them run. Workers take positions one by one. A block
-/// that is about to do something that other blocks can see waits for its turn: until no other worker is at an
-/// earlier position. Each worker publishes its position when it has taken the next one, never in between, so a
-/// position that others read is never later than the block that the worker really runs.
+/// Blocks have *positions* in the order in which the schedule runs them. Workers take positions one by one. Before a
+/// block does something that other blocks can see, it waits for its turn: until no other worker is at an earlier
+/// position.
+///
+/// A worker publishes its position only when it has taken the next one. The position that others read is therefore
+/// never later than that of the block that the worker runs.
 pub(crate) struct Grid<'a> {
     pub(crate) kernel: &'static KernelInfo,
     pub(crate) config: LaunchConfig,
-    /// The memory that the launch was given.
+    /// The memory that was passed to the launch.
     pub(crate) regions: &'a [Region],
     pub(crate) schedule: Schedule,
     pub(crate) synchronisations: Option<&'a Synchronisations>,
     pub(crate) director: Option<Director>,
     statics: Option<(&'a Statics, Option<&'a MemoryMap>)>,
-    /// In a checked launch, what it cannot check.
+    /// The memory that a checked launch cannot check.
     pub(crate) handed: Option<Handed>,
     warnings: Mutex<Vec<Note>>,
     output: &'a Output,
@@ -45,24 +53,24 @@ pub(crate) struct Grid<'a> {
     pub(crate) order: BlockOrder,
     next: AtomicU64,
     places: Box<[Place]>,
-    /// Counts what could let a stalled block go on.
+    /// Counts the events that may let a stalled block continue.
     activity: AtomicU64,
     no_progress: AtomicBool,
     has_printed: AtomicBool,
-    /// The position of the fault that ends the launch; `NOWHERE` as long as there is none.
+    /// The position of the fault that ends the launch, or `NOWHERE`.
     fault_position: AtomicU64,
     fault: Mutex<Option<(u64, Fault)>>,
 }
 
-/// Where a worker is. On cache lines of its own, as each worker writes its place for every block.
+/// The position of a worker. It has cache lines of its own, because each worker writes it for every block.
 #[repr(align(128))]
 struct Place {
     position: AtomicU64,
-    /// 0: busy; `a + 1`: could make no progress since the activity was `a`; `NOWHERE`: takes no part.
+    /// 0: busy; `a + 1`: no progress since the activity was `a`; `NOWHERE`: does not participate.
     idle: AtomicU64,
 }
 
-/// The launch has ended early: a block that is no later in the order has faulted.
+/// The launch has ended early, because a block at the same or an earlier position has faulted.
 #[derive(Debug)]
 pub(crate) struct Cancelled;
 
@@ -99,13 +107,13 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// What it has to say that is no fault.
+    /// Returns the launch's notes: findings that are no faults.
     pub(crate) fn take_notes(&mut self) -> Vec<Note> {
         let mut notes = self.handed.take().map_or_else(Vec::new, |handed| handed.notes(self.kernel, self.regions));
         let warnings = mem::take(self.warnings.get_mut().unwrap_or_else(PoisonError::into_inner));
-        // What has been said of an array already is not said again.
+        // An array for which there is a note already gets no second one.
         let is_known = |name: Option<&str>, space| {
-            // What is handed of shared memory has no name there.
+            // An array in shared memory has no name in such a note.
             let is_it = |array: Option<&str>| array == name || (array.is_none() && space == Space::Shared);
             notes.iter().any(|note| matches!(note.kind, NoteKind::NotChecked { array, .. } if is_it(array)))
         };
@@ -118,7 +126,7 @@ impl<'a> Grid<'a> {
         notes
     }
 
-    /// Warns of `at`, once; where that is not known, of the kernel.
+    /// Adds a warning about the line `at`, or about the kernel if the line is unknown. Each line is warned about once.
     pub(crate) fn warn(&self, at: Option<Line>, kind: NoteKind) {
         let KernelInfo { file, line, .. } = *self.kernel;
         let location =
@@ -132,32 +140,32 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// The same launch, which notes in `handed` what it cannot check.
+    /// Sets `handed`, in which the launch notes the memory that it cannot check.
     pub(crate) fn with_handed(self, handed: Option<Handed>) -> Self {
         Self { handed, ..self }
     }
 
-    /// The same launch, which was given `regions`.
+    /// Sets the regions that were passed to the launch.
     pub(crate) fn with_regions(self, regions: &'a [Region]) -> Self {
         Self { regions, ..self }
     }
 
-    /// The same launch, which notes and leaves out what `synchronisations` says.
+    /// Sets the synchronisations that the launch records and leaves out.
     pub(crate) fn with_synchronisations(self, synchronisations: Option<&'a Synchronisations>) -> Self {
         Self { synchronisations, ..self }
     }
 
-    /// The same launch, whose atomic accesses `trace` is to keep.
+    /// Sets the trace that collects the launch's atomic accesses.
     pub(crate) fn with_trace(self, trace: Option<&Trace>) -> Self {
         Self { director: Director::new(self.schedule, trace), ..self }
     }
 
-    /// The same launch, whose kernel finds its statics in `statics`; `map`, if any, is told what of them has been written.
+    /// Sets the kernel's statics, and the map that records their initialised bytes, if there is one.
     pub(crate) fn with_statics(self, statics: &'a Statics, map: Option<&'a MemoryMap>) -> Self {
         Self { statics: Some((statics, map)), ..self }
     }
 
-    /// The address of a static.
+    /// Returns the address of a static.
     pub(crate) fn static_address(&self, of: &'static DeviceStatic) -> Result<*mut u8, OutOfMemory> {
         match self.statics {
             Some((statics, map)) => statics.address(of, map),
@@ -165,7 +173,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Where the kernel finds its statics.
+    /// Returns the kernel's statics.
     pub(crate) fn statics(&self) -> Option<&Statics> {
         self.statics.map(|(statics, _)| statics)
     }
@@ -176,36 +184,37 @@ impl<'a> Grid<'a> {
         self.output.write(message);
     }
 
-    /// Whether any block has printed.
+    /// Returns true if any block has printed.
     pub(crate) fn has_printed(&self) -> bool {
         self.has_printed.load(Ordering::Relaxed)
     }
 
-    /// How many workers take part at most.
+    /// Returns the maximum number of workers.
     pub(crate) fn workers(&self) -> usize {
         self.places.len()
     }
 
-    /// Whether every block has the turn from the start, because they run one after the other.
+    /// Returns true if blocks run one after the other, so that each has its turn from the start.
     pub(crate) fn is_sequential(&self) -> bool {
         self.workers() == 1
     }
 
-    /// The linear index, and the index, of the block at `position`.
+    /// Returns the linear index, and the index, of the block at `position`.
     pub(crate) fn block_at(&self, position: u64) -> (u64, Dim3) {
         self.order.place_at(position, self.config.grid)
     }
 
-    /// `worker` begins to take blocks.
+    /// Notes that `worker` begins to take blocks.
     pub(crate) fn enter(&self, worker: usize) {
-        // Before the worker takes its first block its position is the earliest there is. A block that has found this
-        // worker NOWHERE had been taken before this store, so whatever this worker takes comes later. This needs the
-        // single order of SeqCst over this store, the read in `wait_for_turn` and the counter.
+        // Until the worker takes its first block, its position is 0, the earliest. A block that has read NOWHERE for
+        // this worker was taken before this store, so every block that this worker takes comes later. This relies on
+        // the single order of SeqCst over this store, the read in `wait_for_turn` and the counter.
         self.places[worker].idle.store(0, Ordering::SeqCst);
         self.places[worker].position.store(0, Ordering::SeqCst);
     }
 
-    /// The position of the next block for `worker`, or `None` when there is none, or a fault has ended the launch.
+    /// Takes the position of the next block for `worker`. Returns `None` if there is none or if a fault has ended the
+    /// launch.
     pub(crate) fn take(&self, worker: usize) -> Option<u64> {
         let position = if self.has_fault() { NOWHERE } else { self.next.fetch_add(1, Ordering::SeqCst) };
         if position < self.blocks {
@@ -217,7 +226,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// `worker` is done with this launch.
+    /// Notes that `worker` has finished with this launch.
     pub(crate) fn leave(&self, worker: usize) {
         self.note_activity();
         self.places[worker].position.store(NOWHERE, Ordering::SeqCst);
@@ -227,7 +236,7 @@ impl<'a> Grid<'a> {
     /// Blocks this OS thread until no other worker is at an earlier position.
     ///
     /// # Errors
-    /// [`Cancelled`] when the block at `position` has no need to go on.
+    /// [`Cancelled`] when the block at `position` need not continue.
     pub(crate) fn wait_for_turn(&self, worker: usize, position: u64) -> Result<(), Cancelled> {
         let mut attempts = 0_u32;
         loop {
@@ -250,23 +259,23 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Something happened that could let a stalled block go on.
+    /// Counts an event that may let a stalled block continue.
     pub(crate) fn note_activity(&self) {
         self.activity.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// How often something happened that could let a stalled block go on.
+    /// Returns the number of events that may let a stalled block continue.
     pub(crate) fn activity(&self) -> u64 {
         self.activity.load(Ordering::SeqCst)
     }
 
-    /// No block can go on: ends a hold, so that the thread can that waits there. Gives whether there is one.
+    /// Ends a hold when no block can continue, so that the held thread can. Returns false if there is none.
     pub(crate) fn end_hold(&self) -> bool {
         self.director.as_ref().is_some_and(Director::end_hold)
     }
 
-    /// `worker` has only stalled blocks, and none of them could go on since the activity was `activity`. If the same
-    /// holds for all others, no block will ever go on: see [`Grid::has_no_progress`].
+    /// Notes that `worker` has only stalled blocks, and that none of them could continue since the activity was
+    /// `activity`. If this is true of all workers, no block will ever continue: see [`Grid::has_no_progress`].
     pub(crate) fn note_idle(&self, worker: usize, activity: u64) {
         let mark = activity + 1;
         self.places[worker].idle.store(mark, Ordering::SeqCst);
@@ -279,12 +288,12 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Whether all workers have found that no block can go on.
+    /// Returns true if all workers have found that no block can continue.
     pub(crate) fn has_no_progress(&self) -> bool {
         self.no_progress.load(Ordering::SeqCst)
     }
 
-    /// Records that the block at `position` ended with `fault`. The earliest block's fault is the launch's.
+    /// Records that the block at `position` ended with `fault`. The launch's fault is that of the earliest block.
     pub(crate) fn record(&self, position: u64, fault: Fault) {
         let mut first = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
         if first.as_ref().is_none_or(|&(other, _)| position < other) {
@@ -293,17 +302,17 @@ impl<'a> Grid<'a> {
         self.fault_position.fetch_min(position, Ordering::SeqCst);
     }
 
-    /// Whether some block has faulted.
+    /// Returns true if any block has faulted.
     pub(crate) fn has_fault(&self) -> bool {
         self.fault_position.load(Ordering::Relaxed) != NOWHERE
     }
 
-    /// Whether the block at `position` has no need to go on, as an earlier one has faulted.
+    /// Returns true if the block at `position` need not continue, because an earlier one has faulted.
     pub(crate) fn is_cancelled(&self, position: u64) -> bool {
         self.fault_position.load(Ordering::Relaxed) < position
     }
 
-    /// The fault that ended the launch, if any.
+    /// Returns the fault that ended the launch, if any.
     pub(crate) fn into_fault(self) -> Option<Fault> {
         self.fault.into_inner().unwrap_or_else(PoisonError::into_inner).map(|(_, fault)| fault)
     }

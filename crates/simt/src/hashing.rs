@@ -1,10 +1,10 @@
-//! A hash of addresses and block numbers: one multiplication.
+//! A hash of addresses and block numbers by one multiplication.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
 pub(crate) type Hashing = BuildHasherDefault<Multiplication>;
 
-/// Spreads numbers by an odd factor; the upper half, which depends on all bits, is folded into the lower.
+/// Multiplies by an odd factor and folds the upper half, which depends on all bits, into the lower one.
 #[derive(Default)]
 pub(crate) struct Multiplication(u64);
 

@@ -1,27 +1,27 @@
-//! Threads that wait before one of their atomic accesses until no other thread can go on.
+//! Threads that wait before one of their atomic accesses until no other thread can continue.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The most holds of a schedule.
+/// The maximum number of holds of a schedule.
 pub(crate) const MOST: usize = 4;
 
-/// Where a thread is held: before its atomic access number `access`.
+/// Holds a thread before its atomic access number `access`.
 ///
-/// Accesses are counted from 1, and loads that a thread makes at one line and address, one after the other, count once: how
-/// often it polls depends on the others.
+/// Accesses are counted from 1. Consecutive loads by a thread at one line and address count once, because the number of
+/// polls depends on other threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Hold {
-    /// The block's number in the grid.
+    /// The block's linear index in the grid.
     pub block: u32,
-    /// The thread's number in the block.
+    /// The thread's linear index in the block.
     pub thread: u32,
-    /// The number of the access.
+    /// The number of the access, from 1.
     pub access: u32,
 }
 
-/// Up to four holds, in the order in which they end: the first of those that threads wait at ends when no thread of the grid
-/// can do anything but wait or poll.
+/// Up to four holds, in the order in which they end. When no thread of the grid can do anything but wait or poll, the
+/// first hold at which a thread waits ends.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Holds {
     holds: [Hold; MOST],
@@ -29,12 +29,12 @@ pub struct Holds {
 }
 
 impl Holds {
-    /// The holds in their order.
+    /// Returns the holds in order.
     pub fn as_slice(&self) -> &[Hold] {
         &self.holds[..self.count]
     }
 
-    /// With one more, which ends after `index` of these; nothing if there are four, or it is among them.
+    /// Returns a copy with one more hold at `index`, or `None` if there are four already or `hold` is one of them.
     pub(crate) fn with(&self, index: usize, hold: Hold) -> Option<Self> {
         if self.count == MOST || self.as_slice().contains(&hold) {
             return None;
@@ -53,7 +53,7 @@ impl fmt::Debug for Holds {
     }
 }
 
-/// `block.thread.access` of each.
+/// Writes each hold as `block.thread.access`.
 impl fmt::Display for Holds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, Hold { block, thread, access }) in self.as_slice().iter().enumerate() {
@@ -64,7 +64,7 @@ impl fmt::Display for Holds {
     }
 }
 
-/// Reads what [`Display`](fmt::Display) writes.
+/// Parses the format of [`Display`](fmt::Display).
 impl FromStr for Holds {
     type Err = ();
 

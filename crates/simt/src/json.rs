@@ -1,4 +1,4 @@
-//! A fault for programs: the message beside the fields.
+//! Faults as JSON: the message and the fields.
 
 use serde::{Serialize, Serializer};
 
@@ -19,8 +19,9 @@ struct Report<'a> {
     kind: &'a FaultKind,
 }
 
-/// `message` is the [`Display`](std::fmt::Display) form, `kind` the name of the [`FaultKind`] in snake case, and `details` what
-/// that has in it; `remedy` is the name of the [`Remedy`], and the other fields are those of the fault.
+/// `message` is the [`Display`](std::fmt::Display) form and `kind` the name of the [`FaultKind`] in snake case.
+/// `details` has the fields of the kind, and `remedy` is the name of the [`Remedy`]. The other fields are those of the
+/// fault.
 impl Serialize for Fault {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { kernel, block, thread, location, kind } = self;
@@ -30,7 +31,7 @@ impl Serialize for Fault {
     }
 }
 
-/// An index that has wrapped around began below 0, and is written so.
+/// Serialises an index as signed: one that has wrapped around began below 0.
 pub(crate) fn signed<S: Serializer>(index: &usize, serializer: S) -> Result<S::Ok, S::Error> {
     index.cast_signed().serialize(serializer)
 }

@@ -1,16 +1,16 @@
-//! Threads as the lanes of warps.
+//! Threads as lanes of warps.
 
 use crate::geometry::Dim3;
 
-/// Lanes of a warp.
+/// The number of lanes of a warp.
 pub(crate) const LANES: u32 = 32;
-/// The most threads a block may have.
+/// The maximum number of threads per block.
 pub(crate) const MAX_THREADS: usize = 1024;
-/// The most warps of a block.
+/// The maximum number of warps per block.
 pub(crate) const MAX_WARPS: usize = MAX_THREADS / LANES as usize;
 
-/// A thread of a block: its number, `x` fastest, and its index, in 16 bits each. As one word, because the scheduler
-/// writes and reads the current thread all the time.
+/// A thread of a block: its linear index (`x` varies fastest) and its index, in 16 bits each. It is one word, because
+/// the scheduler reads and writes the current thread very often.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Thread(u64);
 
@@ -23,7 +23,7 @@ impl Thread {
         Self(u64::from(linear) | u64::from(index.x) << 16 | u64::from(index.y) << 32 | u64::from(index.z) << 48)
     }
 
-    /// The index as one number, `x` fastest.
+    /// Returns the linear index; `x` varies fastest.
     #[inline]
     pub(crate) fn linear(self) -> u32 {
         self.0 as u32 & 0xFFFF
@@ -44,7 +44,7 @@ impl Thread {
         self.linear() % LANES
     }
 
-    /// The bit of this thread's lane.
+    /// Returns the mask with the bit of this thread's lane.
     #[inline]
     pub(crate) fn bit(self) -> u32 {
         1 << self.lane()
@@ -56,25 +56,25 @@ impl Thread {
 pub(crate) struct Extent {
     pub(crate) dim: Dim3,
     pub(crate) threads: u32,
-    /// `⌈2²⁰ / x⌉` and the same for y: divides a thread's number by multiplication.
+    /// `⌈2²⁰ / x⌉` and `⌈2²⁰ / y⌉`, to divide a linear index by multiplication.
     inverse: [u32; 2],
 }
 
 impl Extent {
-    /// The extent `dim` of a block of at most [`MAX_THREADS`] threads.
+    /// Makes the extent `dim` of a block of at most [`MAX_THREADS`] threads.
     pub(crate) fn new(dim: Dim3) -> Self {
         let inverse = [dim.x, dim.y].map(|extent| (1_u32 << 20).div_ceil(extent));
         Self { dim, threads: dim.count() as u32, inverse }
     }
 
-    /// The thread with the number `linear`.
+    /// Returns the thread with the linear index `linear`.
     #[inline]
     pub(crate) fn thread(&self, linear: u32) -> Thread {
         let Dim3 { x, y, .. } = self.dim;
         let index = if x == self.threads {
             Dim3 { x: linear, y: 0, z: 0 }
         } else {
-            // Exact, as `linear · extent < 2²⁰` for up to 1024 threads.
+            // Exact, because `linear · extent < 2²⁰` for up to 1024 threads.
             let rows = (linear * self.inverse[0]) >> 20;
             let layers = (rows * self.inverse[1]) >> 20;
             Dim3 { x: linear - rows * x, y: rows - layers * y, z: layers }
@@ -82,7 +82,7 @@ impl Extent {
         Thread::new(linear, index)
     }
 
-    /// All threads.
+    /// Returns all threads in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Thread> {
         (0..self.threads).map(|linear| self.thread(linear))
     }

@@ -1,49 +1,49 @@
-//! What launches did, one after the other.
+//! A log of launches.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::geometry::{KernelInfo, LaunchConfig};
 
-/// What a launch did.
+/// Counters of a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LaunchStats {
-    /// Threads run.
+    /// The number of threads that ran.
     pub threads: u64,
-    /// Blocks run.
+    /// The number of blocks that ran.
     pub blocks: u64,
-    /// Block barriers completed, counted once for each block.
+    /// The number of completed block barriers, summed over blocks.
     pub barriers: u64,
-    /// Warp operations completed, counted once for each group of lanes that met.
+    /// The number of completed warp operations, summed over groups of lanes.
     pub warp_operations: u64,
 }
 
-/// A launch that has ended without a fault.
+/// A launch that ended without a fault.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct LoggedLaunch {
     /// The kernel.
     pub kernel: &'static KernelInfo,
-    /// Its grid.
+    /// The launch configuration.
     pub config: LaunchConfig,
-    /// What it did.
+    /// The launch's counters.
     pub stats: LaunchStats,
-    /// How long the simulator took for it.
+    /// The time that the simulator took for the launch.
     pub duration: Duration,
 }
 
-/// Where a simulator notes its launches, in the order in which they end. Those that end with a fault are left out.
+/// The launches of a simulator, in the order in which they end. Launches that end with a fault are left out.
 #[derive(Clone, Debug, Default)]
 pub struct LaunchLog(Arc<Mutex<Vec<LoggedLaunch>>>);
 
 impl LaunchLog {
-    /// An empty one.
+    /// Makes an empty log.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes all launches so far.
+    /// Takes all launches recorded so far.
     pub fn take(&self) -> Vec<LoggedLaunch> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,7 +1,7 @@
 //! A SIMT simulator: runs a kernel's threads on the CPU, in a deterministic order, and reports their faults.
 //!
-//! A kernel is a closure and a `static` [`KernelInfo`]. [`Simulator::launch`] runs the closure once for each thread
-//! of a [`LaunchConfig`]; the closure learns from [`thread`] which thread it is, and meets others through
+//! A kernel is a closure and a `static` [`KernelInfo`]. [`Simulator::launch`] runs the closure once for each thread of
+//! a [`LaunchConfig`]. In the closure, [`thread`] returns the thread's index. Threads communicate through
 //! [`thread::sync_threads`], [`warp`], [`shared`] and [`memory`].
 //!
 //! ```
@@ -15,63 +15,70 @@
 //! unsafe { memory::store(address as *mut u32, 0) };
 //! let launch = Simulator::new().launch(&COUNT, LaunchConfig::new(10, 256), || {
 //!     if thread::thread_idx().x % 2 == 0 {
-//!         // SAFETY: as above.
+//!         // SAFETY: the allocation has 4 bytes and outlives the launch.
 //!         unsafe { memory::update(address as *mut u32, |count: u32| count + 1) };
 //!     }
 //! });
 //! assert_eq!(launch.unwrap().threads, 2560);
-//! // SAFETY: as above.
+//! // SAFETY: the allocation has 4 bytes and outlives the launch.
 //! assert_eq!(unsafe { memory::load(address as *const u32) }, 1280);
 //! ```
 //!
 //! # How threads run
 //!
-//! The threads of a block run one at a time, on one OS thread, each until it waits: at a block barrier, at a warp
-//! operation, or in a poll. Lanes of a warp are not in lock-step, and warp operations are meetings of the lanes that
-//! their masks name, as the independent thread scheduling of devices since Volta has it. Blocks are spread over the
+//! The threads of a block run one at a time on one OS thread. Each runs until it waits: at a block barrier, at a warp
+//! operation, or in a poll. The lanes of a warp do not run in lock-step, and a warp operation is a meeting of the lanes
+//! in its mask, as in the independent thread scheduling of devices since Volta. Blocks are distributed over the
 //! simulator's workers.
 //!
-//! A thread has 128 KiB of stack. One that needs more is a fault, on Linux on x86-64 and AArch64; elsewhere it ends the
-//! process, as a stack overflow does anywhere.
-//! A thread that loops for ever without waiting, polling or synchronising keeps its launch from ending.
+//! A thread has 128 KiB of stack. A stack overflow is a fault on Linux on x86-64 and AArch64; on other platforms it
+//! ends the process. A launch does not end if a thread loops for ever without waiting, polling or synchronising.
 //!
 //! # The order
 //!
-//! A [`Schedule`] says in what order blocks, warps and lanes run; every one is determined by its name and seed. With
-//! [`Schedule::Natural`] that is their natural order, with [`Schedule::Random`] a pseudo-random order of all three. The
-//! others are hostile to mistakes that these two do not bring to light: the last comes first; one warp is far ahead of
-//! all others, or far behind; another thread runs before each access; several blocks take turns. A kernel that
-//! synchronises as it should gives the same under each, up to the order of what does not commute;
-//! [`Schedule::HOSTILE`] are eight to test under. With [`Schedule::Held`] some threads wait before an atomic access until
-//! nobody else can go on.
+//! A [`Schedule`] is the order in which blocks, warps and lanes run. Its name and seed determine it completely.
+//! [`Schedule::Natural`] is the natural order, and [`Schedule::Random`] is a pseudo-random order of all three.
 //!
-//! As a rule a thread runs until it waits, and with one worker blocks run one after the other. With
-//! [`Schedule::EveryAccess`] and [`Schedule::Interleaved`] a thread also *gives way*: before an access to memory, atomic
-//! or not, another thread goes on, or another block. Such a launch has one worker.
+//! The other schedules expose errors that these two may hide. The last block, warp and lane may come first. One warp
+//! may run far ahead of all others, or far behind. Another thread may run before each access, or several blocks take
+//! turns. A correctly synchronised kernel has the same results under each, except for the order of operations that do
+//! not commute. [`Schedule::HOSTILE`] is a list of eight to test under. With [`Schedule::Held`], some threads wait
+//! before an atomic access until no other thread can continue.
 //!
-//! With several workers blocks run at the same time, and yet the result is that of one worker as long as blocks
-//! communicate by atomic loads, stores and updates, fences and polls. Before a block does the first of these it waits
-//! for its *turn*: until all blocks earlier in the order have finished. Messages that kernels print come in this order,
-//! too. If several blocks fault, the fault of the first in the order is reported; where blocks take turns, the first
-//! fault in time.
+//! Usually a thread runs until it waits, and with one worker blocks run one after the other. With
+//! [`Schedule::EveryAccess`] and [`Schedule::Interleaved`] a thread also *yields*: before a memory access, atomic or
+//! not, another thread or another block continues. Such a launch has one worker.
 //!
-//! Where this ends:
-//! - Blocks that write with plain stores what other blocks read with plain loads have a data race. No harm comes to
-//!   the process, but what is read depends on timing.
-//! - A block whose threads all only poll, for a write of a block later in the order, passes its turn on and is looked
-//!   at again later. With several workers, when it goes on depends on timing. With one worker all is determined.
-//! - 32768 polls in which a block's threads do nothing else count as only polling; a kernel that loads as often
-//!   without waiting loses its turn as well.
+//! With several workers, blocks run at the same time. The result is still that of one worker, as long as blocks
+//! communicate by atomic loads, stores and updates, fences and polls. Before a block makes the first of these, it waits
+//! for its *turn*: until all blocks earlier in the order have finished. Messages that kernels print appear in the same
+//! order. If several blocks fault, the fault of the first block in the order is reported, or the first fault in time if
+//! blocks take turns.
 //!
-//! When no block of the grid does anything but poll, for a million polls, the launch ends with
-//! [`FaultKind::NoProgress`].
+//! Limits of this determinism:
+//! - Blocks that communicate by plain stores and plain loads have a data race. The process is not harmed, but the
+//!   values that are read depend on timing.
+//! - A block whose threads all poll for a write of a later block passes its turn on, and continues later. With several
+//!   workers, the time at which it continues depends on timing. With one worker it is deterministic.
+//! - A block passes its turn on after 32768 polls without other work. A kernel that makes as many atomic loads without
+//!   waiting also loses its turn.
+//!
+//! If no block of the grid does anything but poll for a million polls, the launch ends with [`FaultKind::NoProgress`].
 //!
 //! # Faults
 //!
-//! A panic, an access out of bounds or to where there is no memory, a barrier that not all threads reach and the like end the launch with a
-//! [`Fault`] that names kernel, block, thread and source line. Threads that wait are unwound, so that what they own is
-//! dropped. To keep panics of kernels silent the first launch installs a panic hook; it passes on all other panics to
-//! the hook that was there before.
+//! A panic, an access out of bounds or to unmapped memory, a barrier that not all threads reach, and similar errors end
+//! the launch with a [`Fault`]. It names the kernel, block, thread and source line. Waiting threads are unwound, so
+//! that their values are dropped. The first launch installs a panic hook that keeps panics of kernels silent. It passes
+//! all other panics on to the previous hook.
+//!
+//! # Design
+//!
+//! Nothing here knows of `cuda_std` or of a GPU. A fault always has the kernel's name, block, thread and source line.
+//! The simulator says so where it cannot see an access.
+//!
+//! The scheduler knows a watcher by the trait `Watcher` alone: the checker and the profiler stand above the scheduler
+//! and never call it.
 
 mod allocation;
 mod block;

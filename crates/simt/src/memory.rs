@@ -1,8 +1,8 @@
-//! Global memory: allocations, and the accesses that a kernel makes.
+//! Global memory: allocations, and a kernel's accesses.
 //!
-//! Values have 1, 2, 4, 8 or 16 bytes and stand at multiples of their size; anything else does not compile, or is a
-//! fault. No access is a data race in Rust's sense: all are atomic, those of 16 bytes as two of 8. Outside of a kernel
-//! the accesses work as well, and panic where a kernel would fault.
+//! Values have 1, 2, 4, 8 or 16 bytes and are aligned to their size. Other sizes do not compile, and a misaligned
+//! access is a fault. No access is a data race in Rust's sense: all are atomic, those of 16 bytes as two of 8. The
+//! accesses also work outside of a kernel, and panic where a kernel would fault.
 
 use std::panic::Location;
 use std::sync::atomic::{self, AtomicU32, AtomicU64, Ordering};
@@ -21,19 +21,19 @@ use crate::statics::DeviceStatic;
 use crate::synchronisations::SyncKind;
 use crate::watch::{Access, MemoryOrder, Touch, is_watching};
 
-/// The value at `ptr`.
+/// Loads the value at `ptr`.
 ///
 /// # Safety
-/// `ptr` must point into a live allocation that holds a `T` there, which is accessed through this module alone as
-/// long as anybody else writes it. It need not be aligned: that is checked.
+/// `ptr` must point to a `T` in a live allocation. While other threads write it, all of them must access it through
+/// this module. It need not be aligned: alignment is checked.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn load<T: Pod>(ptr: *const T) -> T {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees what `load_at` requires.
     unsafe { load_at(ptr, Location::caller()) }
 }
 
-/// As [`load`], as an access of the line `at`.
+/// Like [`load`], as an access by the source line `at`.
 ///
 /// # Safety
 /// As for [`load`].
@@ -41,22 +41,22 @@ pub unsafe fn load<T: Pod>(ptr: *const T) -> T {
 pub unsafe fn load_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> T {
     check::<T>(ptr, at);
     tell::<T>(ptr, Access::Load, at);
-    // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
+    // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
     unsafe { load_ordered(ptr, Ordering::Relaxed) }
 }
 
-/// Writes `value` at `ptr`.
+/// Stores `value` at `ptr`.
 ///
 /// # Safety
-/// As for [`load`], and the allocation must be writable.
+/// As for [`load`], and the memory must be writable.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn store<T: Pod>(ptr: *mut T, value: T) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees what `store_at` requires.
     unsafe { store_at(ptr, value, Location::caller()) }
 }
 
-/// As [`store`], as an access of the line `at`.
+/// Like [`store`], as an access by the source line `at`.
 ///
 /// # Safety
 /// As for [`store`].
@@ -64,55 +64,56 @@ pub unsafe fn store<T: Pod>(ptr: *mut T, value: T) {
 pub unsafe fn store_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'static>) {
     check::<T>(ptr, at);
     tell::<T>(ptr, Access::Store, at);
-    // SAFETY: as in `load`.
+    // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
     unsafe { store_ordered(ptr, value, Ordering::Relaxed) }
 }
 
-/// [`load_scoped`] for the threads of the device, relaxed.
+/// Loads the value at `ptr` like [`load_scoped`]: relaxed, in device scope.
 ///
 /// # Safety
 /// As for [`load`].
 #[inline]
 #[track_caller]
 pub unsafe fn load_relaxed<T: Pod>(ptr: *const T) -> T {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees what `load_scoped` requires.
     unsafe { load_scoped(ptr, false, Scope::Device) }
 }
 
-/// [`load_scoped`] for the threads of the device, acquiring.
+/// Loads the value at `ptr` like [`load_scoped`]: acquiring, in device scope.
 ///
-/// # Safety
+/// As for [`load`].
 /// As for [`load`].
 #[inline]
 #[track_caller]
 pub unsafe fn load_acquire<T: Pod>(ptr: *const T) -> T {
     const { assert!(size_of::<T>() <= 8, "an acquiring load has at most 8 bytes") };
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees what `load_scoped` requires.
     unsafe { load_scoped(ptr, true, Scope::Device) }
 }
 
-/// The value at `ptr`, of at most 8 bytes if it `acquires`, as one step for the threads of `scope`, for a thread that waits
-/// for another's write: waits for the block's turn, and now and then lets others run.
+/// Loads the value at `ptr` atomically for the threads of `scope`, for a thread that waits for another thread's write.
+/// If it `acquires`, the value may have at most 8 bytes. Waits for the block's turn and, after some calls, lets other
+/// threads run.
 ///
-/// One that acquires comes with everything that was written before the releasing store that wrote the value; any other
-/// orders nothing but itself.
+/// An acquiring load orders everything before the releasing store whose value it reads before everything after the
+/// load. A relaxed load orders no other access.
 ///
 /// # Safety
 /// As for [`load`].
 #[inline]
 #[track_caller]
 pub unsafe fn load_scoped<T: Pod>(ptr: *const T, acquires: bool, scope: Scope) -> T {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees what `load_atomic` requires.
     unsafe { load_atomic(ptr, acquires, scope, Location::caller()) }
 }
 
-/// As [`load_relaxed`], as an access of the line `at`.
+/// Like [`load_relaxed`], as an access by the source line `at`.
 ///
 /// # Safety
 /// As for [`load`].
 #[inline]
 pub unsafe fn load_relaxed_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> T {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees what `load_atomic` requires.
     unsafe { load_atomic(ptr, false, Scope::Device, at) }
 }
 
@@ -123,22 +124,22 @@ unsafe fn load_atomic<T: Pod>(ptr: *const T, acquires: bool, scope: Scope, at: L
     check::<T>(ptr, at);
     wait_for_write(ptr.addr(), at);
     tell::<T>(ptr, Access::AtomicLoad(memory_order::<T>(acquires), scope), at);
-    // SAFETY: as in `load`.
+    // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
     unsafe { load_ordered(ptr, if acquires { Ordering::Acquire } else { Ordering::Relaxed }) }
 }
 
-/// [`store_scoped`] for the threads of the device, relaxed.
+/// Stores `value` at `ptr` like [`store_scoped`]: relaxed, in device scope.
 ///
 /// # Safety
 /// As for [`store`].
 #[inline]
 #[track_caller]
 pub unsafe fn store_relaxed<T: Pod>(ptr: *mut T, value: T) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees what `store_scoped` requires.
     unsafe { store_scoped(ptr, value, false, Scope::Device) }
 }
 
-/// [`store_scoped`] for the threads of the device, releasing.
+/// Stores `value` at `ptr` like [`store_scoped`]: releasing, in device scope.
 ///
 /// # Safety
 /// As for [`store`].
@@ -146,32 +147,32 @@ pub unsafe fn store_relaxed<T: Pod>(ptr: *mut T, value: T) {
 #[track_caller]
 pub unsafe fn store_release<T: Pod>(ptr: *mut T, value: T) {
     const { assert!(size_of::<T>() <= 8, "a releasing store has at most 8 bytes") };
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees what `store_scoped` requires.
     unsafe { store_scoped(ptr, value, true, Scope::Device) }
 }
 
-/// Writes `value`, of at most 8 bytes if it `releases`, at `ptr`, as one step for the threads of `scope`. Waits for the
-/// block's turn.
+/// Stores `value` at `ptr` atomically for the threads of `scope`. If it `releases`, the value may have at most 8 bytes.
+/// Waits for the block's turn.
 ///
-/// Who reads what a releasing store wrote by an acquiring load sees everything that was written before; any other orders
-/// nothing but itself.
+/// A releasing store orders everything before it before everything after an acquiring load that reads its value. A
+/// relaxed store orders no other access.
 ///
 /// # Safety
 /// As for [`store`].
 #[inline]
 #[track_caller]
 pub unsafe fn store_scoped<T: Pod>(ptr: *mut T, value: T, releases: bool, scope: Scope) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees what `store_atomic` requires.
     unsafe { store_atomic(ptr, value, releases, scope, Location::caller()) }
 }
 
-/// As [`store_relaxed`], as an access of the line `at`.
+/// Like [`store_relaxed`], as an access by the source line `at`.
 ///
 /// # Safety
 /// As for [`store`].
 #[inline]
 pub unsafe fn store_relaxed_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'static>) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees what `store_atomic` requires.
     unsafe { store_atomic(ptr, value, false, Scope::Device, at) }
 }
 
@@ -183,7 +184,7 @@ unsafe fn store_atomic<T: Pod>(ptr: *mut T, value: T, releases: bool, scope: Sco
     announce_write(|| {
         tell::<T>(ptr, Access::AtomicStore(memory_order::<T>(releases), scope), at);
         let order = if releases { Ordering::Release } else { Ordering::Relaxed };
-        // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
+        // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
         unsafe { store_ordered(ptr, value, order) }
     });
 }
@@ -198,19 +199,19 @@ fn memory_order<T>(acquires_or_releases: bool) -> MemoryOrder {
     }
 }
 
-/// [`update_scoped`] for the threads of the device.
+/// Updates the value at `ptr` like [`update_scoped`], in device scope.
 ///
 /// # Safety
 /// As for [`store`].
 #[inline]
 #[track_caller]
 pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees what `update_scoped` requires.
     unsafe { update_scoped(ptr, Scope::Device, f) }
 }
 
-/// Replaces the value of 4 or 8 bytes at `ptr` by what `f` makes of it, as one step for the threads of `scope`, and gives
-/// the old value. Waits for the block's turn. `f` may be called more than once.
+/// Replaces the value of 4 or 8 bytes at `ptr` with `f` of it, atomically for the threads of `scope`, and returns the
+/// old value. Waits for the block's turn. `f` may be called more than once.
 ///
 /// # Safety
 /// As for [`store`].
@@ -226,7 +227,7 @@ pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> 
     }
     tell::<T>(ptr, Access::Update(scope), at);
     let (old, is_changed) = if size_of::<T>() == 4 {
-        // SAFETY: the caller vouches for the memory; `check` has found it aligned to its size.
+        // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
         let cell = unsafe { AtomicU32::from_ptr(ptr.cast()) };
         let (old, new) = exchange_loop(
             || cell.load(Ordering::Relaxed),
@@ -235,7 +236,7 @@ pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> 
         );
         (bytemuck::cast(old), old != new)
     } else {
-        // SAFETY: as above.
+        // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
         let cell = unsafe { AtomicU64::from_ptr(ptr.cast()) };
         let (old, new) = exchange_loop(
             || cell.load(Ordering::Relaxed),
@@ -245,7 +246,7 @@ pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> 
         (bytemuck::cast(old), old != new)
     };
     match block {
-        // Who waits for a lock updates it in vain.
+        // A thread that waits for a lock makes updates that change nothing.
         Some(block) if !is_changed => block.poll(at),
         Some(block) => block.note_progress(),
         None => {}
@@ -253,7 +254,7 @@ pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> 
     old
 }
 
-/// Old and new value of an atomic update.
+/// Returns the old and the new value of an atomic update.
 #[inline(always)]
 fn exchange_loop<U: Copy>(
     load: impl Fn() -> U,
@@ -270,13 +271,13 @@ fn exchange_loop<U: Copy>(
     }
 }
 
-/// [`fence_scoped`] for the threads of the device.
+/// Orders memory accesses like [`fence_scoped`], in device scope.
 #[track_caller]
 pub fn fence() {
     fence_scoped(Scope::Device);
 }
 
-/// Orders all accesses before it before all after it, as the threads of `scope` see them. Waits for the block's turn.
+/// Orders all accesses before it before all accesses after it, for the threads of `scope`. Waits for the block's turn.
 #[track_caller]
 pub fn fence_scoped(scope: Scope) {
     if let Some(block) = current() {
@@ -311,7 +312,7 @@ fn announce_write(write: impl FnOnce()) {
     }
 }
 
-/// Checks an access to a `T` at `ptr`.
+/// Checks the alignment of an access to a `T` at `ptr`.
 #[inline(always)]
 fn check<T: Pod>(ptr: *const T, at: Line) {
     const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "an access has 1, 2, 4, 8 or 16 bytes") };
@@ -320,7 +321,7 @@ fn check<T: Pod>(ptr: *const T, at: Line) {
     }
 }
 
-/// Tells of an access to a `T` at `ptr`, right before it.
+/// Notifies the watcher of an access to a `T` at `ptr`, immediately before it.
 #[inline(always)]
 fn tell<T: Pod>(ptr: *const T, access: Access, at: Line) {
     observe(Touch { space: Space::Global, access, address: ptr.addr(), bytes: size_of::<T>(), at });
@@ -339,8 +340,8 @@ fn misaligned(address: usize, size: usize, at: Line) -> ! {
     }
 }
 
-/// Ends the launch with a fault at the caller's line: element `index` of a view of `len` elements from the address `view`
-/// on was asked for.
+/// Ends the launch with a fault at the caller's line: an access to element `index` of a view of `len` elements that
+/// begins at address `view`.
 #[cold]
 #[track_caller]
 pub fn out_of_bounds(view: usize, index: usize, len: usize) -> ! {
@@ -354,9 +355,10 @@ pub fn out_of_bounds(view: usize, index: usize, len: usize) -> ! {
     )
 }
 
-/// The address of a static's memory on the device that runs the kernel.
+/// Returns the address of a static's memory on the device that runs the kernel.
 ///
-/// Outside of a kernel it panics, as the static has memory on each device.
+/// # Panics
+/// When it is called outside of a kernel, because the static has memory on each device.
 #[inline]
 #[track_caller]
 pub fn static_address(of: &'static DeviceStatic) -> *mut u8 {

@@ -1,10 +1,10 @@
-//! Which bytes of a simulator's global memory anybody has written.
+//! Tracks the initialised bytes of a simulator's global memory.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The allocations of a simulator that checks launches, by their addresses.
+/// The allocations of a simulator that checks launches, by address.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoryMap(Arc<Mutex<BTreeMap<usize, Arc<Written>>>>);
 
@@ -13,7 +13,7 @@ impl MemoryMap {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an allocation of which nothing is written yet.
+    /// Adds an allocation with no initialised bytes.
     pub(crate) fn add(&self, start: usize, bytes: usize) -> Arc<Written> {
         let written = Arc::new(Written::new(start, bytes));
         self.lock().insert(start, Arc::clone(&written));
@@ -24,7 +24,7 @@ impl MemoryMap {
         self.lock().remove(&start);
     }
 
-    /// The allocations that have any of `bytes` bytes at `start`.
+    /// Returns the allocations that overlap the `bytes` bytes at `start`.
     pub(crate) fn overlapping(&self, start: usize, bytes: usize) -> Vec<Arc<Written>> {
         let allocations = self.lock();
         let before_end = allocations.range(..start.saturating_add(bytes)).rev().map(|(_, written)| written);
@@ -32,7 +32,7 @@ impl MemoryMap {
     }
 }
 
-/// Which bytes of an allocation have been written, one bit per byte.
+/// The initialised bytes of an allocation, one bit per byte.
 #[derive(Debug)]
 pub(crate) struct Written {
     start: usize,
@@ -50,7 +50,8 @@ impl Written {
         address.wrapping_sub(self.start) < self.bytes
     }
 
-    /// The masks of the words that hold the bits of the allocation's bytes among `bytes` bytes at `address`.
+    /// Returns the words, and the masks in them, with the bits of the allocation's part of the `bytes` bytes at
+    /// `address`.
     fn masks(&self, address: usize, bytes: usize) -> impl Iterator<Item = (&AtomicU64, u64)> {
         let first = address.saturating_sub(self.start);
         let end = address.saturating_add(bytes).saturating_sub(self.start).min(self.bytes);
@@ -62,15 +63,15 @@ impl Written {
         })
     }
 
-    /// Notes that the allocation's bytes among `bytes` bytes at `address` are written.
+    /// Marks the allocation's part of the `bytes` bytes at `address` as initialised.
     pub(crate) fn set(&self, address: usize, bytes: usize) {
         for (word, mask) in self.masks(address, bytes) {
             word.fetch_or(mask, Ordering::Relaxed);
         }
     }
 
-    /// Notes that this allocation's bytes have been overwritten by those of `from`, as far as both go: they are written where
-    /// those are.
+    /// Notes that the bytes of `from` were copied over the bytes of this allocation, up to the shorter length. A byte
+    /// becomes initialised if its source is.
     pub(crate) fn copy(&self, from: &Self) {
         let bytes = self.bytes.min(from.bytes);
         for (word, mask) in self.masks(self.start, bytes) {
@@ -81,19 +82,19 @@ impl Written {
         }
     }
 
-    /// Whether all of the allocation's bytes among `bytes` bytes at `address` have been written.
+    /// Returns true if the allocation's part of the `bytes` bytes at `address` is initialised.
     pub(crate) fn is_all_set(&self, address: usize, bytes: usize) -> bool {
         self.masks(address, bytes).all(|(word, mask)| word.load(Ordering::Relaxed) & mask == mask)
     }
 
-    /// The mask of an access of up to 16 bytes at a multiple of its size, and the word with its bits.
+    /// Returns the word with the bits of an aligned access of up to 16 bytes, and their mask.
     #[inline]
     fn mask_of_access(&self, address: usize, bytes: usize) -> (&AtomicU64, u64) {
         let first = address - self.start;
         (&self.bits[first / 64], (u64::MAX >> (64 - bytes)) << (first % 64))
     }
 
-    /// Notes that an access of up to 16 bytes, at a multiple of its size, writes.
+    /// Marks the bytes of an aligned write of up to 16 bytes as initialised.
     #[inline]
     pub(crate) fn set_access(&self, address: usize, bytes: usize) {
         let (word, mask) = self.mask_of_access(address, bytes);
@@ -102,7 +103,7 @@ impl Written {
         }
     }
 
-    /// Whether all that an access of up to 16 bytes, at a multiple of its size, reads has been written.
+    /// Returns true if all bytes of an aligned read of up to 16 bytes are initialised.
     #[inline]
     pub(crate) fn is_access_set(&self, address: usize, bytes: usize) -> bool {
         let (word, mask) = self.mask_of_access(address, bytes);
@@ -124,7 +125,7 @@ mod tests {
         for offset in 0..200 {
             assert_eq!(to.is_all_set(4096 + offset, 1), matches!(offset, 60..70 | 199), "{offset}");
         }
-        // What a shorter source does not reach stays as it was.
+        // Bytes beyond the end of a shorter source do not change.
         let short = Written::new(8192, 65);
         short.set(8192, 65);
         to.copy(&short);

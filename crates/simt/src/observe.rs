@@ -1,5 +1,4 @@
-//! The one place that every access and branch of a kernel passes, and that tells the watcher of it. Without a watcher that costs
-//! the test of a thread-local flag.
+//! Notifies the watcher of every access and branch of a kernel. Without a watcher it only tests a thread-local flag.
 
 use crate::block::Block;
 use crate::current::current;
@@ -8,11 +7,12 @@ use crate::region::Space;
 use crate::source::Line;
 use crate::watch::{Access, Next, Touch, Watcher, is_watching, is_watching_branches};
 
-/// Tells of an access that the current thread is about to make: nothing may come between this and the access.
+/// Notifies the watcher of an access that the current thread makes immediately after this call.
 #[inline(always)]
 pub(crate) fn observe(touch: Touch) {
     if is_watching() {
-        // One by one, in registers: a structure would be put on the stack before each access, watched or not.
+        // The fields are passed in registers: a structure would be put on the stack before every access, watched or
+        // not.
         tell(touch.space, touch.access, touch.address, touch.bytes, touch.at);
     }
 }
@@ -38,7 +38,7 @@ fn tell(space: Space, access: Access, address: usize, bytes: usize, at: Line) {
     }
 }
 
-/// Tells `watcher` of an access, and does what it asks for.
+/// Notifies `watcher` of an access and does what it returns.
 #[inline(always)]
 fn ask(block: &Block, watcher: &dyn Watcher, touch: &Touch) {
     match watcher.access(&block.context, touch) {
@@ -51,8 +51,8 @@ fn ask(block: &Block, watcher: &dyn Watcher, touch: &Touch) {
     }
 }
 
-/// Tells of an access to any number of bytes, in pieces as wide as loads and stores are: for each piece the `accesses`, one
-/// after the other.
+/// Notifies the watcher of an access to any number of bytes, in pieces as wide as loads and stores are. For each piece
+/// it reports all `accesses` in order.
 pub(crate) fn tell_pieces(block: &Block, space: Space, accesses: &[Access], (start, bytes): (usize, usize), at: Line) {
     block.preempt(at);
     let Some(watcher) = block.watcher() else { return };
@@ -70,7 +70,7 @@ pub(crate) fn tell_pieces(block: &Block, space: Space, accesses: &[Access], (sta
     }
 }
 
-/// Tells that the current thread has come to a branch and takes it, or not. Gives `is_taken`.
+/// Notifies the watcher that the current thread takes a branch, or does not. Returns `is_taken`.
 #[inline(always)]
 pub(crate) fn observe_branch(is_taken: bool, at: Line) -> bool {
     if is_watching_branches() {
@@ -89,7 +89,7 @@ fn tell_branch(is_taken: bool, at: Line) {
     }
 }
 
-/// Tells that the current thread waits for the launches before.
+/// Notifies the watcher that the current thread waits for the previous launches.
 pub(crate) fn observe_dependencies(at: Line) {
     if let Some(block) = current()
         && let Some(watcher) = block.watcher()
@@ -98,7 +98,7 @@ pub(crate) fn observe_dependencies(at: Line) {
     }
 }
 
-/// Does what the watcher has asked for, when the current thread was at `at`.
+/// Does what the watcher has returned for the current thread at `at`.
 #[inline]
 fn follow(block: &Block, watcher: &dyn Watcher, next: Next, at: Line) {
     match next {

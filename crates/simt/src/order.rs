@@ -1,9 +1,9 @@
-//! Choices of who runs next: natural, from the last to the first, or pseudo-random and reproducible.
+//! Chooses the next thread or block: in natural order, in reverse, or in a pseudo-random and reproducible order.
 
 use crate::geometry::Dim3;
 use crate::schedule::Schedule;
 
-/// Scrambles `value`: every bit of the result depends on every bit of it (the finaliser of SplitMix64).
+/// Scrambles `value`: every bit of the result depends on every bit of `value` (the finaliser of SplitMix64).
 pub(crate) const fn scramble(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -11,19 +11,19 @@ pub(crate) const fn scramble(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// Chooses who runs next: the first, the last, or by a small generator (xorshift) whose numbers rotate a mask.
+/// Chooses the first, the last, or a random candidate. A small generator (xorshift) gives the random numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chooser {
-    /// The generator's state; 0 where nothing is random.
+    /// The generator's state; 0 if nothing is random.
     state: u64,
     takes_last: bool,
 }
 
 impl Chooser {
-    /// Chooses the first.
+    /// The chooser that always takes the first.
     pub(crate) const FIRST: Self = Self { state: 0, takes_last: false };
 
-    /// The chooser of `part`, which may be a block, under `schedule`.
+    /// Makes the chooser of `part`, for example a block, under `schedule`.
     pub(crate) fn new(schedule: Schedule, part: u64) -> Self {
         let state = schedule.key().map_or(0, |key| scramble(key ^ scramble(part)) | 1);
         Self { state, takes_last: schedule.takes_last() }
@@ -40,7 +40,7 @@ impl Chooser {
         (mask.rotate_right(turn).trailing_zeros() + turn) & 31
     }
 
-    /// A number below `end`. Always 0 where nothing is random.
+    /// Returns a random number below `end`, or 0 if nothing is random.
     #[inline]
     pub(crate) fn draw(&mut self, end: u32) -> u32 {
         self.state ^= self.state << 13;
@@ -59,13 +59,13 @@ pub(crate) struct BlockOrder {
 }
 
 impl BlockOrder {
-    /// The order of `blocks` blocks under `schedule`.
+    /// Makes the order of `blocks` blocks under `schedule`.
     pub(crate) fn new(schedule: Schedule, blocks: u64) -> Self {
         if blocks < 2 || (schedule.key().is_none() && !schedule.takes_last()) {
             return Self { blocks, factor: 1, offset: 0 };
         }
         let Some(key) = schedule.key() else {
-            // Position p has block −1 − p, modulo the number of blocks.
+            // Position p has block −1 − p modulo the number of blocks.
             return Self { blocks, factor: blocks - 1, offset: blocks - 1 };
         };
         let mut factor = scramble(key) % blocks;
@@ -75,7 +75,7 @@ impl BlockOrder {
         Self { blocks, factor, offset: scramble(!key) % blocks }
     }
 
-    /// The linear index of the block that runs at `position`.
+    /// Returns the linear index of the block that runs at `position`.
     #[inline]
     pub(crate) fn block_at(&self, position: u64) -> u64 {
         if self.factor == 1 && self.offset == 0 {
@@ -88,7 +88,7 @@ impl BlockOrder {
         }
     }
 
-    /// The linear index, and the index in `grid`, of the block that runs at `position`.
+    /// Returns the linear index, and the index in `grid`, of the block that runs at `position`.
     pub(crate) fn place_at(&self, position: u64, grid: Dim3) -> (u64, Dim3) {
         let linear = self.block_at(position);
         let index = if grid.y == 1 && grid.z == 1 { Dim3::new(linear as u32, 0, 0) } else { grid.index(linear) };

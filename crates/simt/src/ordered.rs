@@ -1,17 +1,17 @@
-//! Loads and stores of values of 1 to 16 bytes that are atomic in Rust's sense, in an order.
+//! Loads and stores of 1 to 16 bytes that are atomic in Rust's sense.
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use bytemuck::Pod;
 
-/// The value at `ptr`, in one atomic load, of 16 bytes in two.
+/// Loads the value at `ptr` by one atomic load, or by two for 16 bytes.
 ///
 /// # Safety
-/// `ptr` must point to a `T` that no one else accesses but atomically, at a multiple of its size: 1, 2, 4, 8 or 16.
+/// `ptr` must point to a `T` that is only accessed atomically, and be aligned to its size: 1, 2, 4, 8 or 16.
 #[inline(always)]
 pub(crate) unsafe fn load_ordered<T: Pod>(ptr: *const T, order: Ordering) -> T {
     let ptr = ptr.cast_mut();
-    // SAFETY: the caller vouches for memory and alignment; each arm accesses as many bytes as T has.
+    // SAFETY: the caller guarantees memory and alignment; each arm accesses as many bytes as `T` has.
     unsafe {
         match size_of::<T>() {
             1 => bytemuck::cast(AtomicU8::from_ptr(ptr.cast()).load(order)),
@@ -28,13 +28,13 @@ pub(crate) unsafe fn load_ordered<T: Pod>(ptr: *const T, order: Ordering) -> T {
     }
 }
 
-/// Sets the value at `ptr`, in one atomic store, of 16 bytes in two.
+/// Stores `value` at `ptr` by one atomic store, or by two for 16 bytes.
 ///
 /// # Safety
 /// As for [`load_ordered`].
 #[inline(always)]
 pub(crate) unsafe fn store_ordered<T: Pod>(ptr: *mut T, value: T, order: Ordering) {
-    // SAFETY: the caller vouches for memory and alignment; each arm accesses as many bytes as T has.
+    // SAFETY: the caller guarantees memory and alignment; each arm accesses as many bytes as `T` has.
     unsafe {
         match size_of::<T>() {
             1 => AtomicU8::from_ptr(ptr.cast()).store(bytemuck::cast(value), order),

@@ -1,4 +1,4 @@
-//! Panics of kernels: silent, and remembered with their source line.
+//! Panics of kernels: their messages are recorded with the source line instead of printed.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -8,7 +8,8 @@ use std::thread;
 
 use crate::source::SourceLocation;
 
-/// The payload that unwinds a simulated thread which has faulted or is abandoned. It passes by the panic hook.
+/// The payload that unwinds a simulated thread that has faulted or whose block has ended. The panic hook does not see
+/// it.
 pub(crate) struct Unwind;
 
 /// Unwinds the calling simulated thread.
@@ -21,18 +22,18 @@ pub(crate) fn unwind() -> ! {
 thread_local! {
     /// The last panic of a simulated thread on this OS thread.
     static LAST: RefCell<Option<(String, SourceLocation)>> = const { RefCell::new(None) };
-    /// [`end_unfinished`] is at work.
+    /// True while [`end_unfinished`] runs.
     static IS_ENDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The most panics of a thread within each other that are looked for.
+/// The maximum number of nested panics of a thread that are ended.
 const MOST_NESTED: u32 = 4;
 
-/// Installs the process-wide panic hook, once: where `is_simulated` says that a simulated thread panics, it keeps
-/// message and source line and prints nothing; everywhere else it calls the hook that was there before.
+/// Installs the process-wide panic hook, once. If `is_simulated` returns true, the hook records the message and the
+/// source line and prints nothing. Otherwise it calls the previous hook.
 pub(crate) fn install_hook(is_simulated: fn() -> bool) {
     static INSTALLED: Once = Once::new();
-    // The hook cannot be changed while this thread unwinds; a later launch will install it.
+    // The hook cannot be changed while this thread unwinds; a later launch installs it.
     if thread::panicking() {
         return;
     }
@@ -50,13 +51,13 @@ pub(crate) fn install_hook(is_simulated: fn() -> bool) {
     });
 }
 
-/// Message and place of the panic in whose midst a simulated thread of this OS thread was ended.
+/// Takes the message and the location of the panic during which a simulated thread of this OS thread was ended.
 pub(crate) fn take_unfinished() -> Option<(String, SourceLocation)> {
     LAST.with(RefCell::take)
 }
 
-/// Has std forget the panics of this OS thread whose fibre was ended in their midst. For std each goes on until it is
-/// caught: until then a mutex that is given back is poisoned, and `thread::panicking()` is true.
+/// Makes std forget the panics of this OS thread whose fibre was ended during the panic. For std a panic lasts until it
+/// is caught: until then a mutex that is unlocked is poisoned, and `thread::panicking()` is true.
 pub(crate) fn end_unfinished() {
     IS_ENDING.set(true);
     for _ in 0..MOST_NESTED {
@@ -68,7 +69,8 @@ pub(crate) fn end_unfinished() {
     IS_ENDING.set(false);
 }
 
-/// Called by the hook: std does not count what is raised within it, but does count that it is caught.
+/// Decrements std's count of panics. Called by the hook: std does not count a panic that is raised in the hook, but
+/// counts catching it.
 fn count_one_less() {
     let _caught = panic::catch_unwind(|| unwind());
 }
@@ -80,11 +82,11 @@ fn remember(info: &PanicHookInfo<'_>) {
     LAST.with(|last| *last.borrow_mut() = Some((message, location)));
 }
 
-/// Message and place of the panic that was caught with `payload`.
+/// Returns the message and the location of the panic that was caught with `payload`.
 pub(crate) fn describe(payload: &(dyn Any + Send)) -> (String, Option<SourceLocation>) {
     match take_unfinished() {
         Some((message, location)) => (message, Some(location)),
-        // Another hook has replaced ours, or the kernel unwound without a panic.
+        // Another hook has replaced this one, or the kernel unwound without a panic.
         None => (text_of(payload), None),
     }
 }

@@ -1,8 +1,8 @@
-//! What can go wrong with a pointer in a kernel.
+//! Faults of accesses through pointers in a kernel.
 
 use std::fmt;
 
-/// An access through a pointer that leads where it must not.
+/// An invalid access through a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct PointerFault {
@@ -10,36 +10,36 @@ pub struct PointerFault {
     pub address: usize,
     /// The size of the access in bytes.
     pub bytes: usize,
-    /// What is there.
+    /// The reason why the access is invalid.
     pub problem: PointerProblem,
 }
 
-/// Why an access through a pointer is wrong, beyond what an access through a view can get wrong.
+/// The reason why an access through a pointer is invalid, beyond the errors that an access through a view can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum PointerProblem {
-    /// The pointer is null, or nearly.
+    /// The pointer is null or close to null.
     Null,
-    /// It goes to elements before the buffer's first.
+    /// The access is before the buffer's first element.
     BeforeStart {
-        /// The buffer, where it has a name.
+        /// The buffer's name, if it has one.
         array: Option<&'static str>,
-        /// How many elements before the first.
+        /// The number of elements before the first one.
         elements: usize,
-        /// How many the buffer has.
+        /// The number of elements of the buffer.
         len: usize,
     },
     /// The buffer has been freed.
     Freed,
-    /// It writes what the kernel was given to read.
+    /// The access writes memory that was passed to the kernel for reading.
     ReadOnly {
-        /// The parameter.
+        /// The parameter's name.
         array: &'static str,
         /// The index of the element.
         index: usize,
     },
-    /// There is no memory at all.
+    /// The address is not mapped.
     Nowhere,
 }
 
@@ -56,8 +56,8 @@ impl fmt::Display for PointerProblem {
             Self::Freed => f.write_str("the buffer there has been freed"),
             Self::ReadOnly { array, index } => write!(
                 f,
-                "it writes `{array}[{index}]`, which the kernel was given to read; pass it as `*mut T`, `&mut [T]` or \
-                 `GlobalMut<T>`"
+                "it writes `{array}[{index}]`, which was passed to the kernel for reading; pass it as `*mut T`, \
+                `&mut [T]` or `GlobalMut<T>`"
             ),
             Self::Nowhere => f.write_str("there is no memory"),
         }

@@ -1,4 +1,4 @@
-//! How a data race is reported.
+//! The report of a data race.
 
 use std::fmt;
 
@@ -7,42 +7,42 @@ use crate::region::{OfType, Space, fmt_element};
 use crate::remedy::Remedy;
 use crate::source::SourceLocation;
 
-/// Two accesses to the same bytes, at least one of them a write, that nothing orders, and not both atomic, or of different
-/// blocks and one of them atomic for its own block alone.
+/// Two accesses to the same bytes, at least one of them a write, that nothing orders. They are not both atomic, or one
+/// of them is atomic only for its own block and the other is of another block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Race {
-    /// The memory.
+    /// The memory space.
     pub space: Space,
-    /// What both access.
+    /// The element that both access.
     pub element: Element,
-    /// Two parts of dynamic shared memory that both have the element in them, by which the two accesses may have come
-    /// to it.
+    /// Two overlapping parts of dynamic shared memory that contain the element. The two accesses may have been made
+    /// through them.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub overlap: Option<Box<[SharedPart; 2]>>,
-    /// The access that came second in this run; in another it may be the first.
+    /// The access that came second in this run; in another run it may be the first.
     pub here: RaceSide,
-    /// The access that came first.
+    /// The access that came first in this run.
     pub there: RaceSide,
-    /// What would order them.
+    /// The synchronisation that would order them.
     pub remedy: Remedy,
 }
 
-/// An element of an array, or a byte of memory that has no name.
+/// An element of an array, or a byte of memory without a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Element {
-    /// The array: a parameter of the kernel, or a shared array. `None` for memory that has no name.
+    /// The array: a parameter of the kernel or a shared array. `None` for memory without a name.
     pub array: Option<&'static str>,
-    /// The type of the array's elements, where that is a part of dynamic shared memory.
+    /// The type of the array's elements, if it is a part of dynamic shared memory.
     pub element_type: Option<&'static str>,
     /// The element's index in the array; without an array the same as `address`.
     pub index: usize,
-    /// In global memory the host's address of the first byte that both access, in shared memory the block's.
+    /// The address of the first byte that both access: the host's in global memory, the block's in shared memory.
     pub address: usize,
 }
 
-/// A part of dynamic shared memory that has a name.
+/// A named part of dynamic shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SharedPart {
@@ -50,9 +50,9 @@ pub struct SharedPart {
     pub name: &'static str,
     /// The type of its elements.
     pub element_type: Option<&'static str>,
-    /// Its first byte, counted from the beginning of shared memory.
+    /// The offset of its first byte in shared memory.
     pub start: usize,
-    /// The byte after its last.
+    /// The offset of the byte after its last.
     pub end: usize,
 }
 
@@ -73,7 +73,7 @@ pub struct RaceSide {
     pub thread: Dim3,
     /// The source line.
     pub location: SourceLocation,
-    /// What it does.
+    /// The kind of access.
     pub access: RaceAccess,
 }
 
@@ -91,12 +91,12 @@ pub enum RaceAccess {
     AtomicStore,
     /// An atomic update.
     AtomicUpdate,
-    /// An asynchronous copy, which writes until its thread has waited for it.
+    /// An asynchronous copy, which may write until its thread has waited for it.
     AsynchronousCopy,
 }
 
 impl RaceAccess {
-    /// Whether two such accesses never race, but for their scopes.
+    /// Returns `true` if two accesses of atomic kinds do not race, unless their scopes or widths differ.
     pub fn is_atomic(self) -> bool {
         matches!(self, Self::AtomicLoad | Self::AtomicStore | Self::AtomicUpdate)
     }

@@ -1,4 +1,4 @@
-//! Which synchronisations a program can do without, as far as the tried orders show.
+//! Finds synchronisations that a program does not need, under the schedules that are tried.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,25 +8,26 @@ use crate::simulator::Simulator;
 use crate::source::SourceLocation;
 use crate::synchronisations::{SyncKind, Synchronisations};
 
-/// A synchronisation whose absence no order tried has noticed: a hint, no fault.
+/// A synchronisation without which every tried schedule gives the same results: a hint, not a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redundant {
-    /// Where it stands.
+    /// The source site.
     pub location: SourceLocation,
-    /// What it is.
+    /// The kind of synchronisation.
     pub kind: SyncKind,
 }
 
 impl Redundant {
-    /// The hint, without the place.
+    /// Returns the hint, without the source site.
     pub fn message(&self) -> String {
-        let absence = match self.kind {
-            SyncKind::CountingBarrier => "where this counting barrier counts and orders nothing".to_owned(),
-            kind => format!("where this {} is left out", kind.name()),
+        let (name, absence) = match self.kind {
+            SyncKind::CountingBarrier => ("counting barrier", "if it counts and orders nothing"),
+            kind => (kind.name(), "without it"),
         };
         format!(
-            "no order tried notices {absence}: nothing is reported, and the results are the same. That is said of the sizes \
-             and inputs that were run, and of it alone: of two that do for each other only one can go"
+            "no tried order needs this {name}: {absence}, nothing is reported, and the results are the same. This \
+            holds only for the sizes and inputs that were run, and if two synchronisations replace each other, only \
+            one can go"
         )
     }
 }
@@ -37,14 +38,14 @@ impl fmt::Display for Redundant {
     }
 }
 
-/// The barriers, warp synchronisations and fences that `run` comes to in `simulator`, and without each of which, one at a
-/// time, it gives the same in all of `schedules`. By files and lines.
+/// Returns the barriers, warp synchronisations and fences that `run` reaches in `simulator` and does not need, ordered
+/// by file and line. Leaving one of them out, alone, gives the same results under all of `schedules`.
 ///
-/// `run` is called once for each schedule, and then once for each synchronisation and schedule, until it fails or gives
-/// something else.
+/// `run` is called once for each schedule. It is then called for each synchronisation and schedule with that
+/// synchronisation left out, until it fails or returns another value.
 ///
 /// # Errors
-/// The first of `run`, where nothing is left out.
+/// The first error of `run` with no synchronisation left out.
 pub fn redundant_synchronisations<T: PartialEq, E>(
     simulator: &Simulator,
     schedules: &[Schedule],
@@ -67,7 +68,8 @@ pub fn redundant_synchronisations<T: PartialEq, E>(
     Ok(redundant.map(|(location, kind)| Redundant { location, kind }).collect())
 }
 
-/// The first of `schedules` in which `run` notices something where the synchronisation at `location` is left out, and what.
+/// Returns the first of `schedules` under which `run` returns a value with the synchronisation at `location` left out,
+/// and that value.
 pub fn first_to_notice<R>(
     simulator: &Simulator,
     schedules: &[Schedule],

@@ -1,4 +1,4 @@
-//! The memory that a kernel accesses: which arrays a launch was given, under which names, and where in them an address is.
+//! The memory that a kernel accesses: the arrays of a launch with their names, and the position of an address in them.
 
 use std::fmt;
 
@@ -21,27 +21,27 @@ impl fmt::Display for Space {
     }
 }
 
-/// The elements that a kernel's parameter shows: what reports call `x[3]`.
+/// The elements of a kernel's parameter, which reports write as `x[3]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The parameter's name.
     pub name: &'static str,
-    /// The address of its first byte.
+    /// The address of the first byte.
     pub start: usize,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub bytes: usize,
     /// The size of an element in bytes.
     pub element: usize,
-    /// Whether the kernel may write it. Nobody writes what no writable region shows.
+    /// `true` if the kernel may write the elements. Memory that is in no writable region is not written.
     pub is_writable: bool,
 }
 
-/// Whether an array's `name` is one in the kernel's source, and not words that describe it.
+/// Returns true if `name` is a name in the kernel's source, and not a description.
 pub(crate) fn is_of_source(name: &str) -> bool {
     !name.contains(' ')
 }
 
-/// A type without the paths of modules, and words before it, as reports tell it; nothing where it is not known.
+/// Displays a type in reports, without module paths and after the words "of type". Displays nothing if it is unknown.
 pub(crate) struct OfType(pub(crate) Option<&'static str>);
 
 impl fmt::Display for OfType {
@@ -56,7 +56,7 @@ impl fmt::Display for OfType {
     }
 }
 
-/// An element of `space`, as reports call it.
+/// Writes an element of `space` as reports show it.
 pub(crate) fn fmt_element(
     f: &mut fmt::Formatter<'_>,
     space: Space,
@@ -73,23 +73,23 @@ pub(crate) fn fmt_element(
     }
 }
 
-/// Where an address is in an array: what reports call `x[3]`.
+/// The position of an address in an array, which reports write as `x[3]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The array's name, where it has one.
+    /// The array's name, if it has one.
     pub(crate) name: Option<&'static str>,
-    /// The type of its elements, where it is a part of dynamic shared memory.
+    /// The type of its elements, if it is a part of dynamic shared memory.
     pub(crate) of: Option<&'static str>,
     /// The address of its first byte.
     pub(crate) start: usize,
     /// Its length in bytes.
     pub(crate) bytes: usize,
-    /// The element that holds the address.
+    /// The index of the element that contains the address.
     pub(crate) index: usize,
 }
 
 impl Place {
-    /// The place of `address` in the `bytes` bytes at `start`; `None` outside of them.
+    /// Returns the position of `address` in the `bytes` bytes at `start`, or `None` if it is outside.
     pub(crate) fn find(
         name: Option<&'static str>,
         (start, bytes): (usize, usize),
@@ -102,14 +102,15 @@ impl Place {
     }
 }
 
-/// Where in `regions` `address` is. Where several show it, the first counts.
+/// Returns the position of `address` in the first of `regions` that contains it.
 pub(crate) fn locate(regions: &[Region], address: usize) -> Option<Place> {
     let place = |region: &Region| Place::find(Some(region.name), (region.start, region.bytes), region.element, address);
     regions.iter().find_map(place)
 }
 
-/// The name of the array that a view from `start` on shows: the region that begins there, else the one that contains it.
-/// An empty view may be at an array's end, and an empty array anywhere: their names are told where they are certain.
+/// Returns the name of the array of a view that begins at `start`: the region that begins there, or else the one that
+/// contains it. An empty view may be at an array's end, and an empty array anywhere: their names are only returned if
+/// they are unambiguous.
 pub(crate) fn name_of_view(regions: &[Region], start: usize) -> Option<&'static str> {
     let begins = |region: &&Region| region.start == start && region.bytes > 0;
     let contains = |region: &&Region| start.wrapping_sub(region.start) < region.bytes;

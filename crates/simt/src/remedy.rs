@@ -1,4 +1,4 @@
-//! What would make a kernel right.
+//! Remedies: changes that would make a kernel correct.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::lanes::LANES;
 use crate::whereabouts::Activity;
 
-/// What would make a kernel right: of what orders two accesses the narrowest.
+/// A change that would make a kernel correct: for two accesses, the weakest synchronisation that orders them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
@@ -15,73 +15,74 @@ pub enum Remedy {
     WarpSynchronisation,
     /// A block barrier.
     BlockBarrier,
-    /// Release and acquire, or another launch.
+    /// A release and an acquire, or another launch.
     BetweenBlocks,
-    /// A barrier of the grid, or what [`BetweenBlocks`](Self::BetweenBlocks) has.
+    /// A barrier of the grid, or the remedies of [`BetweenBlocks`](Self::BetweenBlocks).
     GridBarrier,
-    /// One atomic update in the place of a load and a store by several threads.
+    /// One atomic update instead of a load and a store by several threads.
     AtomicUpdate,
-    /// Memory that the host, or an earlier launch, initialises.
+    /// Initialisation by the host or by an earlier launch.
     InitialiseBefore,
-    /// Atomics whose scope has both threads in it.
+    /// Atomics whose scope includes both threads.
     WiderScope,
     /// Atomics of one width.
     OneWidth,
-    /// One of the threads makes the store that they all make.
+    /// A single thread for the store that all of them make.
     OneThread,
-    /// A release by the thread of the earlier access, before an atomic write that the later one's has read.
+    /// A release by the thread of the earlier access, before an atomic write that the later access's thread has read.
     Release,
-    /// An acquire by the thread of the later access, after it has read the other's atomic write.
+    /// An acquire by the thread of the later access, after it has read the other thread's atomic write.
     Acquire,
-    /// Both of them.
+    /// Both a release and an acquire.
     ReleaseAndAcquire,
     /// A block barrier between the earlier access and the releasing write of another thread of its block.
     BarrierBeforeRelease,
-    /// A warp synchronisation there.
+    /// A warp synchronisation between the earlier access and the releasing write of another lane of its warp.
     WarpBeforeRelease,
     /// A block barrier between the acquiring read of another thread of the block and the later access.
     BarrierAfterAcquire,
-    /// A warp synchronisation there.
+    /// A warp synchronisation between the acquiring read of another lane of the warp and the later access.
     WarpAfterAcquire,
-    /// A commit of the asynchronous copy and a wait for it, by the thread that began it and that accesses where it
-    /// goes.
+    /// A commit of the asynchronous copy and a wait for it, by the thread that began it and now accesses its target.
     WaitForCopy,
-    /// The same by the thread that began it, and then a barrier before the access of the other thread.
+    /// A commit and a wait by the thread that began the copy, and then a barrier before the access of the other thread.
     WaitForCopyAndBarrier,
-    /// The access before the copy of the same thread, or after the wait for it: where there was something before the
-    /// copy.
+    /// The access moved before the copy of the same thread, or after the wait for it. Used if the copy overwrites
+    /// initialised memory.
     EitherSideOfCopy,
     /// The same for the access of another thread, with a barrier between the two.
     EitherSideOfCopyByBarrier,
-    /// One of the threads makes the asynchronous copy that they all make.
+    /// A single thread for the asynchronous copy that all of them make.
     OneCopy,
-    /// Another offset for one of two parts of dynamic shared memory that overlap, or a barrier.
+    /// Another offset for one of two overlapping parts of dynamic shared memory, or a barrier.
     PartsApart,
-    /// All threads of the block come to the barrier, those too that have nothing to do.
+    /// A barrier that all threads of the block reach, including those without work.
     BarrierForAll,
-    /// One barrier outside of the branches or loops in which threads come to several.
+    /// One barrier outside of the branches or loops in which threads reach several.
     OneBarrier,
-    /// A mask that has the caller in it.
+    /// A mask that includes the caller.
     MaskWithCaller,
-    /// A mask of the lanes that come to the operation, or the operation where all lanes of the mask come.
+    /// A mask of the lanes that reach the operation, or an operation that all lanes of the mask reach.
     MaskOfThoseWhoCome,
 }
 
 impl Remedy {
-    /// For two threads of a block, by their numbers.
+    /// Returns the remedy for two threads of a block, by their linear indices.
     pub(crate) fn in_block(thread: u32, other: u32) -> Self {
         if thread / LANES == other / LANES { Self::WarpSynchronisation } else { Self::BlockBarrier }
     }
 }
 
 impl Fault {
-    /// What would make the kernel right, where the fault tells. Its text is part of the message.
+    /// Returns the change that would make the kernel correct, if the fault determines one. Its text is part of the
+    /// message.
     pub fn remedy(&self) -> Option<Remedy> {
         match &self.kind {
             FaultKind::Race(race) | FaultKind::EarlyRead(race) => Some(race.remedy),
             FaultKind::Uninitialised { copy: Some(copy), .. } if copy.overwrites => Some(Remedy::EitherSideOfCopy),
             FaultKind::Uninitialised { copy: Some(_), .. } => Some(Remedy::WaitForCopy),
-            // Who is held up there comes to the barrier when the lanes that wait here come to the operation.
+            // The missing thread waits at a warp operation. It reaches the barrier when the lanes of its mask reach the
+            // operation.
             FaultKind::BarrierNotReached { missing, .. }
                 if matches!(missing.activity, Activity::AtWarpOperation { .. }) =>
             {
@@ -102,10 +103,11 @@ impl fmt::Display for Remedy {
             Self::WarpSynchronisation => "put warp::sync_warp of both lanes, or a block barrier, between them",
             Self::BlockBarrier => "put thread::sync_threads between them",
             Self::WiderScope => {
-                "one of them is atomic for the threads of its own block alone: make both atomic for the device"
+                "one of them is atomic only for the threads of its own block: make both atomic for the device"
             }
             Self::OneWidth => {
-                "both are atomic, but of different widths, between which nothing is atomic: access these bytes with one width"
+                "both are atomic, but of different widths, so that they are not atomic with each other: access these \
+                bytes with one width"
             }
             Self::OneThread => {
                 "several threads make one store: let one thread make it, or give each its own element, or, if the \
@@ -113,84 +115,85 @@ impl fmt::Display for Remedy {
                  ordered by thread::sync_threads between them"
             }
             Self::Release => {
-                "this thread has read an atomic write that follows the other access, which does not release it: put a fence \
-                 between that access and the atomic write, or make the write a releasing store, of a scope that has both \
-                 threads in it"
+                "this thread has read an atomic write that follows the other access and does not release it: put a \
+                fence between that access and the atomic write, or make the write a releasing store, of a scope that \
+                includes both threads"
             }
             Self::Acquire => {
-                "the other access is released by an atomic write that this thread has read, and not acquired: put a fence \
-                 between the atomic read and this access, or make the read an acquiring load, of a scope that has both threads \
-                 in it"
+                "the other access is released by an atomic write that this thread has read without acquiring it: put a \
+                fence between the atomic read and this access, or make the read an acquiring load, of a scope that \
+                includes both threads"
             }
             Self::ReleaseAndAcquire => {
-                "this thread has read an atomic write that follows the other access: put a fence between that access and the \
-                 atomic write, and another between the atomic read and this access, or have a releasing store and an \
-                 acquiring load, of a scope that has both threads in it"
+                "this thread has read an atomic write that follows the other access: put a fence between that access \
+                and the atomic write, and another between the atomic read and this access, or use a releasing store \
+                and an acquiring load, of a scope that includes both threads"
             }
             Self::BarrierBeforeRelease => {
-                "the other access is by another thread of its block than the atomic write by which this block has been told, and \
-                 nothing orders it before that write: put thread::sync_threads between that access and the write, in the block of the \
-                 other access"
+                "the other access and the atomic write that this block has read are by two threads of one block, and \
+                nothing orders them: put thread::sync_threads between that access and the write, in the block of the \
+                other access"
             }
             Self::WarpBeforeRelease => {
-                "the other access is by another lane of its warp than the atomic write by which this thread has been told, and \
-                 nothing orders it before that write: put warp::sync_warp of both lanes, or a block barrier, between that access and \
-                 the write, in the warp of the other access"
+                "the other access and the atomic write that this thread has read are by two lanes of one warp, and \
+                nothing orders them: put warp::sync_warp of both lanes, or a block barrier, between that access and \
+                the write, in the warp of the other access"
             }
             Self::BarrierAfterAcquire => {
-                "another thread of this block has acquired the other access by an atomic read, and nothing orders this access after \
-                 that read: put thread::sync_threads between that read and this access"
+                "another thread of this block has acquired the other access by an atomic read, and nothing orders this \
+                access after that read: put thread::sync_threads between that read and this access"
             }
             Self::WarpAfterAcquire => {
-                "another lane of this warp has acquired the other access by an atomic read, and nothing orders this access after \
-                 that read: put warp::sync_warp of both lanes, or a block barrier, between that read and this access"
+                "another lane of this warp has acquired the other access by an atomic read, and nothing orders this \
+                access after that read: put warp::sync_warp of both lanes, or a block barrier, between that read and \
+                this access"
             }
             Self::WaitForCopy => {
-                "this thread has to commit the copy and wait for its group before it accesses where the copy goes: a \
-                 wait is for the copies before the last `commit` alone"
+                "this thread has to commit the copy and wait for its group before it accesses the copy's target: a \
+                wait covers only the copies before the last `commit`"
             }
             Self::WaitForCopyAndBarrier => {
                 "the thread that began the copy has to commit it and wait for its group; put thread::sync_threads \
                  between that wait and the access of the other thread"
             }
             Self::EitherSideOfCopy => {
-                "if this access is to find what was there before the copy, move it before the copy; if it is to find \
-                 what the copy brings, commit the copy and wait for its group before it"
+                "if this access needs the value before the copy, move it before the copy; if it needs the copied \
+                value, commit the copy and wait for its group before the access"
             }
             Self::EitherSideOfCopyByBarrier => {
-                "if the load or store is for what was there before the copy, put thread::sync_threads between it and \
-                 the beginning of the copy, since a wait orders nothing before the copy; if it is for what the copy \
-                 brings, have the thread that began the copy commit it and wait for its group, and put \
-                 thread::sync_threads between that wait and the load or store"
+                "if the load or store needs the value before the copy, put thread::sync_threads between it and the \
+                beginning of the copy, because a wait orders nothing before the copy; if it needs the copied value, \
+                make the thread that began the copy commit it and wait for its group, and put thread::sync_threads \
+                between that wait and the load or store"
             }
             Self::OneCopy => {
-                "several threads copy to one place: let one thread make the copy, or give each its own place; between \
-                 the rounds of a loop the thread that made the copy waits for its group, and thread::sync_threads \
-                 follows"
+                "several threads copy to one address: let one thread make the copy, or use a separate target for each; \
+                between the iterations of a loop, the thread that made the copy has to wait for its group, followed by \
+                thread::sync_threads"
             }
             Self::PartsApart => {
-                "if the two parts are to be apart, begin the one with the higher offset behind the end of the other; \
-                 if they are to share these bytes, put thread::sync_threads between the two accesses"
+                "if the two parts must not overlap, begin the one with the higher offset behind the end of the other; \
+                if they are meant to share these bytes, put thread::sync_threads between the two accesses"
             }
             Self::BarrierForAll => {
-                "every thread of a block must reach each barrier: have those with nothing to do leave out the work and not the \
-                 barrier"
+                "every thread of a block must reach each barrier: make threads without work skip the work and not the \
+                barrier"
             }
             Self::OneBarrier => {
-                "move the barrier out of the divergent branches; around a barrier in a loop, let all threads go on for \
-                 as many iterations and leave out the work instead"
+                "move the barrier out of the divergent branches; if it is in a loop, run the same number of iterations \
+                in all threads and skip the work instead"
             }
-            Self::MaskWithCaller => "add the caller to the mask, or have it leave out the operation",
+            Self::MaskWithCaller => "add the caller to the mask, or let it skip the operation",
             Self::MaskOfThoseWhoCome => {
-                "every lane of the mask that has not exited must reach the same operation with the same mask: move the operation \
-                 out of the divergent branches, or give it a mask that warp::ballot has taken before them"
+                "every lane of the mask that has not exited must reach the same operation with the same mask: move the \
+                operation out of the divergent branches, or use a mask from a warp::ballot before them"
             }
             Self::AtomicUpdate => {
-                "if several threads update this element, make the load and the store one atomic update (such as `atomic_add`); if \
-                 only one does, put a barrier between its store and the loads of others"
+                "if several threads update this element, make the load and the store one atomic update (such as \
+                `atomic_add`); if only one does, put a barrier between its store and the loads of other threads"
             }
             Self::InitialiseBefore => {
-                "move that first write to the host or to a launch before, or order all that read there after it"
+                "move that first write to the host or to an earlier launch, or order all reads after it"
             }
             Self::GridBarrier => {
                 "put grid::sync between them, or order them by a releasing store and an acquiring load, or by fences \

@@ -1,9 +1,9 @@
-//! What launches report to a file as well, where the environment names one.
+//! Writes the reports of launches to the file that an environment variable names.
 
 use crate::fault::Fault;
 use crate::raw::notes::Note;
 
-/// The environment variable that names the file.
+/// The environment variable with the name of the file.
 pub const FILE: &str = "GRIDSTRIDE_REPORT";
 
 /// Adds `fault` to the file.
@@ -13,7 +13,7 @@ pub(crate) fn fault(fault: Fault) -> Fault {
     fault
 }
 
-/// Adds `note` to the file if it warns.
+/// Adds `note` to the file if it is a warning.
 #[cfg(feature = "sarif")]
 pub(crate) fn note(note: &Note) {
     if matches!(note.kind, crate::NoteKind::WarpsApart { .. }) {
@@ -21,12 +21,12 @@ pub(crate) fn note(note: &Note) {
     }
 }
 
-/// Says that no file is written, once.
+/// Prints once that no file is written.
 #[cfg(not(feature = "sarif"))]
 pub(crate) fn fault(fault: Fault) -> Fault {
     static SAID: std::sync::Once = std::sync::Once::new();
     if std::env::var_os(FILE).is_some_and(|path| !path.is_empty()) {
-        SAID.call_once(|| eprintln!("{FILE}: nothing is written: add the feature `sarif` to the dependency `launch`"));
+        SAID.call_once(|| eprintln!("{FILE}: no report is written: enable the feature `sarif` of `launch`"));
     }
     fault
 }

@@ -1,36 +1,44 @@
-//! In what order blocks, warps and lanes run.
+//! The orders in which blocks, warps and lanes run.
+//!
+//! # Design
+//!
+//! A race is found in any order in which both accesses are made. Other mistakes need a particular order: a look-back
+//! that finds an aggregate, a lock that is taken, a last block that is another one. The checks therefore run under the
+//! eight orders of `Schedule::HOSTILE`: among others from last to first, one warp far ahead or far behind, a switch
+//! before every access, several blocks by turns. `search.rs` derives further orders from the trace of atomic accesses
+//! that `director.rs` records.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::holds::{Hold, Holds};
 
-/// The order in which blocks, warps and lanes run. Every one is determined by its name and seed.
+/// The order in which blocks, warps and lanes run. Its name and seed determine it completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Schedule {
-    /// Blocks, warps and lanes in their order, each as far as it goes.
+    /// Blocks, warps and lanes in their natural order, each as far as it can run.
     Natural,
-    /// All three in a pseudo-random order.
+    /// Blocks, warps and lanes in a pseudo-random order.
     Random(u64),
-    /// All three from the last to the first.
+    /// Blocks, warps and lanes in reverse order.
     LastFirst,
-    /// One warp of each block, and one lane of it, runs as far ahead of all others as it can.
+    /// One warp of each block, and one lane of each warp, runs as far ahead of all others as it can.
     OneAhead(u64),
-    /// One warp of each block, and one lane of it, runs only when no other can.
+    /// One warp of each block, and one lane of each warp, runs only when no other can.
     OneBehind(u64),
-    /// Another thread of the block runs before each access. Launches run on the OS thread that launches.
+    /// Another thread of the block runs before each access. Launches run on the OS thread that launches them.
     EveryAccess(u64),
-    /// Several blocks take turns: before an access another thread, or another block, may go on. Launches run on the OS
-    /// thread that launches, and end with the first fault in time.
+    /// Several blocks take turns: another thread or another block may continue before any access. Launches run on the
+    /// OS thread that launches them, and end with the first fault in time.
     Interleaved(u64),
-    /// All three in their order for 0, from the last to the first for 1, else pseudo-random; but some threads wait before one
-    /// of their atomic accesses until no other thread can go on. Launches run on the OS thread that launches.
+    /// The order is natural for seed 0, reversed for 1, otherwise pseudo-random. Some threads wait before one of their
+    /// atomic accesses until no other thread can continue. Launches run on the OS thread that launches them.
     Held(u64, Holds),
 }
 
 impl Schedule {
-    /// Eight orders to test under, each hostile to another kind of mistake.
+    /// Eight schedules for tests, each hostile to another kind of error.
     pub const HOSTILE: [Self; 8] = [
         Self::Natural,
         Self::LastFirst,
@@ -42,7 +50,7 @@ impl Schedule {
         Self::Interleaved(6),
     ];
 
-    /// The seed; 0 for an order that has none.
+    /// Returns the seed, or 0 if the schedule has none.
     pub fn seed(self) -> u64 {
         match self {
             Self::Natural | Self::LastFirst => 0,
@@ -55,7 +63,7 @@ impl Schedule {
         }
     }
 
-    /// What pseudo-random choices are made from; `None` where there are none.
+    /// Returns the number from which pseudo-random choices are made, or `None` if there are none.
     pub(crate) fn key(self) -> Option<u64> {
         match self {
             Self::Natural | Self::LastFirst | Self::Held(0 | 1, _) => None,
@@ -68,12 +76,12 @@ impl Schedule {
         }
     }
 
-    /// Whether the last comes first, wherever there is a choice.
+    /// Returns true if the last candidate comes first wherever there is a choice.
     pub(crate) fn takes_last(self) -> bool {
         matches!(self, Self::LastFirst | Self::Held(1, _))
     }
 
-    /// Where threads are held, if it is an order of that kind.
+    /// Returns the holds, if the schedule has any.
     pub(crate) fn holds(&self) -> Option<&[Hold]> {
         match self {
             Self::Held(_, holds) => Some(holds.as_slice()),
@@ -81,7 +89,7 @@ impl Schedule {
         }
     }
 
-    /// Whether a thread may have to give way to another before an access.
+    /// Returns true if a thread may have to yield before an access.
     pub(crate) fn is_preemptive(self) -> bool {
         matches!(self, Self::EveryAccess(_) | Self::Interleaved(_) | Self::Held(..))
     }
@@ -102,11 +110,11 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// A text that names no schedule.
+/// The error for a text that is no schedule.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no schedule '{0}': use natural, last-first, or random, one-ahead, one-behind, every-access or interleaved \
-     with a seed, such as random:1, or held:SEED:BLOCK.THREAD.ACCESS,\u{2026} as `--thorough` prints it"
+    "there is no schedule '{0}': use natural, last-first, or random, one-ahead, one-behind, every-access or \
+    interleaved with a seed, such as random:1, or held:SEED:BLOCK.THREAD.ACCESS,\u{2026} as `--thorough` prints it"
 )]
 pub struct ScheduleTextError(String);
 
@@ -116,7 +124,7 @@ impl fmt::Debug for ScheduleTextError {
     }
 }
 
-/// Reads what [`Display`](fmt::Display) writes. A seed that is left out is 1.
+/// Parses the format of [`Display`](fmt::Display). The default seed is 1.
 impl FromStr for Schedule {
     type Err = ScheduleTextError;
 

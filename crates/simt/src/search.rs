@@ -1,8 +1,9 @@
-//! The search for an order in which something fails: each order is made from what was seen in earlier ones.
+//! The search for a schedule under which something fails. Each schedule is derived from what was observed under earlier
+//! ones.
 //!
-//! A race is found in whatever order threads run, as long as both accesses are made. So another order can show something else
-//! only where a thread does something else, and that is where it finds another value: by an atomic access to what other
-//! threads write. So the orders tried here differ in which threads are held before which such accesses.
+//! A race is found under any schedule as long as both accesses are made. Another schedule can therefore only find more
+//! if a thread behaves differently, because an atomic access has read another value of another thread. The schedules
+//! tried here differ in which threads are held before which of these accesses.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
@@ -13,32 +14,32 @@ use crate::order::scramble;
 use crate::schedule::Schedule;
 use crate::simulator::Simulator;
 
-/// The orders that holds are added to, and that are also tried without any: natural, and from the last to the first.
+/// The base orders: natural and reversed. They are tried without holds, and holds are added to them.
 const BASES: [u64; 2] = [0, 1];
-/// Of this many orders, one is pseudo-random.
+/// One in this many schedules is pseudo-random.
 const RANDOM_SHARE: usize = 16;
-/// Two holds in blocks whose numbers differ by at most this are tried before others.
+/// Two holds in blocks whose indices differ by at most this are tried before others.
 const NEAR: u32 = 2;
-/// How many accesses per thread and line are distinguished: the first ones.
+/// The number of accesses per thread and line that are distinguished, from the first.
 const OCCURRENCES: u32 = 4;
 
-/// A search. First come the [hostile orders](Schedule::HOSTILE).
+/// A search for failing schedules. It begins with the [hostile schedules](Schedule::HOSTILE).
 #[derive(Debug, Default)]
 pub struct Search {
-    /// How many orders have been tried.
+    /// The number of schedules tried so far.
     tried: usize,
     hostile: usize,
-    /// To be tried, the most promising first.
+    /// The plans to try, the most promising first.
     plans: BinaryHeap<Reverse<(u64, u64, Plan)>>,
     known_plans: HashSet<Plan>,
     known_runs: HashSet<u64>,
     known_features: HashSet<u64>,
     is_begun: bool,
-    /// Whether threads of any run have communicated.
+    /// True if threads have communicated in any run.
     has_communication: bool,
 }
 
-/// An order with holds: its base, and the holds as they are written.
+/// A schedule with holds: its base and the holds in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Plan {
     base: u64,
@@ -46,18 +47,18 @@ struct Plan {
 }
 
 impl Search {
-    /// One that has tried nothing.
+    /// Makes a new search.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many orders have been tried.
+    /// Returns the number of schedules tried so far.
     pub fn tried(&self) -> usize {
         self.tried
     }
 
-    /// Has `run` try another order, in `simulator` with that order. Gives the order and what `run` gave; nothing if all
-    /// that the search would try has been tried.
+    /// Calls `run` with a copy of `simulator` that has the next schedule. Returns the schedule and the result of `run`,
+    /// or `None` if the search has no schedule left.
     pub fn try_next<R>(&mut self, simulator: &Simulator, run: impl FnOnce(Simulator) -> R) -> Option<(Schedule, R)> {
         let (schedule, plan) = self.choose()?;
         let trace = Trace::default();
@@ -102,7 +103,7 @@ impl Search {
         }
     }
 
-    /// What has been seen in the order `plan`, from which others are made.
+    /// Derives further plans from what was observed under `plan`.
     fn learn(&mut self, plan: Plan, seen: &Seen) {
         let mut reads: Vec<u64> = seen.reads.iter().copied().collect();
         reads.sort_unstable();
@@ -121,7 +122,7 @@ impl Search {
             let is_near = |other: &Hold| other.block != hold.block && other.block.abs_diff(hold.block) <= NEAR;
             let is_far = !held.is_empty() && !held.iter().any(is_near);
             let cost = 4 * held.len() as u64 + 6 * u64::from(is_far) + 2 * u64::from(!has_new_features);
-            // It ends before all the others, or after them.
+            // The new hold ends before all others, or after them.
             for index in [0, held.len()] {
                 if let Some(holds) = plan.holds.with(index, hold) {
                     self.add(Plan { base, holds }, cost);
@@ -131,8 +132,8 @@ impl Search {
     }
 }
 
-/// Where threads are worth holding: before accesses to what several threads access and one of them writes. Of threads of a
-/// block that do the same, the first and the last.
+/// Returns the accesses before which threads are worth holding: those to addresses that several threads access and at
+/// least one writes. Of the threads of a block that do the same, only the first and the last are returned.
 fn candidates(seen: &Seen) -> Vec<Hold> {
     let mut candidates = HashSet::new();
     for events in &seen.launches {

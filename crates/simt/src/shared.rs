@@ -1,8 +1,8 @@
-//! A block's shared memory: bytes from address 0, at most 227 KiB of them.
+//! The shared memory of a block: at most 227 KiB from address 0 on.
 //!
-//! The dynamic memory comes first, then the static allocations. Every region begins at a multiple of 16 bytes and is
-//! filled with a pattern that no kernel should count on. Values have 1, 2, 4, 8 or 16 bytes and stand at multiples of
-//! their size. Outside of a kernel all functions here panic.
+//! Dynamic memory comes first, then the static allocations. Every region is aligned to 16 bytes and filled with an
+//! unspecified pattern. Values have 1, 2, 4, 8 or 16 bytes and are aligned to their size. All functions here panic
+//! outside of a kernel.
 
 use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,38 +20,38 @@ use crate::region::Space;
 use crate::source::Line;
 use crate::watch::{Access, MemoryOrder, Touch, is_watching};
 
-/// A place in the source that declares a static shared array. Each needs a `static` of its own, whose address is the
-/// array's identity.
+/// A source site that declares a static shared array. Each needs a `static` of its own, whose address identifies the
+/// array.
 #[derive(Debug)]
 pub struct Site {
-    /// What reports call the array.
+    /// The name of the array in reports.
     name: Option<&'static str>,
-    /// Where the arena has found this site last.
+    /// The index at which the arena last found this site.
     hint: AtomicUsize,
 }
 
 impl Site {
-    /// A new site of an array without a name.
+    /// Makes a site of an array without a name.
     #[expect(clippy::new_without_default, reason = "a site is of use in a static only")]
     pub const fn new() -> Self {
         Self { name: None, hint: AtomicUsize::new(0) }
     }
 
-    /// A new site of an array that reports call `name`.
+    /// Makes a site of an array that is called `name` in reports.
     pub const fn named(name: &'static str) -> Self {
         Self { name: Some(name), hint: AtomicUsize::new(0) }
     }
 }
 
-/// The address of the `bytes` bytes that the block has for `site`, the same for all its threads.
+/// Returns the address of the block's `bytes` bytes for `site`, which is the same for all its threads.
 ///
-/// One site asked for with different sizes has one region for each size. More than a block may have is a fault.
+/// If a site is used with different sizes, it has one region per size. Exceeding a block's shared memory is a fault.
 #[track_caller]
 pub fn allocate_static(site: &'static Site, bytes: usize) -> u32 {
     allocate_array(site, 1, bytes)
 }
 
-/// As [`allocate_static`], for `len` elements of `element` bytes, by which reports count.
+/// Like [`allocate_static`], for `len` elements of `element` bytes. Reports give indices of these elements.
 #[track_caller]
 pub fn allocate_array(site: &'static Site, element: usize, len: usize) -> u32 {
     let block = expect_current("shared::allocate_array");
@@ -75,19 +75,19 @@ pub fn allocate_array(site: &'static Site, element: usize, len: usize) -> u32 {
     }
 }
 
-/// Address and length in bytes of the dynamic shared memory that the launch asked for.
+/// Returns the address and the length in bytes of the launch's dynamic shared memory.
 #[track_caller]
 pub fn dynamic() -> (u32, u32) {
     expect_current("shared::dynamic").context.arena.dynamic()
 }
 
-/// The host's pointer to `address`, through which the current block's thread may access shared memory unseen.
+/// Returns the host's pointer to `address`. Accesses through it by the current block's thread are not observed.
 #[track_caller]
 pub fn pointer(address: u32) -> *mut u8 {
     expect_current("shared::pointer").context.arena.base().wrapping_add(address as usize)
 }
 
-/// Says what reports call the array at `address` of dynamic shared memory: `len` elements of type `T`.
+/// Sets the name in reports of the array at `address` of dynamic shared memory: `len` elements of type `T`.
 #[track_caller]
 pub fn name_dynamic<T>(name: &'static str, address: u32, len: usize) {
     let block = expect_current("shared::name_dynamic");
@@ -95,52 +95,52 @@ pub fn name_dynamic<T>(name: &'static str, address: u32, len: usize) {
     block.context.arena.name_dynamic(ArrayInfo { name: Some(name), element, bytes: element * len, of }, address);
 }
 
-/// The address of the byte that `pointer` points to, if that is in the shared memory of the caller's block.
+/// Returns the shared address of the byte that `pointer` points to, if it is in shared memory of the caller's block.
 pub fn address_of(pointer: *const u8) -> Option<u32> {
     let arena = &current()?.context.arena;
     let offset = pointer.addr().checked_sub(arena.base().addr())?;
     (offset < LIMIT).then_some(offset as u32)
 }
 
-/// The value at `address`. A misaligned address, and one outside of what has been allocated, are faults.
+/// Loads the value at `address`. A misaligned or unallocated address is a fault.
 #[inline]
 #[track_caller]
 pub fn load<T: Pod>(address: u32) -> T {
     load_at(address, Location::caller())
 }
 
-/// As [`load`], as an access of the line `at`.
+/// Like [`load`], as an access by the source line `at`.
 #[inline]
 #[track_caller]
 pub fn load_at<T: Pod>(address: u32, at: &'static Location<'static>) -> T {
     let block = expect_current("shared::load");
     let pointer = access::<T>(block, Access::Load, address, at);
-    // SAFETY: `access` has checked that the value lies in the arena, at a multiple of its size and so of its
-    // alignment. Only this OS thread accesses the arena. Any bytes are a `Pod` value.
+    // SAFETY: `access` has checked that the value is in the arena and aligned to its size. Only this OS thread accesses
+    // the arena. Any bytes are a valid `Pod` value.
     unsafe { pointer.read() }
 }
 
-/// The value at `address`, as one step, for a thread that waits until another one of its block writes it: now and then
-/// lets others run. Faults as [`load`] does.
+/// Loads the value at `address` atomically, for a thread that waits for another thread of its block to write it. After
+/// some calls, it lets other threads run. Faults as [`load`] does.
 #[track_caller]
 pub fn load_relaxed<T: Pod>(address: u32) -> T {
     load_relaxed_at(address, Location::caller())
 }
 
-/// As [`load_relaxed`], as an access of the line `at`.
+/// Like [`load_relaxed`], as an access by the source line `at`.
 #[track_caller]
 pub fn load_relaxed_at<T: Pod>(address: u32, at: &'static Location<'static>) -> T {
     load_atomic(address, MemoryOrder::Relaxed, at)
 }
 
-/// As [`load_relaxed`], with everything that was written before the [`store_release`] that wrote the value.
+/// Like [`load_relaxed`]; acquires everything before the [`store_release`] whose value it reads.
 #[track_caller]
 pub fn load_acquire<T: Pod>(address: u32) -> T {
     load_atomic(address, MemoryOrder::AcquireRelease, Location::caller())
 }
 
-/// The word of a barrier, as [`load_acquire`] gives it, with what the threads wrote that arrived before its last phase was over:
-/// nothing is known of those who have arrived since. Faults as [`load`] does.
+/// Loads the word of a barrier as [`load_acquire`] does. It acquires the writes of the threads that arrived before the
+/// barrier's last phase ended, but not those of threads that arrived later. Faults as [`load`] does.
 #[track_caller]
 pub fn load_phase(address: u32) -> u64 {
     load_atomic(address, MemoryOrder::Phase, Location::caller())
@@ -151,61 +151,60 @@ fn load_atomic<T: Pod>(address: u32, order: MemoryOrder, at: Line) -> T {
     let block = expect_current("shared::load_relaxed");
     block.poll(at);
     let pointer = access::<T>(block, Access::AtomicLoad(order, Scope::Device), address, at);
-    // SAFETY: as in `load`.
+    // SAFETY: `access` has checked that the value is in the arena and aligned. Only this OS thread accesses the arena.
     unsafe { pointer.read() }
 }
 
-/// Writes `value` at `address`. Faults as [`load`] does.
+/// Stores `value` at `address`. Faults as [`load`] does.
 #[inline]
 #[track_caller]
 pub fn store<T: Pod>(address: u32, value: T) {
     store_at(address, value, Location::caller());
 }
 
-/// As [`store`], as an access of the line `at`.
+/// Like [`store`], as an access by the source line `at`.
 #[inline]
 #[track_caller]
 pub fn store_at<T: Pod>(address: u32, value: T, at: &'static Location<'static>) {
     let block = expect_current("shared::store");
     let pointer = access::<T>(block, Access::Store, address, at);
-    // SAFETY: as in `load`.
+    // SAFETY: `access` has checked that the value is in the arena and aligned. Only this OS thread accesses the arena.
     unsafe { pointer.write(value) }
 }
 
-/// Begins an asynchronous copy to the 16 bytes at `address`, which are unspecified until the same thread ends the copy
-/// by [`fill`]. In between no thread may access them. Faults as [`load`] does.
+/// Begins an asynchronous copy to the 16 bytes at `address`. They are unspecified, and no thread may access them, until
+/// the same thread ends the copy by [`fill`]. Faults as [`load`] does.
 #[track_caller]
 pub fn discard(address: u32) {
     let block = expect_current("shared::discard");
     let pointer = access::<u128>(block, Access::Discard, address, Location::caller());
-    // SAFETY: as in `load`; any bytes are a `u128`.
+    // SAFETY: `access` has checked that the 16 bytes are in the arena. Only this OS thread accesses the arena.
     unsafe { pointer.cast::<u8>().write_bytes(block.context.arena.pattern(), size_of::<u128>()) };
 }
 
-/// Writes what the asynchronous copy brings that the thread has begun by [`discard`], when the thread has waited for
-/// it.
+/// Ends an asynchronous copy that the thread began by [`discard`] and has waited for: stores `value` at `address`.
 #[track_caller]
 pub fn fill(address: u32, value: u128) {
     let block = expect_current("shared::fill");
     let pointer = access::<u128>(block, Access::Fill, address, Location::caller());
-    // SAFETY: as in `load`.
+    // SAFETY: `access` has checked that the value is in the arena and aligned. Only this OS thread accesses the arena.
     unsafe { pointer.write(value) }
 }
 
-/// Writes `value` at `address`, as one step, for a thread of the block that waits for it with [`load_relaxed`]. Faults as
+/// Stores `value` at `address` atomically, for a thread of the block that waits for it with [`load_relaxed`]. Faults as
 /// [`load`] does.
 #[track_caller]
 pub fn store_relaxed<T: Pod>(address: u32, value: T) {
     store_relaxed_at(address, value, Location::caller());
 }
 
-/// As [`store_relaxed`], as an access of the line `at`.
+/// Like [`store_relaxed`], as an access by the source line `at`.
 #[track_caller]
 pub fn store_relaxed_at<T: Pod>(address: u32, value: T, at: &'static Location<'static>) {
     store_atomic(address, value, MemoryOrder::Relaxed, at);
 }
 
-/// As [`store_relaxed`], so that who reads the value with [`load_acquire`] sees everything that was written before.
+/// Like [`store_relaxed`]; releases everything before it to a [`load_acquire`] that reads the value.
 #[track_caller]
 pub fn store_release<T: Pod>(address: u32, value: T) {
     store_atomic(address, value, MemoryOrder::AcquireRelease, Location::caller());
@@ -215,20 +214,19 @@ pub fn store_release<T: Pod>(address: u32, value: T) {
 fn store_atomic<T: Pod>(address: u32, value: T, order: MemoryOrder, at: Line) {
     let block = expect_current("shared::store_relaxed");
     let pointer = access::<T>(block, Access::AtomicStore(order, Scope::Device), address, at);
-    // SAFETY: as in `load`.
+    // SAFETY: `access` has checked that the value is in the arena and aligned. Only this OS thread accesses the arena.
     unsafe { pointer.write(value) };
     block.note_progress();
 }
 
-/// Replaces the value at `address` by what `f` makes of it, as one step, and gives the old value. Faults as [`load`]
-/// does.
+/// Replaces the value at `address` with `f` of it, atomically, and returns the old value. Faults as [`load`] does.
 #[track_caller]
 pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
     update_as(Access::Update(Scope::Device), address, f)
 }
 
-/// As [`update`], of the word of a barrier at which the thread arrives: it passes on what it has done before its last fence, and
-/// learns nothing of others. `f` tells as well whether a phase is over then.
+/// Like [`update`], for the word of a barrier at which the thread arrives. It releases what the thread did before its
+/// last fence, and acquires nothing. `f` also returns true if this arrival ends a phase.
 #[track_caller]
 pub fn arrive(address: u32, f: impl FnOnce(u64) -> (u64, bool)) -> u64 {
     let mut is_over = false;
@@ -248,10 +246,10 @@ fn update_as<T: Pod>(kind: Access, address: u32, f: impl FnOnce(T) -> T) -> T {
     let at = Location::caller();
     let block = expect_current("shared::update");
     let pointer = access::<T>(block, kind, address, at);
-    // SAFETY: as in `load`.
+    // SAFETY: `access` has checked that the value is in the arena and aligned. Only this OS thread accesses the arena.
     let old = unsafe { pointer.read() };
     let new = f(old);
-    // SAFETY: as in `load`.
+    // SAFETY: `access` has checked that the value is in the arena and aligned. Only this OS thread accesses the arena.
     unsafe { pointer.write(new) };
     if bytemuck::bytes_of(&old) == bytemuck::bytes_of(&new) {
         block.poll(at);
@@ -261,8 +259,8 @@ fn update_as<T: Pod>(kind: Access, address: u32, f: impl FnOnce(T) -> T) -> T {
     old
 }
 
-/// Ends the launch with a fault at the caller's line: element `index` of a view of `len` elements from address `view` on
-/// was asked for.
+/// Ends the launch with a fault at the caller's line: an access to element `index` of a view of `len` elements that
+/// begins at address `view`.
 #[cold]
 #[track_caller]
 pub fn out_of_bounds(view: u32, index: usize, len: usize) -> ! {
@@ -280,7 +278,7 @@ fn misaligned(block: &Block, address: usize, size: usize, at: Line) -> ! {
     block.raise(FaultKind::Misaligned { space: Space::Shared, element, address, size }, at)
 }
 
-/// Checks an access to a `T` at `address`.
+/// Checks an access to a `T` at `address`, notifies the watcher, and returns the host's pointer.
 #[inline]
 fn access<T: Pod>(block: &Block, access: Access, address: u32, at: Line) -> *mut T {
     const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8 | 16), "shared memory holds values of 1, 2, 4, 8 or 16 bytes") };

@@ -1,4 +1,4 @@
-//! The simulator: settings, and launches.
+//! The simulator: its settings, and launches.
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -37,8 +37,8 @@ use crate::worker::{Done, trap, work};
 
 /// Runs kernels on the CPU.
 ///
-/// A clone shares the original's worker threads, which are started by the first launch that needs them. One simulator
-/// may be used by several threads at once.
+/// A clone shares the worker threads of the original, which the first launch that needs them starts. Several threads
+/// may use one simulator at once.
 #[derive(Clone)]
 pub struct Simulator {
     schedule: Schedule,
@@ -53,7 +53,7 @@ pub struct Simulator {
     notes: Option<Notes>,
     memory: MemoryMap,
     statics: Statics,
-    /// The worker pool: all workers but the thread that launches. `None` if they could not be started.
+    /// The worker pool: all workers but the launching thread. `None` if the threads could not be started.
     pool: Arc<OnceLock<Option<ThreadPool>>>,
 }
 
@@ -64,7 +64,7 @@ impl Default for Simulator {
 }
 
 impl Simulator {
-    /// A simulator with as many workers as the machine has cores, the natural order, and output to the standard output.
+    /// Makes a simulator with one worker per core, the natural order, and output to standard output.
     pub fn new() -> Self {
         let workers = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Self {
@@ -84,96 +84,96 @@ impl Simulator {
         }
     }
 
-    /// The same simulator, with the order of blocks, warps and lanes that `seed` gives: the natural order for 0, a
-    /// pseudo-random one for any other.
+    /// Sets the order of blocks, warps and lanes: natural for seed 0, otherwise pseudo-random.
     #[must_use]
     pub fn with_seed(self, seed: u64) -> Self {
         self.with_schedule(if seed == 0 { Schedule::Natural } else { Schedule::Random(seed) })
     }
 
-    /// The same simulator, with blocks, warps and lanes in the order of `schedule`. With one that lets threads give way
-    /// before an access, launches run on the OS thread that launches, and much slower.
+    /// Sets the order of blocks, warps and lanes. With a schedule that lets threads yield before accesses, launches run
+    /// on the OS thread that launches them, and much slower.
     #[must_use]
     pub fn with_schedule(self, schedule: Schedule) -> Self {
         Self { schedule, ..self }
     }
 
-    /// The same simulator, which notes in `synchronisations` those that its launches come to, and leaves one of them out if
-    /// that says so.
+    /// Records in `synchronisations` those that launches reach, and leaves out the one that `synchronisations` names,
+    /// if any.
     #[must_use]
     pub fn with_synchronisations(self, synchronisations: Synchronisations) -> Self {
         Self { synchronisations: Some(synchronisations), ..self }
     }
 
-    /// The same simulator, which notes its launches in `log`.
+    /// Records the launches in `log`.
     #[must_use]
     pub fn with_log(self, log: LaunchLog) -> Self {
         Self { log: Some(log), ..self }
     }
 
-    /// The same simulator, which keeps in `trace` what its launches do by atomic accesses. They are seen where launches are
-    /// checked, or in an order in which threads give way.
+    /// Records the atomic accesses of launches in `trace`. They are only observed in checked launches, and under
+    /// schedules in which threads yield.
     pub(crate) fn with_trace(self, trace: Trace) -> Self {
         Self { trace: Some(trace), ..self }
     }
 
-    /// The same simulator, which notes in `notes` what its launches have to say that is no fault, and does not print it.
+    /// Collects the notes of launches in `notes` instead of printing them.
     #[must_use]
     pub fn with_notes(self, notes: Notes) -> Self {
         Self { notes: Some(notes), ..self }
     }
 
-    /// The same simulator with blocks spread over `workers` OS threads, one of which is the one that launches.
+    /// Distributes blocks over `workers` OS threads, including the one that launches.
     #[must_use]
     pub fn with_workers(self, workers: NonZeroUsize) -> Self {
         Self { workers: workers.get(), pool: Arc::default(), ..self }
     }
 
-    /// The same simulator, with what kernels print written to `sink`.
+    /// Writes the output of kernels to `sink`.
     #[must_use]
     pub fn with_output(self, sink: Arc<Mutex<dyn Write + Send>>) -> Self {
         Self { output: Output::Sink(sink), ..self }
     }
 
-    /// The same simulator, which looks for data races and reads of memory that nobody has written. Its launches run on
-    /// the OS thread that launches. Memory must come from [`allocate`](Self::allocate) of this simulator or a clone for
-    /// the simulator to know what of it has been written.
+    /// Checks launches for data races and reads of uninitialised memory. Launches run on the OS thread that launches
+    /// them.
+    ///
+    /// Only memory from [`allocate`](Self::allocate) of this simulator or a clone is checked for uninitialised reads.
     #[must_use]
     pub fn with_checks(self, checks: Checks) -> Self {
         Self { checks: Some(checks), memory: MemoryMap::default(), statics: Statics::default(), ..self }
     }
 
-    /// The same simulator, which counts what the memory system of a GPU would do, and leaves a profile of each launch in
-    /// `profiles`. Its launches run on the OS thread that launches, in the natural order, and are not checked for races.
+    /// Counts what the memory system of a GPU would do, and adds a profile of each launch to `profiles`. Launches run
+    /// on the OS thread that launches them, in the natural order, and are not checked for races.
     #[must_use]
     pub fn with_profiles(self, profiles: Profiles) -> Self {
         Self { profiles: Some(profiles), ..self }
     }
 
-    /// The same simulator as a device of `multiprocessors` multiprocessors, for plans that fill a device: it runs no
-    /// faster.
+    /// Sets the number of multiprocessors of the simulated device, for plans that fill a device. It does not change the
+    /// speed.
     #[must_use]
     pub fn with_multiprocessors(self, multiprocessors: u32) -> Self {
         Self { multiprocessors: Some(multiprocessors), ..self }
     }
 
-    /// How many multiprocessors the simulated device has: as many as workers, if nothing else was said.
+    /// Returns the number of multiprocessors of the simulated device. The default is the number of workers.
     pub fn multiprocessors(&self) -> u32 {
         self.multiprocessors.unwrap_or(u32::try_from(self.workers).unwrap_or(u32::MAX))
     }
 
-    /// How many threads a cooperative launch may have in all.
+    /// Returns the maximum number of threads of a cooperative launch.
     pub fn most_cooperative_threads(&self) -> usize {
         most_cooperative_threads()
     }
 
-    /// What launches look for, if they are checked.
+    /// Returns the checks, if launches are checked.
     pub fn checks(&self) -> Option<Checks> {
         self.checks
     }
 
-    /// Allocates `bytes` bytes of global memory, as [`Allocation::new`] does. A simulator that checks its launches knows
-    /// what of it has been written.
+    /// Allocates `bytes` bytes of global memory, as [`Allocation::new`] does. A simulator with checks tracks its
+    /// initialised bytes.
     ///
     /// # Errors
     /// As for [`Allocation::new`].
@@ -184,72 +184,72 @@ impl Simulator {
         }
     }
 
-    /// The same simulator with memory of its own for the statics of kernel crates, which begin as they are declared. A clone
-    /// shares the original's.
+    /// Gives the simulator its own memory for the statics of kernel crates, with their initial values. Clones share the
+    /// memory of the original.
     #[must_use]
     pub fn with_own_statics(self) -> Self {
         Self { statics: Statics::default(), ..self }
     }
 
-    /// The address of a static's memory, as the host and kernels find it.
+    /// Returns the address of a static's memory, for the host and for kernels.
     ///
     /// # Errors
-    /// As for [`allocate`](Self::allocate), when it is first asked for.
+    /// As for [`allocate`](Self::allocate), on the first call for a static.
     pub fn static_address(&self, of: &'static DeviceStatic) -> Result<*mut u8, OutOfMemory> {
         self.statics.address(of, self.checks.map(|_| &self.memory))
     }
 
-    /// Notes that `bytes` bytes at the address `start` are about to be written, or have been, by the host or unseen by the
-    /// simulator. Else it knows what kernels write; [`Allocation::note_written`] does the same where that is at hand.
+    /// Notes that the host, or code that the simulator does not observe, writes `bytes` bytes at the address `start`.
+    /// Writes by kernels are noted automatically. [`Allocation::note_written`] does the same for an allocation.
     pub fn note_written(&self, start: usize, bytes: usize) {
         for written in self.memory.overlapping(start, bytes) {
             written.set(start, bytes);
         }
     }
 
-    /// Notes that the host has copied the `bytes` bytes at the address `from`, all of an allocation, to another at `to`: what
-    /// nobody has written there is unwritten here, too.
+    /// Notes that the host has copied the `bytes` bytes at the address `from`, a whole allocation, to another at `to`.
+    /// Bytes that are uninitialised in the source become uninitialised in the target.
     pub fn note_copied(&self, to: usize, from: usize, bytes: usize) {
         let sources = self.memory.overlapping(from, bytes);
         for written in self.memory.overlapping(to, bytes) {
             match &*sources {
                 [source] => written.copy(source),
-                // What is not known counts as written.
+                // Memory that is not tracked counts as initialised.
                 _ => written.set(to, bytes),
             }
         }
     }
 
-    /// Whether somebody has written all of the `bytes` bytes at the address `start`. Memory that the simulator does not know
-    /// counts as written, and it knows none unless it checks launches.
+    /// Returns true if all of the `bytes` bytes at the address `start` are initialised. Memory that the simulator does
+    /// not track counts as initialised, and it only tracks memory if it checks launches.
     pub fn is_written(&self, start: usize, bytes: usize) -> bool {
         self.memory.overlapping(start, bytes).iter().all(|written| written.is_all_set(start, bytes))
     }
 
-    /// On how many OS threads blocks run. A launch may use fewer, if the system does not allow the stacks that so many
-    /// large blocks need.
+    /// Returns the number of OS threads that run blocks. A launch may use fewer if there are not enough stacks for
+    /// large blocks.
     pub fn workers(&self) -> usize {
         self.workers
     }
 
-    /// The order of blocks, warps and lanes.
+    /// Returns the order of blocks, warps and lanes.
     pub fn schedule(&self) -> Schedule {
         self.schedule
     }
 
-    /// The seed of that order; 0 where it has none.
+    /// Returns the seed of the order, or 0 if it has none.
     pub fn seed(&self) -> u64 {
         self.schedule.seed()
     }
 
     /// Runs `body` once for each thread of `config`, as the kernel `kernel`, and waits for all of them.
     ///
-    /// `body` learns which thread it is from [`thread`](crate::thread). Each simulated thread has 128 KiB of stack.
+    /// In `body`, [`thread`](crate::thread) returns the thread's index. Each simulated thread has 128 KiB of stack.
     ///
     /// # Errors
-    /// The fault of the first block, in the order of the schedule, that has one; then the other threads are abandoned:
-    /// those that wait are unwound, those that have not begun are not run. An invalid `config`, and a launch from
-    /// inside of a kernel, are errors before anything runs.
+    /// The fault of the first block, in the order of the schedule, that has one. The other threads are then abandoned:
+    /// waiting threads are unwound, and threads that have not started do not run. An invalid `config`, and a launch
+    /// from inside a kernel, are errors before anything runs.
     pub fn launch<F: Fn() + Sync>(
         &self,
         kernel: &'static KernelInfo,
@@ -259,8 +259,9 @@ impl Simulator {
         self.launch_on(kernel, config, &[], body)
     }
 
-    /// As [`launch`](Self::launch), with the memory that the launch is given: reports name it, and checks take what no
-    /// writable region shows for read-only. No regions mean that nothing is known.
+    /// Like [`launch`](Self::launch), with the memory that is passed to the launch. Reports use the names of `regions`,
+    /// and checks treat memory in no writable region as read-only. If `regions` is empty, nothing is known about the
+    /// memory.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).
@@ -271,13 +272,14 @@ impl Simulator {
         regions: &[Region],
         body: F,
     ) -> Result<LaunchStats, Fault> {
-        // By a pointer: what runs threads is compiled here once, and not for each body in the crate that has it.
+        // The body is passed by pointer, so that the code that runs threads is compiled once here, and not for each
+        // body.
         let body: &(dyn Fn() + Sync) = &body;
         self.launch_threads(kernel, config, regions, |threads| threads.run(body))
     }
 
-    /// As [`launch_on`](Self::launch_on), for a kernel that is compiled elsewhere: `run` calls [`Threads::run`] once, so that
-    /// the body stands inside the loop over the threads.
+    /// Like [`launch_on`](Self::launch_on), for a kernel that is compiled elsewhere. `run` must call [`Threads::run`]
+    /// once, so that the body is inlined into the loop over threads.
     #[doc(hidden)]
     pub fn launch_threads(
         &self,
@@ -298,7 +300,7 @@ impl Simulator {
     ) -> Result<LaunchStats, Fault> {
         let fault = |kind| Fault { kernel: kernel.name, block: None, thread: None, location: None, kind };
         if is_simulated() {
-            let reason = "launched from inside of a kernel; launch it from the host";
+            let reason = "launched from inside a kernel: launch it from the host";
             return Err(fault(FaultKind::InvalidLaunch(reason.to_owned())));
         }
         validate(kernel, &config).map_err(fault)?;
@@ -308,15 +310,15 @@ impl Simulator {
         let begun = Instant::now();
         let blocks = config.grid.count() as u64;
         let schedule = if self.profiles.is_some() { Schedule::Natural } else { self.schedule };
-        // A thread can give way only before an access that is seen.
+        // A thread can only yield before an access that is observed.
         let is_watched = self.checks.is_some() || self.profiles.is_some() || schedule.is_preemptive();
         let pool = if blocks > 1 && !is_watched && !config.is_cooperative { self.pool() } else { None };
         let workers = pool.map_or(1, |pool| pool.current_num_threads() + 1);
         let workers = workers.min(usize::try_from(blocks).unwrap_or(usize::MAX));
-        // All threads of the blocks that run may have to wait at once; half of all stacks are left to stalled blocks,
-        // other launches, and what workers keep.
+        // All threads of the running blocks may wait at once. Half of all stacks are left to stalled blocks, other
+        // launches, and the workers' caches.
         let workers = workers.min(STACKS.half() / config.block.count() as usize).max(1);
-        // No regions mean that nothing is known.
+        // If there are no regions, nothing is known about the memory.
         let statics = if regions.is_empty() { Vec::new() } else { self.statics.regions() };
         let joined;
         let regions = if statics.is_empty() {
@@ -340,7 +342,7 @@ impl Simulator {
             }
         };
         let (done, profile) = if std::thread::panicking() {
-            // A launch from a destructor during a panic: on an OS thread that unwinds no simulated thread would wait.
+            // A launch from a destructor during a panic: simulated threads cannot wait on an OS thread that unwinds.
             std::thread::scope(|scope| scope.spawn(run).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         } else {
             run()
@@ -375,7 +377,7 @@ impl Simulator {
         }
     }
 
-    /// Runs `grid` on this OS thread, followed by the watcher that the settings ask for.
+    /// Runs `grid` on this OS thread, with the watcher that the settings select.
     fn work_watched(&self, grid: &Grid<'_>, entry: &Entry<'_>) -> (Done, Option<Profile>) {
         if self.profiles.is_some() {
             let profiler = Profiler::new(grid);
@@ -387,12 +389,12 @@ impl Simulator {
         (if checker.is_some() { guarded(grid, run) } else { run() }, None)
     }
 
-    /// The worker pool: the workers besides the launching thread. `None` if there are none.
+    /// Returns the worker pool: the workers besides the launching thread. `None` if there are none.
     fn pool(&self) -> Option<&ThreadPool> {
         let build = || {
             let others = self.workers - 1;
             let name = |worker| format!("simt worker {}", worker + 1);
-            // Without the threads the launching thread does all the work.
+            // If the threads cannot be started, the launching thread does all the work.
             ThreadPoolBuilder::new().num_threads(others).thread_name(name).build().ok()
         };
         if self.workers > 1 { self.pool.get_or_init(build).as_ref() } else { None }

@@ -1,23 +1,23 @@
-//! Places in a kernel's source.
+//! Source sites of kernels.
 
 use std::fmt;
 use std::panic::Location;
 
-/// A line of a kernel's source, as `#[track_caller]` gives it.
+/// A line of a kernel's source, from `#[track_caller]`.
 pub(crate) type Line = &'static Location<'static>;
 
-/// Whether two operations stand at the same place of the source. One place may have several `Location`s, as every
-/// instance of a generic function has its own.
+/// Returns true if two operations have the same source position. It may have several `Location`s, one per instance of a
+/// generic function.
 #[inline]
 pub(crate) fn is_same_line(a: Line, b: Line) -> bool {
     std::ptr::eq(a, b) || Location::eq(a, b)
 }
 
-/// A place in a kernel's source.
+/// A position in a kernel's source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct SourceLocation {
-    /// The file, as the compiler was given it.
+    /// The file, as it was passed to the compiler.
     pub file: String,
     /// The line, from 1.
     pub line: u32,

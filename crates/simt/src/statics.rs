@@ -1,4 +1,4 @@
-//! Statics of kernel crates: each simulator has memory of its own for them.
+//! Statics of kernel crates. Each simulator has its own memory for them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -7,34 +7,35 @@ use crate::allocation::{Allocation, OutOfMemory};
 use crate::memory_map::MemoryMap;
 use crate::region::Region;
 
-/// A static that a kernel crate declares in device memory. It is known by its address: each needs a `static` of its own.
+/// A static that a kernel crate declares in device memory. Its address identifies it, so each needs a `static` of its
+/// own.
 #[derive(Debug)]
 pub struct DeviceStatic {
-    /// Its name in the source.
+    /// The name in the source.
     pub name: &'static str,
-    /// Its name in the PTX.
+    /// The name in the PTX.
     pub symbol: &'static str,
-    /// The path of the module that declares it, as `module_path!()` gives it.
+    /// The path of the module that declares it, as `module_path!()` returns it.
     pub module: &'static str,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub bytes: usize,
     /// The size of an element in bytes.
     pub element: usize,
-    /// Whether kernels may write it.
+    /// `true` if kernels may write it.
     pub is_writable: bool,
     initial: *const u8,
 }
 
-// SAFETY: the initial value is a static that nobody changes.
+// SAFETY: the initial value is immutable.
 unsafe impl Send for DeviceStatic {}
-// SAFETY: as above.
+// SAFETY: the initial value is immutable.
 unsafe impl Sync for DeviceStatic {}
 
 impl DeviceStatic {
-    /// A static of `bytes` bytes that begins as a copy of those at `initial`.
+    /// Makes a static of `bytes` bytes whose initial value is a copy of those at `initial`.
     ///
     /// # Safety
-    /// `initial` must be valid for reading so many bytes, which nobody ever changes.
+    /// `initial` must be valid for reads of `bytes` bytes, which must never change.
     pub const unsafe fn new(
         (name, symbol, module): (&'static str, &'static str, &'static str),
         initial: *const u8,
@@ -46,19 +47,20 @@ impl DeviceStatic {
     }
 }
 
-/// The memory of a simulator's statics. A clone is of the same memory.
+/// The memory of a simulator's statics, which clones share.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Statics(Arc<RwLock<HashMap<usize, (Allocation, &'static DeviceStatic)>>>);
 
 impl Statics {
-    /// The address of `of`, which first gets its memory if it has none; `map`, if any, is told what of it has been written.
+    /// Returns the address of `of`, whose memory is allocated on the first call. `map`, if any, tracks its initialised
+    /// bytes.
     pub(crate) fn address(&self, of: &'static DeviceStatic, map: Option<&MemoryMap>) -> Result<*mut u8, OutOfMemory> {
         let key = std::ptr::from_ref(of).addr();
         if let Some((memory, _)) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(memory.as_ptr());
         }
         let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        // Another worker may have been first.
+        // Another worker may have allocated it meanwhile.
         if let Some((memory, _)) = all.get(&key) {
             return Ok(memory.as_ptr());
         }
@@ -66,7 +68,8 @@ impl Statics {
             Some(map) => Allocation::tracked(of.bytes, map)?,
             None => Allocation::new(of.bytes)?,
         };
-        // SAFETY: the memory has as many bytes, and nobody else has it yet; the initial value is `new`'s word.
+        // SAFETY: the memory has `of.bytes` bytes and is not shared yet. `DeviceStatic::new` requires that the initial
+        // value has as many.
         unsafe { of.initial.copy_to_nonoverlapping(memory.as_ptr(), of.bytes) };
         memory.note_written(0, of.bytes);
         let address = memory.as_ptr();
@@ -74,12 +77,12 @@ impl Statics {
         Ok(address)
     }
 
-    /// All that have memory, as what a launch is given.
+    /// Returns all statics with memory, as regions of a launch.
     pub(crate) fn regions(&self) -> Vec<Region> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).values().map(region).collect()
     }
 
-    /// The one whose memory holds `address`.
+    /// Returns the static whose memory contains `address`.
     pub(crate) fn at(&self, address: usize) -> Option<Region> {
         let all = self.0.read().unwrap_or_else(PoisonError::into_inner);
         all.values().map(region).find(|region| address.wrapping_sub(region.start) < region.bytes)

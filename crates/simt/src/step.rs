@@ -1,6 +1,6 @@
-//! The way by which a thread came to where it is: the calls and loops of the source that it is in.
+//! The call path of a thread: the calls and loops of the source in which it is.
 //!
-//! In a launch that nobody watches no step is noted.
+//! Steps are only noted in watched launches.
 
 use std::cell::Cell;
 use std::ops::Deref;
@@ -12,7 +12,7 @@ use crate::watch::is_watching;
 pub use crate::ways::Step;
 
 impl Step {
-    /// The call, or the loop, at the caller's line.
+    /// Makes a step for the call or the loop at the caller's line.
     #[inline(always)]
     #[track_caller]
     #[expect(clippy::new_without_default, reason = "a step is its caller's")]
@@ -25,7 +25,7 @@ impl Step {
         }
     }
 
-    /// Notes that the thread is in it, where somebody watches.
+    /// Notes that the thread is in this step, if the launch is watched.
     #[inline(always)]
     pub fn enter(&self) -> &Self {
         if is_watching() {
@@ -34,13 +34,13 @@ impl Step {
         self
     }
 
-    /// The loop's body begins.
+    /// Notes that an iteration of the loop begins.
     #[inline(always)]
     pub fn again(&self) {
         self.iteration.set(self.iteration.get() + 1);
     }
 
-    /// Leaves the call, which has given `value`.
+    /// Leaves the call, which has returned `value`, and returns `value`.
     #[inline(always)]
     pub fn leave<T>(&self, value: T) -> T {
         if self.is_noted.get() {
@@ -68,13 +68,13 @@ impl Step {
     }
 }
 
-/// A step that is left when it is dropped, if not before: one that other statements than its last may end.
+/// A step that is left when it is dropped, for statements that may end early.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct StepGuard(Step);
 
 impl StepGuard {
-    /// As [`Step::new`].
+    /// Makes a step for the call or the loop at the caller's line.
     #[inline(always)]
     #[track_caller]
     #[expect(clippy::new_without_default, reason = "a step is its caller's")]

@@ -1,17 +1,17 @@
-//! Which synchronisations launches come to, and which of them they leave out.
+//! The synchronisations that launches reach, and the one that they leave out.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::source::{Line, SourceLocation};
 
-/// What a synchronisation is.
+/// The kind of a synchronisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum SyncKind {
     /// A block barrier.
     Barrier,
-    /// A block barrier that counts.
+    /// A block barrier that counts threads.
     CountingBarrier,
     /// A warp synchronisation.
     Warp,
@@ -30,12 +30,12 @@ pub enum SyncKind {
 }
 
 impl SyncKind {
-    /// Whether it is there for the order alone, or mostly: not one whose lanes hand over values.
+    /// Returns true if it mainly orders accesses, and false if its lanes exchange values.
     pub fn is_for_order(self) -> bool {
         !matches!(self, Self::Shuffle | Self::Vote | Self::Match | Self::Reduction)
     }
 
-    /// What it is called: "barrier".
+    /// Returns the name: "barrier".
     pub fn name(self) -> &'static str {
         match self {
             Self::Barrier => "barrier",
@@ -51,33 +51,33 @@ impl SyncKind {
     }
 }
 
-/// The synchronisations that a simulator's launches have come to, and the one that they leave out.
+/// The synchronisations that a simulator's launches have reached, and the one that they leave out.
 ///
-/// A barrier, warp synchronisation or fence that is left out is passed as if it were not in the source. One that gives a
-/// value (a counting barrier, a shuffle, a vote, a match, a reduction) gives it, and orders nothing.
+/// A barrier, warp synchronisation or fence that is left out has no effect. A synchronisation that returns a value (a
+/// counting barrier, a shuffle, a vote, a match, a reduction) still returns it, and orders nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Synchronisations(Arc<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
     left_out: Option<SourceLocation>,
-    /// File, line, column and kind of each.
+    /// The file, line, column and kind of each.
     met: Mutex<BTreeSet<(String, u32, u32, SyncKind)>>,
 }
 
 impl Synchronisations {
-    /// Leaves none out.
+    /// Makes a record of launches that leave none out.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Leaves out the one at `location`.
+    /// Makes a record of launches that leave out the synchronisation at `location`.
     pub fn without(location: SourceLocation) -> Self {
         Self(Arc::new(Inner { left_out: Some(location), met: Mutex::default() }))
     }
 
-    /// Those that launches have come to, by their places, the one left out among them. Synchronisations of several
-    /// kinds that stand at one place are left out together.
+    /// Returns the synchronisations that launches have reached, in source order, including the one left out. Several
+    /// kinds at one source position are left out together.
     pub fn met(&self) -> Vec<(SourceLocation, SyncKind)> {
         let met = self.0.met.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = |(file, line, column, kind): &(String, u32, u32, SyncKind)| {
@@ -86,7 +86,7 @@ impl Synchronisations {
         met.iter().map(entry).collect()
     }
 
-    /// Notes that a launch has come to the one at `at`. Gives whether that is left out.
+    /// Records that a launch has reached the synchronisation at `at`. Returns true if it is left out.
     pub(crate) fn note(&self, kind: SyncKind, at: Line) -> bool {
         let mut met = self.0.met.lock().unwrap_or_else(PoisonError::into_inner);
         met.insert((at.file().to_owned(), at.line(), at.column(), kind));

@@ -1,4 +1,4 @@
-//! What a simulated thread can ask and do. Outside of a kernel all but [`is_simulated`] panic.
+//! Functions for simulated threads. Outside of a kernel, most of them panic.
 
 use std::fmt;
 use std::panic::Location;
@@ -10,41 +10,41 @@ use crate::observe::{observe_branch, observe_dependencies};
 use crate::synchronisations::SyncKind;
 use crate::watch::is_watching;
 
-/// Whether the caller is a simulated thread.
+/// Returns `true` if the caller is a simulated thread.
 #[inline]
 pub fn is_simulated() -> bool {
     current::is_simulated()
 }
 
-/// The thread's index in its block.
+/// Returns the thread's index in its block.
 #[inline]
 #[track_caller]
 pub fn thread_idx() -> Dim3 {
     expect_current("thread::thread_idx").thread().index()
 }
 
-/// The block's index in the grid.
+/// Returns the block's index in the grid.
 #[inline]
 #[track_caller]
 pub fn block_idx() -> Dim3 {
     expect_current("thread::block_idx").context.index()
 }
 
-/// The extent of each block, in threads.
+/// Returns the extent of each block, in threads.
 #[inline]
 #[track_caller]
 pub fn block_dim() -> Dim3 {
     expect_current("thread::block_dim").context.extent.dim
 }
 
-/// The extent of the grid, in blocks.
+/// Returns the extent of the grid, in blocks.
 #[inline]
 #[track_caller]
 pub fn grid_dim() -> Dim3 {
     expect_current("thread::grid_dim").grid().config.grid
 }
 
-/// The table `index` of those that the launch gives.
+/// Returns table `index` of the launch.
 #[inline]
 #[track_caller]
 pub fn table(index: usize) -> u8 {
@@ -55,52 +55,52 @@ pub fn table(index: usize) -> u8 {
     }
 }
 
-/// That a kernel asks for table `index` in a launch that gives `given`.
+/// Returns the message for a kernel that needs table `index` in a launch with `given` tables.
 pub fn missing_table(index: usize, given: usize) -> String {
-    format!(
-        "the kernel asks for table {index} and the launch gives {given}: `.tables(tables)` of its `LaunchConfig` gives them"
-    )
+    format!("the kernel needs table {index}, but the launch has {given} tables: pass them with `LaunchConfig::tables`")
 }
 
-/// The thread's lane in its warp, from 0 to 31.
+/// Returns the thread's lane in its warp, from 0 to 31.
 #[inline]
 #[track_caller]
 pub fn lane_id() -> u32 {
     expect_current("thread::lane_id").thread().lane()
 }
 
-/// The thread's warp in its block.
+/// Returns the thread's warp in its block.
 #[inline]
 #[track_caller]
 pub fn warp_id() -> u32 {
     expect_current("thread::warp_id").thread().warp() as u32
 }
 
-/// Waits until all threads of the block have come to this barrier.
+/// Waits until all threads of the block have reached this barrier.
 ///
-/// A barrier that some threads never reach, and threads at different barriers, are faults.
+/// It is a fault if some threads never reach it, or if threads wait at different barriers.
 #[inline(always)]
 #[track_caller]
 pub fn sync_threads() {
     expect_current("thread::sync_threads").synchronize(SyncKind::Barrier, false, Location::caller());
 }
 
-/// Waits as [`sync_threads`] does, and gives the number of the block's threads whose `predicate` holds.
+/// Waits as [`sync_threads`] does, and returns the number of the block's threads whose `predicate` is true.
 #[inline(always)]
 #[track_caller]
 pub fn sync_threads_count(predicate: bool) -> u32 {
     expect_current("thread::sync_threads_count").synchronize(SyncKind::CountingBarrier, predicate, Location::caller())
 }
 
-/// Waits until all threads of the grid have come to this barrier, in a cooperative launch. Any other launch, and a barrier
-/// that some threads never reach, are faults.
+/// Waits until all threads of the grid have reached this barrier, in a cooperative launch. It is a fault in any other
+/// launch, and if some threads never reach it.
 #[track_caller]
 pub fn sync_grid() {
     expect_current("thread::sync_grid").synchronize_grid(Location::caller());
 }
 
-/// Waits until the launches before have ended, as they have in the simulator: a thread that has accessed global memory before, and
-/// one that does without this where others of its block do not, are faults of a checked launch.
+/// Waits until the previous launches have ended, which they always have in the simulator.
+///
+/// In a checked launch it is a fault if the thread has accessed global memory before this call. It is also a fault if a
+/// thread accesses global memory without this call although others of its block made it.
 #[inline(always)]
 #[track_caller]
 pub fn wait_for_dependencies() {
@@ -109,22 +109,22 @@ pub fn wait_for_dependencies() {
     }
 }
 
-/// Ends the launch with a fault at the caller's line. The thread unwinds, so that what it owns is dropped.
+/// Ends the launch with a fault at the caller's line. The thread unwinds, so that its values are dropped.
 #[cold]
 #[track_caller]
 pub fn fault(kind: FaultKind) -> ! {
     expect_current("thread::fault").raise(kind, Location::caller())
 }
 
-/// Tells that the thread comes to a branch and takes it, or not, for whoever counts; gives `is_taken`.
+/// Reports to the watcher that the thread takes a branch, or does not. Returns `is_taken`.
 #[inline(always)]
 #[track_caller]
 pub fn branch(is_taken: bool) -> bool {
     observe_branch(is_taken, Location::caller())
 }
 
-/// Tells that nobody uses what the thread's next atomic updates find, until [`end_unused`]: they may find what nobody has
-/// written. Gives `value`.
+/// Marks the thread's next atomic updates, until [`end_unused`], as updates whose results are not used: they may read
+/// uninitialised memory. Returns `value`.
 #[inline(always)]
 pub fn begin_unused<T>(value: T) -> T {
     if is_watching() {
@@ -133,7 +133,7 @@ pub fn begin_unused<T>(value: T) -> T {
     value
 }
 
-/// Ends what [`begin_unused`] has begun, with the result that nobody uses.
+/// Ends what [`begin_unused`] has begun. `_unused` is the result that is not used.
 #[inline(always)]
 pub fn end_unused<T>(_unused: T) {
     if is_watching() {
@@ -149,10 +149,10 @@ fn note_unused(is_unused: bool) {
     }
 }
 
-/// Tells that the thread may be waiting for a write to global memory: now and then it lets others run. The loads and
-/// updates of [`memory`](crate::memory) that can be waited with call this themselves.
+/// Notes that the thread may be waiting for a write to global memory. After some calls, it lets other threads run. The
+/// loads and updates of [`memory`](crate::memory) that can be used to wait call this themselves.
 ///
-/// Before it goes on the thread waits for its block's turn, as the [crate's documentation](crate) describes.
+/// The thread then waits for its block's turn, as the [crate's documentation](crate) describes.
 #[track_caller]
 pub fn poll() {
     let block = expect_current("thread::poll");
@@ -160,22 +160,21 @@ pub fn poll() {
     block.poll(Location::caller());
 }
 
-/// Tells that the thread may be waiting for a write of its own block, to shared memory: now and then it lets others
-/// run.
+/// Notes that the thread may be waiting for a write to shared memory by its own block. After some calls, it lets other
+/// threads run.
 #[track_caller]
 pub fn poll_block() {
     expect_current("thread::poll_block").poll(Location::caller());
 }
 
-/// Tells that what the thread does is work and no waiting, though it may have looked so: its polls so far were not in
-/// vain.
+/// Notes that the thread makes progress: its polls so far do not count as waiting.
 pub fn note_work() {
     expect_current("thread::note_work").note_progress();
 }
 
-/// Writes a message to the simulator's output, as a whole: no other message comes in between. Messages of different
-/// blocks come in the order of the blocks. A message that the output does not take is lost. Outside of a kernel it goes to
-/// standard output: device code that is called from there, in a test, may print.
+/// Writes a message as a whole to the simulator's output. Messages of different blocks appear in the order of the
+/// blocks. A message that the output cannot take is lost. Outside of a kernel, it is written to standard output, so
+/// that device code may print when a test calls it on the host.
 pub fn print(args: fmt::Arguments<'_>) {
     let Some(block) = current() else {
         std::print!("{args}");

@@ -11,7 +11,7 @@ impl<'a> Threads<'a> {
         Self(block)
     }
 
-    /// Runs `body` once for each of them.
+    /// Runs `body` once for each thread.
     #[inline(always)]
     pub fn run(self, body: impl Fn()) {
         loop {

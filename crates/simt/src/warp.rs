@@ -1,9 +1,9 @@
 //! Warp operations.
 //!
-//! Lanes are not in lock-step: each runs on its own, and each operation here is a rendezvous of the lanes named in
-//! `mask` that have not exited. All of them must come to the same operation, at the same source line, with the same
-//! mask, and a caller must be in its own mask; anything else is a fault as soon as nobody can go on. Only [`sync`] may be
-//! called at different lines, as since sm_70.
+//! Lanes do not run in lock-step. Each operation here is a meeting of the lanes in `mask` that have not exited. All of
+//! them must reach the same operation, at the same source line, with the same mask, and the caller must be in its own
+//! mask. Otherwise the launch faults when no thread can continue. Only [`sync`] may be called at different lines, as on
+//! devices since sm_70.
 
 use std::panic::Location;
 
@@ -19,8 +19,8 @@ pub fn sync(mask: u32) {
     expect_current("warp::sync").meet(request);
 }
 
-/// Hands `value` to the lanes of `mask`, and gives what `source_lane` handed over; `None` if that lane does not take
-/// part, because it is not in the mask or has exited.
+/// Exchanges values among the lanes of `mask`. Returns the `value` of `source_lane`, or `None` if that lane does not
+/// participate because it is not in the mask or has exited.
 #[inline(always)]
 #[track_caller]
 pub fn exchange(mask: u32, value: u64, source_lane: u32) -> Option<u64> {
@@ -29,7 +29,7 @@ pub fn exchange(mask: u32, value: u64, source_lane: u32) -> Option<u64> {
     expect_current("warp::exchange").meet(request)
 }
 
-/// The lanes of `mask` whose `predicate` holds, one bit per lane. Lanes that have exited count as not holding it.
+/// Returns the lanes of `mask` whose `predicate` is true, one bit per lane. Lanes that have exited count as false.
 #[inline(always)]
 #[track_caller]
 pub fn ballot(mask: u32, predicate: bool) -> u32 {
@@ -39,7 +39,8 @@ pub fn ballot(mask: u32, predicate: bool) -> u32 {
     votes.unwrap_or_default() as u32
 }
 
-/// The lanes of `mask` that take part and have the same `value` as the caller, and all that take part, one bit per lane.
+/// Returns the participating lanes of `mask` with the same `value` as the caller, and all participating lanes, one bit
+/// per lane.
 #[inline(always)]
 #[track_caller]
 pub fn match_any(mask: u32, value: u64) -> (u32, u32) {
@@ -48,7 +49,7 @@ pub fn match_any(mask: u32, value: u64) -> (u32, u32) {
     (result as u32, (result >> 32) as u32)
 }
 
-/// What `reduction` makes of the values of the lanes of `mask` that take part.
+/// Returns the `reduction` of the values of the participating lanes of `mask`.
 #[inline(always)]
 #[track_caller]
 pub fn reduce(mask: u32, value: u64, reduction: Reduction) -> u64 {
@@ -56,8 +57,8 @@ pub fn reduce(mask: u32, value: u64, reduction: Reduction) -> u64 {
     expect_current("warp::reduce").meet(request).unwrap_or_default()
 }
 
-/// The lanes that run together with the caller: itself alone, as simulated lanes never are in lock-step. Devices may
-/// give any set that contains the caller, so a kernel must not rely on more.
+/// Returns the lanes that run together with the caller: only itself, because simulated lanes do not run in lock-step.
+/// Devices may return any set that contains the caller, so a kernel must not rely on more.
 #[inline(always)]
 #[track_caller]
 pub fn active_mask() -> u32 {

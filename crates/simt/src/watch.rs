@@ -1,9 +1,16 @@
-//! Who watches a launch, and what a watcher is told.
+//! The interface of watchers: the checker and the profiler of a launch.
 //!
-//! A launch that is watched runs on one OS thread. Everything that its watcher is told happens in one order, in which the
-//! memory really changes: the watcher is told of an access right before it is made, and no other thread runs in between.
+//! A watched launch runs on one OS thread, so all notifications come in one order, in which memory really changes. The
+//! watcher is notified of an access immediately before it is made, and no other thread runs in between.
 //!
-//! A watcher never runs or stops a thread. It returns what shall happen [`Next`], and the block sees to that.
+//! A watcher never runs or stops a thread. It returns [`Next`], and the block does that.
+//!
+//! # Design
+//!
+//! The checker and the profiler are the two watchers, one for each question: is the launch right, and what does it
+//! cost. A watcher is told of an event before it happens, and of the block only its context: index, current thread,
+//! shared memory. It never calls the scheduler, so a watcher cannot change the order that it observes other than by
+//! what it returns.
 
 use std::cell::Cell;
 
@@ -14,35 +21,35 @@ use crate::scope::Scope;
 use crate::source::Line;
 use crate::synchronisations::SyncKind;
 
-/// What an access does.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Reads.
     Load,
     /// Writes.
     Store,
-    /// Begins an asynchronous copy: what is there is unspecified until the copy is over.
+    /// Begins an asynchronous copy. The contents are unspecified until the copy ends.
     Discard,
-    /// Writes what the asynchronous copy brings, which the thread has waited for.
+    /// Ends an asynchronous copy for which the thread has waited, and writes its values.
     Fill,
-    /// Reads, as one step for the threads of the scope.
+    /// Reads atomically for the threads of the scope.
     AtomicLoad(MemoryOrder, Scope),
-    /// Writes, as one step for the threads of the scope.
+    /// Writes atomically for the threads of the scope.
     AtomicStore(MemoryOrder, Scope),
-    /// Reads and writes, as one step for the threads of the scope.
+    /// Reads and writes atomically for the threads of the scope.
     Update(Scope),
-    /// Arrives at a barrier in shared memory: an update whose thread learns nothing by it.
+    /// Arrives at a barrier in shared memory: an update that acquires nothing.
     Arrive,
 }
 
 impl Access {
-    /// Whether the access reads.
+    /// Returns true if the access reads.
     #[inline(always)]
     pub(crate) fn reads(self) -> bool {
         matches!(self, Self::Load | Self::AtomicLoad(..) | Self::Update(_) | Self::Arrive)
     }
 
-    /// Whether the access writes.
+    /// Returns true if the access writes.
     #[inline(always)]
     pub(crate) fn writes(self) -> bool {
         matches!(
@@ -56,12 +63,12 @@ impl Access {
         !matches!(self, Self::Load | Self::Store | Self::Discard | Self::Fill)
     }
 
-    /// Whether the access is the beginning or the end of an asynchronous copy.
+    /// Returns true if the access is the beginning or the end of an asynchronous copy.
     pub(crate) fn is_of_copy(self) -> bool {
         matches!(self, Self::Discard | Self::Fill)
     }
 
-    /// Whether the access is one step for the threads of its own block alone.
+    /// Returns true if the access is atomic only for the threads of its own block.
     #[inline(always)]
     pub(crate) fn is_for_block(self) -> bool {
         matches!(
@@ -71,15 +78,16 @@ impl Access {
     }
 }
 
-/// What an atomic load or store orders.
+/// The ordering of an atomic load or store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MemoryOrder {
-    /// Nothing but itself.
+    /// Orders no other access.
     Relaxed,
-    /// A store releases and a load acquires: what came before the store comes before what follows a load that reads its value.
+    /// A store releases and a load acquires. What precedes the store is ordered before what follows a load of its
+    /// value.
     AcquireRelease,
-    /// A load of a barrier in shared memory acquires what those released who arrived before its last phase was over, and
-    /// nothing of those who have arrived since.
+    /// A load of a barrier in shared memory. It acquires from the threads that arrived before the barrier's last phase
+    /// ended, and not from those that arrived later.
     Phase,
 }
 
@@ -88,76 +96,77 @@ pub(crate) enum MemoryOrder {
 pub(crate) struct Touch {
     pub(crate) space: Space,
     pub(crate) access: Access,
-    /// In global memory the host's address, in shared memory the block's.
+    /// The host's address in global memory, the block's in shared memory.
     pub(crate) address: usize,
     pub(crate) bytes: usize,
     pub(crate) at: Line,
 }
 
-/// What the block shall do after its watcher has been told something.
+/// What the block does next, as returned by its watcher.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// The current thread goes on.
+    /// Continues the current thread.
     GoOn,
-    /// The block's other threads run until each of them waits, polls or has exited. Then the watcher is asked again, by
+    /// Runs the block's other threads until each of them waits, polls or has exited. Then calls
     /// [`Watcher::access_again`].
     LetOthersRun,
-    /// The same, but the watcher is told right before, by [`Watcher::pause`], and after, by [`Watcher::resume`]. The
-    /// thread could go on, so its pause is not one of the waits from which the simulator concludes that a launch makes no progress.
+    /// Like `LetOthersRun`, between calls of [`Watcher::pause`] and [`Watcher::resume`]. The thread could continue, so
+    /// the pause does not count as waiting without progress.
     Pause,
-    /// The block ends with a fault of the current thread.
+    /// Ends the block with a fault of the current thread.
     Fault(Box<FaultKind>),
 }
 
-/// Follows one launch. What is told is told of the block's current thread, where nothing else is said.
+/// Watches one launch. Unless stated otherwise, notifications are about the block's current thread.
 pub(crate) trait Watcher {
-    /// The block begins: none of its threads has started.
+    /// The block begins; none of its threads has started.
     fn begin_block(&self, block: &BlockContext);
 
-    /// The block is done with: it has finished, or ended early.
+    /// The block has finished or ended early.
     fn end_block(&self, block: &BlockContext);
 
     /// The thread is about to make an access.
     fn access(&self, block: &BlockContext, touch: &Touch) -> Next;
 
-    /// The thread is about to make an access, before which others have run, as [`Next::LetOthersRun`] asked.
+    /// The thread is about to make an access, after others have run because of [`Next::LetOthersRun`].
     fn access_again(&self, _block: &BlockContext, _touch: &Touch) -> Next {
         Next::GoOn
     }
 
-    /// The thread has come to a branch and takes it, or not. Told in launches of which [`Told::Everything`] is.
+    /// The thread takes a branch, or does not. Only called in launches with [`Told::Everything`].
     fn branch(&self, _block: &BlockContext, _is_taken: bool, _at: Line) -> Next {
         Next::GoOn
     }
 
-    /// The thread is about to pause, as [`Next::Pause`] asked. The lanes `waiting` of its warp wait at a barrier or a warp
-    /// operation.
+    /// The thread is about to pause because of [`Next::Pause`]. The lanes `waiting` of its warp wait at a barrier or a
+    /// warp operation.
     fn pause(&self, _block: &BlockContext, _waiting: u32) {}
 
-    /// The thread goes on after its pause.
+    /// The thread continues after its pause.
     fn resume(&self, _block: &BlockContext) {}
 
-    /// Who may come to one line of a block barrier by different calls, or in different iterations of a loop.
+    /// Returns which threads may reach one line of a block barrier by different calls or in different loop iterations.
     fn allows_apart(&self) -> Apart {
         Apart::Lanes
     }
 
-    /// All threads of the block have met at the barrier at `at`, and none has gone on.
+    /// All threads of the block have reached the barrier at `at`, and none has continued.
     fn barrier(&self, block: &BlockContext, at: Line);
 
-    /// All blocks of the grid have met at a barrier of the grid, as each of them was told, and none has gone on.
+    /// All blocks of the grid have reached a barrier of the grid, and none has continued. Each was reported by
+    /// `barrier` before.
     fn grid_barrier(&self, _blocks: &[&BlockContext]) {}
 
-    /// `lanes` of `warp` have met for the operation `kind` at `at`, and none has gone on.
+    /// `lanes` of `warp` have met for the operation `kind` at `at`, and none has continued.
     fn warp_operation(&self, block: &BlockContext, warp: usize, lanes: u32, kind: SyncKind, at: Line);
 
-    /// The thread has just arrived, the last one of a phase, at the barrier at `address` of shared memory.
+    /// The thread has arrived at the barrier at `address` of shared memory as the last one of a phase.
     fn end_phase(&self, _block: &BlockContext, _address: usize) {}
 
-    /// The thread makes a fence for the threads of `scope`.
+    /// The thread executes a fence for the threads of `scope`.
     fn fence(&self, block: &BlockContext, scope: Scope);
 
-    /// The thread waits for the launches before, which the simulator never overlaps.
+    /// The thread waits for the previous launches, which the simulator never overlaps.
     fn dependencies(&self, _block: &BlockContext) -> Next {
         Next::GoOn
     }
@@ -166,33 +175,33 @@ pub(crate) trait Watcher {
     fn exit(&self, _block: &BlockContext) {}
 }
 
-/// Who may come to one line of a block barrier by different ways.
+/// The threads that may reach one line of a block barrier by different call paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Apart {
-    /// Any thread.
+    /// All threads, also the lanes of one warp.
     Lanes,
-    /// The lanes of a warp by one, and each warp by its own: what GPUs allow.
+    /// The warps of a block, as GPUs allow. All lanes of a warp must come by the same path.
     Warps,
-    /// All threads come by one.
+    /// None: all threads must come by the same path.
     Nobody,
 }
 
-/// What is told of a launch.
+/// The events of a launch of which its watcher is notified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Told {
-    /// Nothing: nobody watches.
+    /// None: the launch is not watched.
     Nothing,
-    /// All but branches.
+    /// All events but branches.
     NoBranches,
     Everything,
 }
 
 thread_local! {
-    /// What is told of the launch that the calling OS thread runs.
+    /// The notifications of the launch that the calling OS thread runs.
     static TOLD: Cell<Told> = const { Cell::new(Told::Nothing) };
 }
 
-/// Marks the calling OS thread as running a watched launch, as long as it lives.
+/// Marks the calling OS thread as running a watched launch while the value lives.
 pub(crate) struct Watching;
 
 impl Watching {
@@ -208,13 +217,13 @@ impl Drop for Watching {
     }
 }
 
-/// Whether the calling OS thread runs a launch that is watched.
+/// Returns true if the calling OS thread runs a watched launch.
 #[inline(always)]
 pub fn is_watching() -> bool {
     TOLD.get() != Told::Nothing
 }
 
-/// Whether it runs a launch of whose branches somebody wants to know.
+/// Returns true if the calling OS thread runs a launch whose watcher is notified of branches.
 #[inline(always)]
 pub(crate) fn is_watching_branches() -> bool {
     TOLD.get() == Told::Everything

@@ -1,16 +1,16 @@
-//! The way by which a thread came to where it is, as a report shows it.
+//! The call path of a thread, as reports show it.
 
 use std::fmt;
 
 use crate::source::SourceLocation;
 
-/// The calls and loops that a thread is in, the outermost first, as far as they stand in kernels and device code: loops with
-/// calls in them, and calls in branches.
+/// The calls and loops in which a thread is, the outermost first. Only those in kernels and device code are listed:
+/// loops that contain calls, and calls in branches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Way(pub Vec<WayStep>);
 
-/// A call or a loop that a thread is in.
+/// A call or a loop in which a thread is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum WayStep {
@@ -20,7 +20,7 @@ pub enum WayStep {
     Loop {
         /// The line.
         at: SourceLocation,
-        /// Which time its body runs, from 1.
+        /// The number of the iteration, from 1.
         iteration: u64,
     },
 }

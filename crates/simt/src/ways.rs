@@ -1,4 +1,11 @@
-//! The steps that the threads of a block are in: each stands on its thread's own stack, and the block knows the innermost one.
+//! The steps in which the threads of a block are. Each is on its thread's stack, and the block knows the innermost
+//! ones.
+//!
+//! # Design
+//!
+//! At a barrier the checker compares the steps of a warp's lanes. A strict check also compares those of the warp's
+//! first thread with the other warps'. Each step is a value on its thread's stack, so a launch that nobody watches pays
+//! nothing for it.
 
 use std::cell::Cell;
 use std::ptr;
@@ -7,23 +14,24 @@ use crate::lanes::{MAX_THREADS, Thread};
 use crate::source::{Line, is_same_line};
 use crate::way::{Way, WayStep};
 
-/// A call or a loop that a thread is in, from [`enter`](Self::enter) on, until it is left. It must not be moved in between,
-/// and steps are left in the reverse order: `#[kernel]` sees to both. A thread that ends within, by a fault, need not leave it.
+/// A call or a loop in which a thread is, from [`enter`](Self::enter) until it is left. It must not be moved in
+/// between, and steps must be left in reverse order: `#[kernel]` guarantees both. A thread that ends with a fault need
+/// not leave it.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Step {
     pub(crate) at: Line,
-    /// Which time the loop's body runs, from 1; 0 in a call.
+    /// The number of the loop's iteration, from 1; 0 for a call.
     pub(crate) iteration: Cell<u64>,
     pub(crate) outer: Cell<*const Step>,
-    /// Whether the block knows of it.
+    /// True if the block knows this step.
     pub(crate) is_noted: Cell<bool>,
 }
 
 /// The innermost step of each thread of a block.
 pub(crate) struct Ways {
     innermost: Box<[Cell<*const Step>]>,
-    /// Whether any is not null.
+    /// True if any pointer is not null.
     is_used: Cell<bool>,
 }
 
@@ -34,7 +42,7 @@ impl Default for Ways {
 }
 
 impl Ways {
-    /// For threads that have not begun.
+    /// Resets the steps for a new block.
     pub(crate) fn begin(&self) {
         if self.is_used.replace(false) {
             self.innermost.iter().for_each(|step| step.set(ptr::null()));
@@ -46,41 +54,44 @@ impl Ways {
         self.innermost[thread.linear() as usize % MAX_THREADS].replace(step)
     }
 
-    /// The steps of `thread`, the innermost first.
+    /// Returns the steps of `thread`, the innermost first.
     ///
     /// # Safety
-    /// The thread has begun, and neither ended nor been abandoned, and does not run on while the steps are used.
+    /// The thread must have started, and neither have ended nor been abandoned. It must not run while the steps are
+    /// used.
     unsafe fn of<'a>(&self, thread: Thread) -> impl Iterator<Item = &'a Step> {
         let mut next = self.innermost[thread.linear() as usize % MAX_THREADS].get();
         std::iter::from_fn(move || {
-            // SAFETY: a step that is noted stands on the thread's stack, which the caller vouches for: it is forgotten, here
-            // and by the steps inside of it, before it ends.
+            // SAFETY: a noted step is on the thread's stack, which the caller guarantees to exist. Each step is
+            // removed, here and from the steps inside it, before it ends.
             let step = unsafe { next.as_ref() }?;
             next = step.outer.get();
             Some(step)
         })
     }
 
-    /// Where two threads that are at the same line came there by different ways, both of them.
+    /// Returns the call paths of two threads at the same line, if they are different.
     ///
     /// # Safety
-    /// As for [`Ways::of`], of both.
+    /// As for [`Ways::of`], for both threads.
     #[inline]
     pub(crate) unsafe fn apart(&self, threads: [Thread; 2]) -> Option<[Way; 2]> {
         if !self.is_used.get() {
             return None;
         }
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees that neither thread runs or ends.
         let [one, other] = threads.map(|thread| unsafe { self.of(thread) });
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees that neither thread runs or ends.
         (!are_same(one, other)).then(|| threads.map(|thread| unsafe { self.way(thread) }))
     }
 
+    /// Returns the call path of `thread`.
+    ///
     /// # Safety
     /// As for [`Ways::of`].
     #[cold]
     unsafe fn way(&self, thread: Thread) -> Way {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees that the thread does not run or end.
         let steps = unsafe { self.of(thread) };
         let mut steps: Vec<WayStep> = steps
             .map(|step| match step.iteration.get() {
@@ -93,7 +104,7 @@ impl Ways {
     }
 }
 
-/// Whether both are the same steps, as often gone through.
+/// Returns true if both are the same steps in the same iterations.
 fn are_same<'a>(mut one: impl Iterator<Item = &'a Step>, mut other: impl Iterator<Item = &'a Step>) -> bool {
     loop {
         match (one.next(), other.next()) {

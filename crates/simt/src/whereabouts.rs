@@ -1,38 +1,38 @@
-//! Where a waiting thread stands.
+//! The state of a waiting thread.
 
 use std::fmt;
 
 use crate::geometry::Dim3;
 use crate::source::SourceLocation;
 
-/// What a thread other than the faulting one is at.
+/// The state of a thread other than the faulting one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Whereabouts {
     /// The thread's index in its block.
     pub thread: Dim3,
-    /// What it does.
+    /// The thread's activity.
     pub activity: Activity,
-    /// The source line that it waits at, where known. Of a thread that has exited: where it last accessed memory or
-    /// waited, which is known in launches that are checked.
+    /// The source line at which the thread waits, if known. For a thread that has exited, the line at which it last
+    /// accessed memory or waited, which is known in checked launches.
     pub location: Option<SourceLocation>,
 }
 
-/// What a thread that does not run is doing.
+/// The activity of a thread that does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Activity {
-    /// It has returned from the kernel.
+    /// The thread has returned from the kernel.
     Exited,
-    /// It waits at a block barrier.
+    /// The thread waits at a block barrier.
     AtBarrier,
-    /// It waits at a warp operation.
+    /// The thread waits at a warp operation.
     AtWarpOperation {
-        /// The mask that it gave.
+        /// The thread's mask.
         mask: u32,
     },
-    /// It polls for another thread's write.
+    /// The thread polls for another thread's write.
     Polling,
 }
 

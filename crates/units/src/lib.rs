@@ -1,8 +1,8 @@
-//! How numbers, times, sizes and lists of names are written in messages, tables and reports.
+//! Formats numbers, times, sizes and lists of names for messages, tables and reports.
 
 use std::fmt;
 
-/// A whole number in groups of three digits: `1,234,567`.
+/// Returns a number in groups of three digits: `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -15,7 +15,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// A rate of any magnitude in three digits: `0`, `12.3`, `4,560`, `1.65e11`.
+/// Displays a rate of any magnitude with three digits: `0`, `12.3`, `4,560`, `1.65e11`.
 pub struct Rate(pub f64);
 
 impl fmt::Display for Rate {
@@ -32,7 +32,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// A time of any magnitude in three digits or more: `0 s`, `496 ns`, `7.32 µs`, `12.3 ms`, `1,234 s`.
+/// Displays a time of any magnitude with at least three digits: `0 s`, `496 ns`, `7.32 µs`, `12.3 ms`, `1,234 s`.
 pub struct Seconds(pub f64);
 
 impl fmt::Display for Seconds {
@@ -47,7 +47,7 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// A number of bytes in binary units: `512 B`, `227 KiB`, `139.8 GiB`.
+/// Displays a number of bytes in binary units: `512 B`, `227 KiB`, `139.8 GiB`.
 pub struct Bytes(pub u64);
 
 impl fmt::Display for Bytes {
@@ -65,12 +65,12 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// `a, b or c`.
+/// Returns the names as `a, b or c`.
 pub fn alternatives(names: &[&str]) -> String {
     listed(names, "or")
 }
 
-/// `a, b and c`.
+/// Returns the names as `a, b and c`.
 pub fn conjunction(names: &[&str]) -> String {
     listed(names, "and")
 }
@@ -83,7 +83,7 @@ fn listed(names: &[&str], word: &str) -> String {
     }
 }
 
-/// A line broken between words where it is longer than `most` columns; what follows is indented.
+/// Breaks `line` between words where it is longer than `most` columns, and indents the further lines.
 pub fn wrapped(line: &str, indent: usize, most: usize) -> String {
     let mut text = String::with_capacity(line.len());
     let mut columns = 0;

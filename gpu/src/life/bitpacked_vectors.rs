@@ -11,6 +11,11 @@
 //!
 //! Idea: J. Luitjens, "Increase Performance with Vectorized Memory Access" (NVIDIA, 2013), applied to the stencil of
 //! [`life_bitpacked()`](super::life_bitpacked).
+//!
+//! # Design
+//!
+//! The kernel serves boards whose width is a multiple of 128. It loads all rows of a thread before the first shuffle.
+//! It has no loop over strips, whose constants would take the registers of the rows.
 
 use cuda_std::{Global, GlobalMut, kernel, thread, unroll, warp};
 

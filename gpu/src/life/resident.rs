@@ -20,6 +20,11 @@
 //! the circle is symmetric, however many blocks a margin spans. Along x, each of two neighbouring blocks reads the
 //! words beside its own, which the other block owns. If the last word of a row has fewer than 32 cells, the first block
 //! and the block with the last word but one also read from each other.
+//!
+//! # Design
+//!
+//! The numbers of the exchanges continue from launch to launch, also in a graph: nothing is cleared between launches. A
+//! block waits only for the blocks around it.
 
 use cuda_std::{Global, GlobalMut, kernel, shared_array, thread, unroll, warp};
 

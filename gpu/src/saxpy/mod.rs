@@ -13,6 +13,15 @@
 //!
 //! Sources: M. Harris, "CUDA Pro Tip: Write Flexible Kernels with Grid-Stride Loops", NVIDIA, 2013; N. Wilt, "The CUDA
 //! Handbook", ch. 11; J. Luitjens, "CUDA Pro Tip: Increase Performance with Vectorized Memory Access", NVIDIA, 2013.
+//!
+//! # Design
+//!
+//! saxpy, scale and reduce have a second kernel under their last rung for views that do not begin at a multiple of 16
+//! bytes (`…_unaligned`). It starts with the first whole vector of memory. The host knows a view's address on every
+//! device and chooses, so the kernels for aligned views contain no fast code for others.
+//!
+//! The blocks of `saxpy_vectorised` end after one vector per thread. Only the last block goes on: a function that is
+//! not inlined takes the elements that are in no whole vector, or that a smaller grid has left.
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 

@@ -16,6 +16,15 @@
 //! Sources: B. Tuomanen, "Hands-On GPU Programming with Python and CUDA", ch. 4, for the first three (after Hillis and
 //! Steele, and Blelloch); D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVIDIA,
 //! 2016, for the last two.
+//!
+//! # Design
+//!
+//! The single-pass scans need no memset, which would take 2 µs, and work in graphs: one word counts tickets and
+//! launches, and every flag contains the number of its launch (`tile_states`). They need no fence, whatever the
+//! element's size ([`published`](crate::collective::published)).
+//!
+//! The first block of a pipelined scan's team closes the team after a fixed number of polls. No block then waits for
+//! one that is not resident, and two scans may share a device.
 
 mod head;
 mod tile_states;

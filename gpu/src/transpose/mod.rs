@@ -20,6 +20,19 @@
 //!
 //! Sources: M. Harris, "An Efficient Matrix Transpose in CUDA C/C++", NVIDIA, 2013; G. Ruetsch and P. Micikevicius,
 //! "Optimizing Matrix Transpose in CUDA", NVIDIA, 2009.
+//!
+//! # Design
+//!
+//! The last rung has two kernels that take any size, and two more for some sizes:
+//!
+//! - [`transpose_vectorised()`] where 16 bytes divide the rows, the columns and the addresses.
+//! - [`transpose_unaligned()`] elsewhere: each column begins at another place in a sector, and a block takes of each
+//!   column the rows whose elements fill whole sectors of *y*.
+//! - [`transpose_gathered()`] for large matrices of bytes and halves.
+//! - [`transpose_plain()`] for smaller matrices of words and double words, in three shapes, the larger for larger
+//!   matrices.
+//!
+//! The host chooses. `tuning.rs` has the shapes of tiles and blocks, and the sizes at which the choice changes.
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 

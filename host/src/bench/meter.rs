@@ -1,4 +1,13 @@
 //! Times of a point: runs with cold caches by device events, and by the host's clock; and calls in a series.
+//!
+//! # Design
+//!
+//! Before every timed run a kernel reads more bytes than the caches hold. No run then finds its data in a cache, and
+//! the host enqueues the launch before the device is ready for it: events see the device's time alone.
+//!
+//! Sums and scans of few elements are also timed in a series: 64 calls launched one after the other between two events,
+//! starting on an idle device. Successive calls take turns over so many inputs that the L2 holds none of the next one.
+//! Where launching takes the host longer than the work takes the device, this figure is the host's time.
 
 use std::time::{Duration, Instant};
 

@@ -1,5 +1,11 @@
 //! `host reduce`, `host scan` and so on, the same command for every algorithm: each rung's time, bandwidth, and error against
 //! the reference.
+//!
+//! # Design
+//!
+//! The driver compiles the kernels of small inputs while the command opens the GPU. To find out which ones these are,
+//! the work is recorded on a simulated device with the GPU's number of multiprocessors. A wrong prediction costs time
+//! only.
 
 use std::num::NonZeroUsize;
 

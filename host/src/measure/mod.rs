@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{anyhow, bail};
+use anyhow::anyhow;
 use clap::Args;
 use cuda_std::Rung;
 use launch::{Device, Error};
@@ -15,6 +15,8 @@ use gridstride::error::AlgorithmError;
 use units::conjunction;
 use workbench::WorkbenchError;
 use workbench::deviation::Deviation;
+
+pub use program::memory::check_memory;
 
 pub mod command;
 pub(crate) mod split;
@@ -150,19 +152,6 @@ pub fn copy_speed(device: &Device, bytes: u64) -> Result<f64, Error> {
     to.copy_from(&from)?;
     let timing = median_time(device, || to.copy_from(&from))?;
     Ok(2.0 * len as f64 / timing.seconds / 1e9)
-}
-
-/// Refuses work that needs more memory than the device has free, before anything is done.
-///
-/// # Errors
-/// How much is needed and free, and `remedy`.
-pub fn check_memory(device: &Device, needed: u64, remedy: &str) -> anyhow::Result<()> {
-    let free = device.properties()?.memory_free_bytes;
-    if needed > free {
-        let name = device.name();
-        bail!("{} are needed on {name}, and {} are free: {remedy}", Bytes(needed), Bytes(free));
-    }
-    Ok(())
 }
 
 /// One kernel's part of a report.
@@ -375,14 +364,6 @@ mod tests {
         assert_eq!(json["left_out"][1], "walk's rung leap does not offer 5 steps: it offers 1 step");
         assert_eq!(json["kernels"][0]["share_of_copy"], 0.5);
         assert_eq!(json["kernels"][1]["wrong"]["index"], 3);
-    }
-
-    #[test]
-    fn too_much_memory_is_refused_with_both_numbers() {
-        let device = simulator();
-        assert!(check_memory(&device, 1 << 20, "").is_ok());
-        let message = check_memory(&device, 1 << 60, "ask for fewer with --n").unwrap_err().to_string();
-        assert!(message.contains("1 EiB") && message.contains("free: ask for fewer with --n"), "{message}");
     }
 
     #[test]

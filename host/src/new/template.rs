@@ -1,4 +1,9 @@
 //! What a new project is made of: the files of `examples/own-kernel`, with another name and other places of the crates.
+//!
+//! # Design
+//!
+//! The template is the folder `examples/own-kernel` itself, which the program embeds as texts. The project that a user
+//! gets is therefore the one that is built and tested here.
 
 use std::fmt;
 

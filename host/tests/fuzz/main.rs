@@ -8,8 +8,8 @@ use std::cell::Cell;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use host::life::format::{Format, read_pattern_bytes};
 use life::Board;
+use life_formats::{Format, read_pattern_bytes};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -72,7 +72,7 @@ fn seeds() -> Vec<Vec<u8>> {
     .map(|text| text.as_bytes().to_vec())
     .into();
     let mut picture = Vec::new();
-    host::life::picture::write_png(&Board::random(40, 30, 0.3, 1).unwrap(), &mut picture).unwrap();
+    life_formats::picture::write_png(&Board::random(40, 30, 0.3, 1).unwrap(), &mut picture).unwrap();
     seeds.push(picture);
     seeds
 }

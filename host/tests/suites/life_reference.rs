@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
-use host::life::format::{Format, read_pattern};
 use life::reference::*;
 use life::{Board, Pattern};
+use life_formats::{Format, read_pattern};
 
 /// The folder of patterns at the workspace's root.
 fn folder() -> PathBuf {

@@ -66,7 +66,7 @@ pub trait LifeExt {
     /// ```
     ///
     /// # Errors
-    /// [`LifeError::Launch`] when the device fails or has too little memory.
+    /// [`LifeError::Algorithm`] when the device fails or has too little memory.
     fn life(&self, board: &Board) -> Result<Simulation, LifeError>;
 }
 

@@ -18,6 +18,12 @@
 //! beside the strip. Each generation makes one more column and row of the margins wrong, and after 16 generations they are filled
 //! again. In between, each band of rows that fits a core's cache is advanced by all 16 at once. Topologies differ in what
 //! margins are filled with, rules in what is computed from nine vectors.
+//!
+//! # Design
+//!
+//! The engine is a crate of its own because it has to be compiled optimised: its vectors are registers only then. The
+//! instructions (portable, AVX2, AVX-512) are chosen when a board is made. It is an engine and no kernel: the kernels
+//! are compared with the plain reference, and so is the engine.
 
 mod ages;
 mod corners;

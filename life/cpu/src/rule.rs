@@ -1,4 +1,9 @@
 //! What the cells of a vector become: by Life's own logic, by counts, or by a table of all neighbourhoods.
+//!
+//! # Design
+//!
+//! A rule has three forms here: Life's circuit; one that counts neighbours and selects by masks; and, for any table of
+//! 512 neighbourhoods, a tree of selections whose leaves share the 16 tables of two cells.
 
 use crate::vector::Vector;
 

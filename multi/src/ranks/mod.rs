@@ -3,6 +3,14 @@
 //! What is spread over them asks a [`Communicator`] alone. [`alone`] is that of a program which is no part of several;
 //! [`in_threads`] makes ranks of threads, for tests; and with the feature `mpi`, `mpi` gives that of the program that `mpirun`
 //! started.
+//!
+//! # Design
+//!
+//! Only this module knows MPI. It carries bytes between host memories; a CUDA-aware MPI is not needed. Users take a
+//! `&dyn Communicator`, and tests pass one whose ranks are threads. All ranks must make the same calls in the same
+//! order.
+//!
+//! A rank that fails aborts all ranks, but first gives ranks of lower number time to report the same error.
 
 use thiserror::Error;
 

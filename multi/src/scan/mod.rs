@@ -1,4 +1,10 @@
 //! Scan of a vector split over members.
+//!
+//! # Design
+//!
+//! The total before a part enters its scan through the part's first element: it is combined with that element while the
+//! member scans. No kernel knows of parts, and the results of the parts are combined on the host, in order. All devices
+//! are given their work before the host waits for the first.
 
 use gpu::operator::Operator;
 use launch::{Buffer, Device};

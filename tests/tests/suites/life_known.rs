@@ -2,9 +2,9 @@
 
 use cuda_std::Ladder;
 use gpu::life::life_shared;
-use host::life::format;
 use launch::{Buffer, Device, LaunchConfig};
 use life::{Board, CpuSimulation, LifeRung, Pattern, Simulation};
+use life_formats::{Format, read_pattern};
 use tests::{gpu, simulated};
 
 fn one_of_each() -> impl Iterator<Item = Device> {
@@ -12,7 +12,7 @@ fn one_of_each() -> impl Iterator<Item = Device> {
 }
 
 fn pattern(text: &str) -> Pattern {
-    format::read_pattern(text, format::Format::Rle).unwrap()
+    read_pattern(text, Format::Rle).unwrap()
 }
 
 fn centred(size: (usize, usize), text: &str) -> Board {

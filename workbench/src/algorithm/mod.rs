@@ -2,6 +2,15 @@
 //!
 //! An [`Algorithm`] turns options into a [`Problem`]; that makes [`Inputs`] on a device, on which a rung is [`Prepared`] and
 //! run, in a queue: at once, or in a graph.
+//!
+//! # Design
+//!
+//! The program measures, benchmarks, explains and checks by these four traits alone: it has no list of algorithms. The
+//! macro `with_number!` chooses the element type once, where a problem is made; nothing behind the traits looks at a
+//! type's name.
+//!
+//! References are plain, and in higher precision for floats. A benchmark row says whether its rung is the default, and
+//! the algorithm's `works()` state what that rung is to reach, so a new rung needs no change in the tables.
 
 use cuda_std::{KernelInfo, Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
@@ -156,7 +165,7 @@ pub trait Problem: Send + Sync {
     /// Whether the rung takes it on this device.
     ///
     /// # Errors
-    /// [`AlgorithmError::NotBuilt`] says what the rung offers instead.
+    /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) says what the rung offers instead.
     fn check(&self, device: &Device, rung: &Rung) -> Result<(), WorkbenchError>;
 
     /// What runs where no rung is named: the fastest one for its type, operator and size on the device. Two where that depends on
@@ -211,7 +220,8 @@ pub trait Inputs {
     /// Makes a rung ready to run on them.
     ///
     /// # Errors
-    /// [`AlgorithmError::NotBuilt`] as for [`Problem::check`]; no memory for what the rung needs.
+    /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) as for [`Problem::check`]; no memory for what the
+    /// rung needs.
     fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError>;
 }
 

@@ -1,7 +1,7 @@
 //! `check-ptx`: proves that `gpu/ptx` is what the present sources give, and that every GPU takes it.
 //!
-//! A module's header names the sources that it was made from and the text that they gave. Where the compiler is at hand
-//! that made it, it is built again too. The kernels' code, as PTX and as the SASS of some architectures, is held against what
+//! `sources.tsv` has the hash of the sources that a module was made from, and its header that of the text that they gave. Where
+//! the compiler is at hand that made it, it is built again too. The kernels' code, as PTX and as the SASS of some architectures, is held against what
 //! is expected of it.
 
 use std::cmp::Reverse;
@@ -19,7 +19,8 @@ use crate::ptx;
 use crate::ptxas::{self, Assembled, Ptxas};
 use crate::resources::{self, NEWEST, Table};
 use crate::sources;
-use crate::workspace::{Algorithms, Workspace};
+use crate::stamps::Stamps;
+use crate::workspace::{Algorithms, GPU_MANIFEST, Workspace};
 
 mod code;
 mod disassembly;
@@ -64,7 +65,7 @@ struct CheckedIn {
     arch: Arch,
     text: String,
     header: Header,
-    /// Whether the header names the present sources; otherwise there is no point in building them again.
+    /// Whether it was made from the present sources; otherwise there is no point in building it again.
     is_current: bool,
 }
 
@@ -88,7 +89,7 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     if options.rebuild == Rebuild::Never {
         println!("rebuild: not asked for");
     } else {
-        skipped = rebuild(workspace, &algorithms, &modules, &mut findings);
+        skipped = rebuild(workspace, &modules, &mut findings);
     }
     let of_table = modules.iter().filter_map(CheckedIn::of_table).collect::<Vec<_>>();
     let kernels = kernels::all(workspace, &algorithms)?;
@@ -113,7 +114,15 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
 
 /// Compares the files there are with those there should be, and their recorded hashes with the sources'.
 fn sources_agree(workspace: &Workspace, algorithms: &Algorithms, findings: &mut Vec<String>) -> Result<Vec<CheckedIn>> {
-    let mut modules = Vec::new();
+    let mut modules: Vec<CheckedIn> = Vec::new();
+    let stamps = Stamps::read(&workspace.ptx())?;
+    let mut outdated = Vec::new();
+    for (algorithm, present) in sources::hashes(workspace, algorithms)? {
+        if let Some(finding) = stamps.finding(&algorithm, &present) {
+            findings.push(finding);
+            outdated.push(algorithm);
+        }
+    }
     for (file, algorithm, arch) in build_ptx::expected(algorithms) {
         let path = workspace.ptx().join(&file);
         let text = match fs::read_to_string(&path) {
@@ -128,11 +137,12 @@ fn sources_agree(workspace: &Workspace, algorithms: &Algorithms, findings: &mut 
             findings.push(format!("{file} has no header, so it was not made by `cargo xtask build-ptx`"));
             continue;
         };
-        let present = sources::hash(workspace, algorithms, &algorithm)?;
-        let finding = header_finding(&file, &header, &algorithm, arch, &present);
-        let is_current = finding.is_none();
+        let finding = header_finding(&file, &header, &algorithm, arch);
+        let is_current = finding.is_none() && !outdated.contains(&algorithm);
         findings.extend(finding);
         findings.extend(text_finding(&file, &header, below));
+        let earlier = modules.last().filter(|earlier| earlier.algorithm == algorithm);
+        findings.extend(earlier.and_then(|earlier| sameness_finding(earlier, &file, &text)));
         modules.push(CheckedIn { file, path, algorithm, arch, text, header, is_current });
     }
     for stranger in build_ptx::strangers(&workspace.ptx(), algorithms)? {
@@ -142,13 +152,21 @@ fn sources_agree(workspace: &Workspace, algorithms: &Algorithms, findings: &mut 
 }
 
 /// What a module's header says that is not so.
-fn header_finding(file: &str, header: &Header, algorithm: &str, arch: Arch, sources: &str) -> Option<String> {
-    if header.arch != arch || header.features != [algorithm] {
+fn header_finding(file: &str, header: &Header, algorithm: &str, arch: Arch) -> Option<String> {
+    (header.arch != arch || header.features != [algorithm]).then(|| {
         let features = header.features.join(", ");
-        return Some(format!("{file} says that it is {features} for {}, not {algorithm} for {arch}", header.arch));
-    }
-    (header.sources.as_deref() != Some(sources))
-        .then(|| format!("{file} was made from other sources than the present ones: run `cargo xtask build-ptx`"))
+        format!("{file} says that it is {features} for {}, not {algorithm} for {arch}", header.arch)
+    })
+}
+
+/// A module whose text is that of the architecture before it.
+fn sameness_finding(earlier: &CheckedIn, file: &str, text: &str) -> Option<String> {
+    (ptx::instructions_of(&earlier.text) == ptx::instructions_of(text)).then(|| {
+        let CheckedIn { file: other, algorithm, .. } = earlier;
+        format!(
+            "{file} has the instructions of {other}: take {algorithm} out of [package.metadata.ptx] in {GPU_MANIFEST}"
+        )
+    })
 }
 
 /// What is wrong with the text `below` a module's header.
@@ -164,12 +182,7 @@ fn text_finding(file: &str, header: &Header, below: &str) -> Option<String> {
 }
 
 /// Builds again what the compilers at hand have built before, and compares the texts. Gives what was skipped.
-fn rebuild(
-    workspace: &Workspace,
-    algorithms: &Algorithms,
-    modules: &[CheckedIn],
-    findings: &mut Vec<String>,
-) -> Vec<String> {
+fn rebuild(workspace: &Workspace, modules: &[CheckedIn], findings: &mut Vec<String>) -> Vec<String> {
     let search = Search::run(&workspace.gpu());
     let mut skipped = Vec::new();
     let mut by_arch: BTreeMap<Arch, Vec<(&CheckedIn, &Toolchain)>> = BTreeMap::new();
@@ -186,7 +199,6 @@ fn rebuild(
     let results = parallel::map(&groups, |group| {
         let finding = |&(module, toolchain): &(&CheckedIn, &Toolchain)| match build_ptx::module(
             workspace,
-            algorithms,
             toolchain,
             &module.algorithm,
             module.arch,

@@ -9,7 +9,7 @@ fn header() -> Header {
         arch: Arch::Sm70,
         krate: "gpu".to_owned(),
         features: vec!["life".to_owned()],
-        sources: Some("sha256:1".to_owned()),
+        sources: None,
         text: None,
     }
 }
@@ -27,16 +27,26 @@ fn a_module(file: &str, compiler: &str) -> CheckedIn {
 }
 
 #[test]
-fn a_header_must_agree_with_name_and_sources() {
-    let finding = |header: &Header, algorithm: &str, arch, sources: &str| {
-        header_finding("life.sm_70.ptx", header, algorithm, arch, sources)
-    };
-    assert_eq!(finding(&header(), "life", Arch::Sm70, "sha256:1"), None);
-    assert!(finding(&header(), "life", Arch::Sm70, "sha256:2").unwrap().contains("other sources"));
-    assert!(finding(&header(), "life", Arch::Sm90, "sha256:1").unwrap().contains("not life for sm_90"));
-    assert!(finding(&header(), "scan", Arch::Sm70, "sha256:1").unwrap().contains("not scan"));
-    let unhashed = Header { sources: None, ..header() };
-    assert!(finding(&unhashed, "life", Arch::Sm70, "sha256:1").is_some());
+fn a_header_must_agree_with_the_name() {
+    let finding = |algorithm: &str, arch| header_finding("life.sm_70.ptx", &header(), algorithm, arch);
+    assert_eq!(finding("life", Arch::Sm70), None);
+    assert!(finding("life", Arch::Sm90).unwrap().contains("not life for sm_90"));
+    assert!(finding("scan", Arch::Sm70).unwrap().contains("not scan"));
+}
+
+#[test]
+fn an_architecture_without_instructions_of_its_own_is_found() {
+    let text = |arch: u32, half: &str| format!("// arch\n.version 7.{arch}\n.target sm_{arch}\n{{\n\t{half}\n}}\n");
+    let old = "{ .reg .b32 tmp; mov.b64 {tmp, %r13}, %rd38; }";
+    let earlier = CheckedIn { text: text(70, old), ..a_module("life.sm_70.ptx", "") };
+    let finding = |half: &str| sameness_finding(&earlier, "life.sm_90.ptx", &text(90, half));
+    let found = finding("mov.b64 \t{_, %r13}, %rd38;").unwrap();
+    assert!(
+        found.contains("life.sm_90.ptx has the instructions of life.sm_70.ptx") && found.contains("gpu/Cargo.toml")
+    );
+    assert!(finding(old).is_some());
+    assert_eq!(finding("mov.b64 \t{_, %r14}, %rd38;"), None);
+    assert_eq!(finding("griddepcontrol.wait;"), None);
 }
 
 #[test]

@@ -106,6 +106,20 @@ impl Instruction {
     }
 }
 
+/// A module's text without what differs from architecture to architecture where the instructions are the same: its head, and
+/// how the half of a register that is not needed is written.
+pub fn instructions_of(text: &str) -> Vec<String> {
+    let is_head = |line: &&str| ["//", ".version", ".target"].iter().any(|start| line.starts_with(start));
+    let without_register = |line: &str| {
+        let rest = line.trim().strip_prefix("{ .reg .b")?;
+        let (_, moved) = rest.split_once(" tmp; ")?;
+        Some(moved.strip_suffix(" }")?.replace("{tmp,", "{_,"))
+    };
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines = text.lines().filter(|line| !is_head(line));
+    lines.map(|line| words(&without_register(line).unwrap_or_else(|| line.to_owned()))).collect()
+}
+
 /// Name and size of the array of bytes that a declaration such as `.shared .align 16 .b8 name[64]` makes.
 fn shared_array(statement: &str) -> Option<(String, u64)> {
     let declaration = statement.strip_prefix(".shared")?;

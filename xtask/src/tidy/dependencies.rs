@@ -23,9 +23,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("gridstride", &["gpu", "launch", "ptx_embed", "units"]),
     ("multi", &["gridstride"]),
     ("life", &["multi", "life_cpu"]),
+    ("life_formats", &["life"]),
     ("workbench", &["life"]),
     ("program", &["workbench"]),
-    ("host", &["program"]),
+    ("life_app", &["program", "life_formats"]),
+    ("host", &["life_app"]),
     ("tests", &["host"]),
     ("examples", &["life"]),
     ("cuda_builder", &["cuda_stub"]),
@@ -105,7 +107,7 @@ mod tests {
         let dependency = |&(name, ours): &(&str, bool)| Dependency {
             name: name.to_owned(),
             path: ours.then(|| "/w/x".into()),
-            rename: None,
+            ..Dependency::default()
         };
         let package = Package {
             name: name.to_owned(),

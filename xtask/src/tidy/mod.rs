@@ -54,10 +54,7 @@ impl<'a> File<'a> {
         let mut parts = Parts::default();
         parts.visit_file(&syn::parse_file(text)?);
         let tokens = syntax::flat(text.parse()?);
-        // What the workspace's own `examples` show is what a user's program is to look like.
-        let inner = path.strip_prefix("examples/").unwrap_or(path);
-        let is_test = inner.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "benches" | "examples"));
-        Ok(File { path, text, tokens, parts, is_test })
+        Ok(File { path, text, tokens, parts, is_test: is_test(path) })
     }
 
     /// The places at which `texts` are the next tokens. `::` is two of them.
@@ -80,6 +77,13 @@ impl<'a> File<'a> {
     fn finding(&self, line: usize, message: impl Into<String>) -> Finding {
         finding(self.path, line, message)
     }
+}
+
+/// Whether a file is a test by its path.
+pub(crate) fn is_test(path: &str) -> bool {
+    // What the workspace's own `examples` show is what a user's program is to look like.
+    let inner = path.strip_prefix("examples/").unwrap_or(path);
+    inner.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "benches" | "examples"))
 }
 
 fn finding(path: &str, line: usize, message: impl Into<String>) -> Finding {

@@ -1,14 +1,14 @@
-//! Functions that the text calls and does not have.
+//! External functions of a PTX text: those that it calls and does not define.
 
 use std::borrow::Cow;
 
-/// Those that the driver has.
+/// The functions that the driver provides.
 pub const PROVIDED: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
-/// C's comparison of bytes, by which `core` compares slices of integers. LLVM takes it that there is one.
+/// C's functions to compare bytes, with which `core` compares slices of integers. LLVM assumes that they exist.
 const COMPARISONS: [&str; 2] = ["memcmp", "bcmp"];
 
-/// Gives `memcmp` and `bcmp` their bodies, where the text declares them.
+/// Adds the bodies of `memcmp` and `bcmp`, if the text declares them.
 pub fn define_comparisons(ptx: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(ptx);
     for name in COMPARISONS {
@@ -27,7 +27,7 @@ pub fn define_comparisons(ptx: &str) -> Cow<'_, str> {
     text
 }
 
-/// The body: words as long as they are equal, where both begin at a multiple of four, then bytes.
+/// Returns the body. It compares words while they are equal, if both addresses are multiples of four, and then bytes.
 fn comparison(name: &str, result: &str) -> String {
     format!(
         "{{
@@ -72,12 +72,13 @@ ${name}_end:
     )
 }
 
-/// The first function that is declared and that nobody provides. The driver would refuse to load the text.
+/// Returns the first declared function that is not provided. The driver would refuse to load the text.
 pub fn undefined(ptx: &str) -> Option<&str> {
     ptx.lines().filter_map(declared).find(|name| !PROVIDED.contains(name))
 }
 
-/// The function that the line declares: `.extern .func (.param .b32 result) name`, and its parameters in the lines that follow.
+/// Returns the function that the line declares: `.extern .func (.param .b32 result) name`. Its parameters are in the
+/// next lines.
 fn declared(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix(".extern")?.trim_start().strip_prefix(".func")?.trim_start();
     let rest = match rest.strip_prefix('(') {

@@ -1,14 +1,14 @@
-//! What the architecture has no instructions for.
+//! Fallbacks for instructions that an architecture lacks.
 
 use std::fmt;
 
 use crate::arch::Arch;
 
-/// How the comment starts: `// cuda_std fallback <part> <architecture>`.
+/// The start of the comment: `// cuda_std fallback <part> <architecture>`.
 const FALLBACK: &str = "// cuda_std fallback ";
 
-/// A part of `cuda_std` that a module uses and that its architecture has no instructions for. The module has other code in
-/// their place, with the same results: slower, and not asynchronous.
+/// A part of `cuda_std` that a module uses and for which its architecture has no instructions. The module has other
+/// code instead, with the same results but slower and not asynchronous.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[non_exhaustive]
 pub struct Fallback {
@@ -24,12 +24,12 @@ impl fmt::Display for Fallback {
     }
 }
 
-/// Each fallback that `cuda_std` noted in `ptx`, once, and the text without the notes.
+/// Returns the fallbacks that `cuda_std` has noted in `ptx`, each once, and the text without the notes.
 pub fn take(ptx: &str) -> (String, Vec<Fallback>) {
     let (mut text, mut fallbacks) = (String::with_capacity(ptx.len()), Vec::new());
     let mut lines = ptx.split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
-        // The note stands alone between the comments that enclose inline assembly.
+        // The note is alone between the comments that enclose inline assembly.
         let is_opened = line.trim() == "// begin inline asm";
         let note = if is_opened { lines.peek().copied().unwrap_or_default() } else { line };
         match note.trim().strip_prefix(FALLBACK).and_then(fallback) {

@@ -1,13 +1,13 @@
-//! Flushing subnormal numbers: no flag of `rustc` asks LLVM for it, so that the instructions are marked in the text.
+//! Flushes subnormal numbers to zero by marking instructions in the text, because `rustc` has no flag for it.
 
-/// What takes or gives an `f32` and knows `.ftz`.
+/// The instructions on `f32` that have the modifier `.ftz`.
 const MARKED: &[&str] = &[
     "abs", "add", "cos", "cvt", "div", "ex2", "fma", "lg2", "mad", "max", "min", "mul", "neg", "rcp", "rsqrt", "set",
     "setp", "sin", "sqrt", "sub",
 ];
 
-/// The PTX text with `.ftz` in every instruction on `f32` that knows it: subnormal operands and results are zero. Inline
-/// assembly stays as its author wrote it.
+/// Returns the PTX with `.ftz` in every instruction on `f32` that supports it: subnormal operands and results are zero.
+/// Inline assembly is not changed.
 pub fn flush_subnormals(ptx: &str) -> String {
     let mut inline = false;
     let mut text = String::with_capacity(ptx.len());
@@ -25,11 +25,11 @@ pub fn flush_subnormals(ptx: &str) -> String {
     text
 }
 
-/// The instruction with `.ftz`, if it is one that knows it.
+/// Returns the instruction with `.ftz`, if it supports it.
 fn flushing(line: &str) -> Option<String> {
     let start = line.len() - line.trim_start().len();
     let (indent, rest) = line.split_at(start);
-    // A guard, such as `@%p1`, stands before the instruction.
+    // A predicate, such as `@%p1`, may precede the instruction.
     let guard = if rest.starts_with('@') { rest.find(char::is_whitespace)? + 1 } else { 0 };
     let (guard, rest) = rest.split_at(guard);
     let (instruction, operands) = rest.split_at(rest.find(char::is_whitespace)?);
@@ -44,7 +44,7 @@ fn flushing(line: &str) -> Option<String> {
     Some(format!("{indent}{guard}{}{operands}", marked.join(".")))
 }
 
-/// Where among its modifiers an instruction has `.ftz`, if it can have it.
+/// Returns the position of `.ftz` among an instruction's modifiers, if it supports it.
 fn place(name: &str, modifiers: &[&str]) -> Option<usize> {
     let types = modifiers.len() - modifiers.iter().rev().take_while(|part| is_type(part)).count();
     let saturating = types.checked_sub(1).filter(|&last| modifiers[last] == "sat");

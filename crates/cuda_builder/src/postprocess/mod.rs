@@ -1,15 +1,15 @@
-//! From the compiler's PTX to the text that is kept: launch bounds set, free of what differs between two machines.
+//! Processes the compiler's PTX: sets launch bounds, and removes what differs between machines.
 //!
-//! - `#[kernel(max_threads = M, min_blocks = B)]` has no counterpart in `rustc`; it leaves the comment
-//!   `// cuda_std launch_bounds <kernel> <M> <B>` (`B` = 0: none), which becomes `.maxntid` and `.minnctapersm` here.
-//! - Shared arrays whose size is known in a function alone cannot be declared there. The function leaves the comment
+//! - `#[kernel(max_threads = M, min_blocks = B)]` has no counterpart in `rustc`. It leaves the comment `// cuda_std
+//!   launch_bounds <kernel> <M> <B>` (`B` = 0: none), which becomes `.maxntid` and `.minnctapersm` here.
+//! - Shared arrays whose size is only known inside a function cannot be declared there. The function leaves the comment
 //!   `// cuda_std shared_array <symbol> <bytes>` before it uses the symbol, which is declared here.
-//! - No static of `rustc` is in constant memory. `// cuda_std constant <symbol>` puts one there.
-//! - Where an architecture lacks the instructions of a part of `cuda_std`, other code stands in for them. Its comment
-//!   `// cuda_std fallback <part> <architecture>` is taken out, and [`BuildOutput`](crate::BuildOutput) lists the parts.
-//! - `memcmp`, by which `core` compares slices of integers, is nobody's: it gets a body here.
-//! - Symbol names contain hashes of compiler flags and folders. They are numbered in the order in which they appear.
-//! - Trailing blanks and repeated empty lines go; a header says what the text was made from.
+//! - `rustc` puts no static into constant memory. `// cuda_std constant <symbol>` moves one there.
+//! - If an architecture lacks the instructions of a part of `cuda_std`, the module contains a fallback. Its comment `//
+//!   cuda_std fallback <part> <architecture>` is removed, and [`BuildOutput`](crate::BuildOutput) lists the parts.
+//! - `memcmp`, with which `core` compares slices of integers, is defined in no library: its body is added here.
+//! - Symbol names contain hashes of compiler flags and folders. They are replaced by numbers in order of appearance.
+//! - Trailing blanks and repeated empty lines are removed, and a header describes the text's origin.
 
 mod externs;
 mod fallbacks;
@@ -24,14 +24,14 @@ pub use fallbacks::{Fallback, take as take_fallbacks};
 pub use flush::flush_subnormals;
 pub use header::Header;
 
-/// How the comment that carries a kernel's launch bounds starts.
+/// The start of the comment with a kernel's launch bounds.
 const LAUNCH_BOUNDS: &str = "// cuda_std launch_bounds ";
 
-/// What is wrong with a PTX text.
+/// An error in a PTX text.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PtxError {
-    /// A launch bounds comment that is not of the form above.
+    /// A launch bounds comment that does not have the form above.
     #[error("cannot read the launch bounds in `{0}`: expected `{LAUNCH_BOUNDS}<kernel> <threads> <blocks>`")]
     Malformed(String),
     /// A block cannot have this many threads.
@@ -39,18 +39,19 @@ pub enum PtxError {
     Threads {
         /// The kernel's name in the PTX.
         kernel: String,
-        /// What its bounds say.
+        /// The number of threads in its launch bounds.
         threads: u32,
     },
     /// Launch bounds without their kernel.
     #[error("launch bounds are given for `{0}`, which is no kernel of this module")]
     UnknownKernel(String),
-    /// A comment on a symbol's state space that is not of the form above, or names no static.
+    /// A comment about a symbol's state space that does not have the form above, or names no static.
     #[error("cannot follow `{0}`: no such static is declared in the PTX")]
     Space(String),
-    /// A function that is called, and that neither the crate nor the driver has.
+    /// A function that is called, and that neither the crate nor the driver defines.
     #[error(
-        "the kernels call `{0}`, which is declared `extern` and defined nowhere: of such functions the driver has {known}",
+        "the kernels call `{0}`, which is declared `extern` and not defined: the only such functions of the driver are \
+        {known}",
         known = externs::PROVIDED.join(", ")
     )]
     Undefined(String),
@@ -71,18 +72,18 @@ struct Bounds {
     blocks: u32,
 }
 
-/// The text that is kept: `ptx` as the compiler wrote it, normalised, under `header`.
+/// Returns the final text: the compiler's `ptx`, normalised, under `header`.
 ///
 /// # Errors
-/// If a launch bounds comment cannot be read or names no kernel of the module, or a function is called that is nowhere.
+/// If a launch bounds comment is malformed or names no kernel of the module, or if a called function is not defined.
 pub fn finish(ptx: &str, header: &Header) -> Result<String, PtxError> {
     Ok(format!("{header}{}", process(ptx)?))
 }
 
-/// [`finish`] without the header.
+/// Does the same as [`finish`], without the header.
 ///
 /// # Errors
-/// As [`finish`].
+/// As for [`finish`].
 pub fn process(ptx: &str) -> Result<String, PtxError> {
     let ptx = externs::define_comparisons(ptx);
     match externs::undefined(&ptx) {
@@ -103,7 +104,7 @@ fn parse_bounds(line: &str, rest: &str) -> Result<(String, Bounds), PtxError> {
     Ok((kernel.to_owned(), Bounds { threads, blocks }))
 }
 
-/// The kernel whose entry starts in this line.
+/// Returns the kernel whose entry starts in this line.
 fn entry_name(line: &str) -> Option<&str> {
     let (before, after) = line.split_once(".entry ")?;
     let is_directive = before.split_whitespace().all(|word| word.starts_with('.'));
@@ -111,7 +112,7 @@ fn entry_name(line: &str) -> Option<&str> {
     (is_directive && end > 0).then(|| &after[..end])
 }
 
-/// Turns the comments into directives, which stand between an entry's parameters and its body.
+/// Turns the comments into directives between an entry's parameters and its body.
 fn apply_launch_bounds(ptx: &str) -> Result<String, PtxError> {
     let mut bounds: BTreeMap<String, Bounds> = BTreeMap::new();
     let mut lines = Vec::new();
@@ -132,7 +133,7 @@ fn apply_launch_bounds(ptx: &str) -> Result<String, PtxError> {
         if let Some(kernel) = entry_name(line) {
             pending = bounds.remove(kernel);
         }
-        // The body's brace is alone in its line; a parameter list holds none.
+        // The brace of the body is alone in its line; a parameter list contains none.
         if line.trim() == "{"
             && let Some(Bounds { threads, blocks }) = pending.take()
         {
@@ -150,7 +151,7 @@ fn apply_launch_bounds(ptx: &str) -> Result<String, PtxError> {
     }
 }
 
-/// Gives the hashes in symbol names numbers, in the order in which they appear.
+/// Replaces the hashes in symbol names by numbers, in order of appearance.
 fn rename_hashes(ptx: &str) -> String {
     let mut names = Names::default();
     let mut text = String::with_capacity(ptx.len());
@@ -167,7 +168,7 @@ fn rename_hashes(ptx: &str) -> String {
     text
 }
 
-/// The hashes met so far, by kind.
+/// The hashes found so far, by kind.
 #[derive(Default)]
 struct Names {
     crates: HashMap<String, usize>,
@@ -182,7 +183,7 @@ impl Names {
             *names.entry(hash.to_owned()).or_insert(next)
         };
         if symbol.starts_with("_R") {
-            // `Cs<hash>_` before a crate's name; `Cs_`, `Cs0_`, `Cs1_` are the scheme's own 1st, 2nd, 3rd.
+            // `Cs<hash>_` precedes a crate's name. `Cs_`, `Cs0_`, `Cs1_` are the scheme's own 1st, 2nd, 3rd.
             rewrite(
                 symbol,
                 "Cs",
@@ -235,7 +236,7 @@ fn is_hex(c: char) -> bool {
     c.is_ascii_digit() || ('a'..='f').contains(&c)
 }
 
-/// Copies `symbol`, replacing each run of `digits` that follows `mark` and that is a hash.
+/// Copies `symbol`, and replaces each run of `digits` that follows `mark` and that is a hash.
 fn rewrite(
     symbol: &str,
     mark: &str,
@@ -260,7 +261,7 @@ fn rewrite(
     out.push_str(rest);
 }
 
-/// No trailing blanks, no two empty lines in a row, none at the end.
+/// Removes trailing blanks, repeated empty lines, and empty lines at the end.
 fn trim(ptx: &str) -> String {
     let mut text = String::with_capacity(ptx.len());
     let mut empty = false;

@@ -1,4 +1,4 @@
-//! Tests of the post-processing, on texts in the form in which LLVM writes them.
+//! Tests of the post-processing, on texts as LLVM writes them.
 
 use super::*;
 
@@ -47,7 +47,7 @@ fn bounds_stand_between_the_parameters_and_the_body() {
 fn bounds_without_their_kernel_are_an_error() {
     let text = MODULE.replace("launch_bounds scale ", "launch_bounds scal ");
     assert_eq!(process(&text), Err(PtxError::UnknownKernel("scal".to_owned())));
-    // A device function of that name is no kernel.
+    // A device function of this name is no kernel.
     let text = "// cuda_std launch_bounds look 32 0\n.func  look(\n)\n{\n}\n";
     assert_eq!(process(text), Err(PtxError::UnknownKernel("look".to_owned())));
 }

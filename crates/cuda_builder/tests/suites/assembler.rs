@@ -1,4 +1,4 @@
-//! NVIDIA's assembler.
+//! Runs NVIDIA's assembler.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use cuda_builder::Arch;
 
-/// Those that `ci/install-tools.sh` has put in `target`, and the one in the `PATH`.
+/// Returns the assemblers that `ci/install-tools.sh` has installed in `target`, and the one in the `PATH`.
 fn found() -> Vec<PathBuf> {
     let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools/lib");
     let below = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -16,7 +16,7 @@ fn found() -> Vec<PathBuf> {
     all.filter(|file| file.is_file()).collect()
 }
 
-/// Assembles `file` for `arch`, if one is there that knows that architecture.
+/// Assembles `file` for `arch`, if an assembler exists that knows the architecture.
 ///
 /// # Panics
 /// If it does not assemble.
@@ -27,7 +27,7 @@ pub fn assemble(file: &Path, arch: Arch) {
             command.arg(format!("-arch={arch}")).arg(file).arg("-o").arg(file.with_extension("cubin")).output();
         let output = output.unwrap();
         let message = String::from_utf8_lossy(&output.stderr);
-        // The newest one has forgotten the oldest GPUs.
+        // The newest assembler no longer supports the oldest GPUs.
         if !message.contains("is not defined for option 'gpu-name'") {
             assert!(output.status.success(), "{}: {message}", file.display());
             return;

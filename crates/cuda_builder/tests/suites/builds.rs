@@ -1,4 +1,4 @@
-//! Builds real PTX from the sample crate in `fixtures/`, where this machine has a compiler that can.
+//! Builds PTX from the sample crate in `fixtures/`, if this machine has a suitable compiler.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/kernels")
 }
 
-/// A copy of the sample crate in another folder.
+/// Copies the sample crate to another folder.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -31,18 +31,18 @@ fn builder(toolchain: &Toolchain, krate: &Path, target: &Path) -> CudaBuilder {
     CudaBuilder::new(krate).toolchain(toolchain.clone()).target_dir(target).source_hash("none")
 }
 
-/// The PTX of the feature `fill`.
+/// Returns the PTX of the feature `fill`.
 fn fill(toolchain: &Toolchain, krate: &Path, target: &Path) -> String {
     let build = builder(toolchain, krate, target).default_features(false).features(["fill"]).build();
     build.unwrap_or_else(|error| panic!("{error}")).ptx
 }
 
-/// The instructions of a module, without its header.
+/// Returns the instructions of a module without its header.
 fn without_comments(ptx: &str) -> String {
     ptx.lines().filter(|line| !line.starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-/// The compiled `core`s of a target folder, with the times of their making.
+/// Returns the compiled `core`s of a target folder with their modification times.
 fn cores(target: &Path) -> Vec<(PathBuf, SystemTime)> {
     let folder = target.join("sm_70/nvptx64-nvidia-cuda/cuda-builder/deps");
     let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -53,11 +53,11 @@ fn cores(target: &Path) -> Vec<(PathBuf, SystemTime)> {
         .collect()
 }
 
-/// The variable by which the test below, run again by itself, finds that it is a build script for these kernels.
+/// The variable that makes the test below, run again in a child process, act as a build script for these kernels.
 const KERNELS: &str = "CUDA_BUILDER_TEST_KERNELS";
 const FEATURES: &str = "CUDA_BUILDER_TEST_FEATURES";
 
-/// A build script leaves what `launch::include_ptx!` includes, or prints what the compiler said as it said it.
+/// Checks that a build script writes the file for `launch::include_ptx!`, or prints the compiler's messages unchanged.
 fn embedded(toolchain: &Toolchain, sample: &Path, target: &Path) {
     let out = tempfile::tempdir().unwrap();
     let run = |features: &str, rustc: &Path| {
@@ -86,7 +86,7 @@ fn embedded(toolchain: &Toolchain, sample: &Path, target: &Path) {
     assert!(!succeeded);
     assert!(stderr.starts_with("error: the feature `broken` does not compile\n  --> src/lib.rs:"), "{stderr}");
 
-    // Without a compiler there is a warning, and a module for the simulator alone.
+    // Without a compiler there is a warning, and a module for the simulator only.
     let (succeeded, stdout, stderr) = run("fill", Path::new("/nonexistent/rustc"));
     assert!(succeeded, "{stderr}");
     assert!(
@@ -96,7 +96,7 @@ fn embedded(toolchain: &Toolchain, sample: &Path, target: &Path) {
     assert_eq!(included(), "&[PtxModule { path: \"sample_kernels\", images: &[] }]\n");
 }
 
-/// One test, since each step would wait for the lock of the others' target folder.
+/// One test, because each step would wait for the lock of the others' target folder.
 #[test]
 fn builds_the_sample_kernels() {
     if let Some(kernels) = std::env::var_os(KERNELS) {
@@ -110,7 +110,7 @@ fn builds_the_sample_kernels() {
     let lock = fs::read(sample.join("Cargo.lock")).unwrap();
     let builder = |krate: &Path, target: &Path| builder(&toolchain, krate, target);
 
-    // The default features, release, copied to where the caller says.
+    // The default features, release, copied to the caller's path.
     let out = here.join("out/scale.ptx");
     let target = here.join("target");
     let scale = builder(&sample, &target).copy_to(&out).build().unwrap_or_else(|error| panic!("{error}"));
@@ -126,7 +126,7 @@ fn builds_the_sample_kernels() {
     assert!(scale.ptx.contains("\n.target sm_70\n"), "{}", scale.ptx);
     assert!(scale.ptx.contains(")\n.maxntid 256, 1, 1\n.minnctapersm 4\n{"), "{}", scale.ptx);
     assert!(!scale.ptx.contains(".entry fill"), "{}", scale.ptx);
-    // A panic is a trap: neither a call nor a message is left, though the host's profile says otherwise.
+    // A panic is a trap: no call and no message is left, although the host's profile says otherwise.
     assert!(scale.ptx.contains("trap;"), "{}", scale.ptx);
     assert!(!scale.ptx.contains("call"), "{}", scale.ptx);
     assert!(!scale.ptx.contains(".loc"), "{}", scale.ptx);
@@ -136,7 +136,7 @@ fn builds_the_sample_kernels() {
     assert!(text.contains(".entry fill") && !text.contains(".entry scale"), "{text}");
     assert!(text.contains("5table6square"), "{text}");
 
-    // A file of the intermediate folder is not trusted to be there.
+    // The intermediate file may have been removed.
     fs::remove_dir_all(target.join("sm_70/assembly")).unwrap();
     assert_eq!(fill(&toolchain, &sample, &target), text);
 
@@ -148,7 +148,8 @@ fn builds_the_sample_kernels() {
     assert!(!lines.contains(&*here.to_string_lossy()), "{lines}");
     assert!(!lines.contains(".target sm_70, debug"), "{lines}");
 
-    // The capabilities that Rust-CUDA's kernels ask for, up to the architecture, and a feature by `cargo`'s own arguments.
+    // The capabilities that Rust-CUDA's kernels test for, up to the architecture, and a feature by `cargo`'s own
+    // arguments.
     let by_arguments = builder(&sample, &target).default_features(false).build_args(&["--features", "floats"]);
     let ptx = by_arguments.build().unwrap_or_else(|error| panic!("{error}")).ptx;
     let writes = |number: f32| ptx.contains(&format!(", {};", number.to_bits()));
@@ -156,7 +157,7 @@ fn builds_the_sample_kernels() {
 
     embedded(&toolchain, &sample, &target);
 
-    // What the compiler says reaches the caller.
+    // The compiler's message reaches the caller.
     let error = builder(&sample, &target).features(["broken"]).build().unwrap_err().to_string();
     assert!(error.contains("the feature `broken` does not compile"), "{error}");
     let error = builder(&sample, &target).features(["unheard_of"]).build().unwrap_err().to_string();
@@ -164,7 +165,7 @@ fn builds_the_sample_kernels() {
 
     assert_eq!(fs::read(sample.join("Cargo.lock")).unwrap(), lock);
 
-    // A project whose crates have the same names and places: each is built with its own. Its sources are the older ones.
+    // A project whose crates have the same names and paths: each is built with its own sources, which are older here.
     let twin = scratch("twin");
     copy(&fixture(), &twin);
     let dependency = twin.join("table/src/lib.rs");
@@ -191,7 +192,7 @@ fn builds_the_sample_kernels() {
     fs::rename(there.join("target"), &target).unwrap();
     assert_eq!(self::cores(&target), cores);
 
-    // Nor does a project with another profile compile `core` again.
+    // A project with another profile does not compile `core` again either.
     intrinsics::older_instructions_serve(builder(&intrinsics::kernels(), &target));
     assert_eq!(self::cores(&target), cores);
 }

@@ -1,4 +1,4 @@
-//! Whether sums and products are contracted changes no result of the mathematical functions.
+//! Tests that contraction of sums and products changes no result of the mathematical functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -7,12 +7,13 @@ use cuda_builder::Arch;
 
 use crate::{shared_build, toolchain};
 
-/// The registers that an instruction names.
+/// Returns the registers that an instruction names.
 fn operands(line: &str) -> Vec<&str> {
     line.split([' ', '\t', ',', ';']).filter(|word| word.starts_with('%')).collect()
 }
 
-/// The entries in which a product that does not say how it is rounded becomes part of a sum: the assembler may contract them.
+/// Returns the entries in which a product without a rounding mode is part of a sum, so that the assembler may contract
+/// them.
 fn contractible(ptx: &str) -> Vec<&str> {
     let has_one = |entry: &&str| {
         let lines = || entry.lines().map(|line| (line.trim_start(), operands(line)));
@@ -25,7 +26,8 @@ fn contractible(ptx: &str) -> Vec<&str> {
     ptx.split(".entry ").skip(1).filter(has_one).collect()
 }
 
-/// No product is contracted with a sum: neither by LLVM, which would change the counts, nor by the assembler.
+/// Checks that no product is contracted with a sum: neither by LLVM, which would change the counts, nor by the
+/// assembler.
 #[test]
 fn contraction_leaves_the_mathematics_as_it_is() {
     let krate = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mathematics");

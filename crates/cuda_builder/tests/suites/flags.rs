@@ -1,4 +1,4 @@
-//! What a project may ask of its PTX build.
+//! Tests of the options of a PTX build.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ fn flags_reach_the_square_root_of_the_device_library() {
     assert_eq!(roots(|builder| builder.ftz(true)), [exact - 1, 1, 0]);
 }
 
-/// Each flag changes the instructions that it names, and no other.
+/// Checks that each flag changes only the instructions that it names.
 #[test]
 fn flags_change_the_instructions_that_they_name() {
     let Some(toolchain) = toolchain(&fixture()) else { return };

@@ -1,4 +1,5 @@
-//! Every operation of the device library on bits, warps, blocks and the grid is the instruction that it should be.
+//! Tests that every operation of the device library on bits, warps, blocks and the grid compiles to the intended
+//! instruction.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +8,7 @@ use cuda_builder::{Arch, CudaBuilder};
 use crate::assembler::assemble;
 use crate::{scratch, shared_build, toolchain};
 
-/// What there is on every GPU.
+/// The instructions that every GPU has.
 const EVERYWHERE: &[&str] = &[
     // Atomics by scope, space and type.
     "atom.relaxed.gpu.global.add.f32",
@@ -56,7 +57,7 @@ const EVERYWHERE: &[&str] = &[
     "cvt.f32.f16",
 ];
 
-/// What there is from sm_80 on, and made of other instructions before.
+/// The instructions that exist from sm_80 on. Older GPUs use several others instead.
 const NEW: &[&str] = &[
     "atom.relaxed.gpu.global.add.noftz.bf16x2",
     "redux.sync.add.s32",
@@ -92,7 +93,7 @@ fn intrinsics_are_instructions() {
     contains_messages_and_no_other_calls(&ptx);
 }
 
-/// The same kernels for the oldest GPUs, which `build` is for: without what came later.
+/// Checks the same kernels for the oldest GPUs, for which `build` builds them: without later instructions.
 pub fn older_instructions_serve(build: CudaBuilder) {
     let (ptx, fallbacks) = assembled(build, Arch::Sm70);
     assert_eq!(fallbacks, ["`Barrier` has instructions from sm_80 on"]);
@@ -105,7 +106,7 @@ pub fn older_instructions_serve(build: CudaBuilder) {
     contains_messages_and_no_other_calls(&ptx);
 }
 
-/// The module's text and what it says of instructions that the architecture lacks.
+/// Returns the module's text and its fallbacks.
 fn assembled(build: CudaBuilder, arch: Arch) -> (String, Vec<String>) {
     let file = scratch(&format!("intrinsics.{arch}.ptx"));
     let build = build.copy_to(&file).build().unwrap_or_else(|error| panic!("{error}"));
@@ -113,7 +114,8 @@ fn assembled(build: CudaBuilder, arch: Arch) -> (String, Vec<String>) {
     (build.ptx, build.fallbacks.iter().map(ToString::to_string).collect())
 }
 
-/// An assertion's message has its place in the source, and slices are compared by a function that is there; nothing else is called.
+/// Checks that an assertion's message has its source position, and that slices are compared by a function of the
+/// module. Nothing else may be called.
 fn contains_messages_and_no_other_calls(ptx: &str) {
     let message = ptx.lines().filter(|line| line.contains(".global") && line.contains(".b8")).collect::<String>();
     assert!(ptx.contains("vprintf") && !message.is_empty(), "{ptx}");

@@ -1,4 +1,12 @@
 //! An element as something to operate on atomically, with a scope and an order.
+//!
+//! # Design
+//!
+//! An atomic operation is relaxed and has a scope. A stronger order is a fence of that scope beside it, because the
+//! hardware implements it so. Memory space and scope are known where a kernel is compiled, and one instruction is left.
+//!
+//! A view knows its memory space. An atomic type does not: it takes a generic address, which the simulator looks up in
+//! the block's shared memory.
 
 use core::fmt;
 use core::marker::PhantomData;

@@ -1,4 +1,9 @@
 //! The functions, one row each: what the trait, its implementations and the receiver are made of.
+//!
+//! # Design
+//!
+//! This table is the only list of the functions: each row has a name, the arguments and the largest error. From it come
+//! the trait `GpuFloat`, both implementations and the receiver of rewritten calls.
 
 /// Calls the macro `$make` with the rows: `name(arguments) -> result, largest error of f32, of f64`, each in units in the
 /// last place of the true value; 0 is the correctly rounded one. `F` is the float type.

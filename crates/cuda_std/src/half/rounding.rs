@@ -1,4 +1,9 @@
 //! Arithmetic on 16-bit floats by that of `f64`, rounded once: what the simulator does, and a GPU where it has no instruction.
+//!
+//! # Design
+//!
+//! `f64` represents the product of two 16-bit floats exactly. A sum after it is rounded to odd; rounding that to 16
+//! bits then gives the same result as a single rounding. NaNs have the bits that GPUs return.
 
 /// A format of 16 bits: how many of them are the fraction's; the others are the exponent's, and the sign.
 #[derive(Clone, Copy)]

@@ -241,7 +241,7 @@ fn methods_of_ones_own_with_names_of_slices_are_announced() {
     assert_eq!(found.len(), expected.len(), "{found:?}");
     for ((line, text), (comment, function)) in found.iter().zip(expected) {
         assert_eq!(*line, line_of(comment), "{text}");
-        assert!(text.contains(&format!("what `{function}` accesses of `x`")) && text.contains("by indices"), "{text}");
+        assert!(text.contains(&format!("the accesses of `{function}` to `x`")) && text.contains("by index"), "{text}");
     }
 }
 

@@ -162,7 +162,7 @@ fn each_fault_is_found_or_announced_at_its_line() {
             "bounds" => "out of bounds of",
             "unwritten" => "a read of",
             "race" => "data race on",
-            _ => "not checked: what",
+            _ => "not checked: the accesses of",
         };
         assert!(text.contains(says), "{name}: {fault} {notes:?}");
         let (_, start) = lines().find(|(line, _)| line.contains(&format!("{name}("))).unwrap();

@@ -1,4 +1,10 @@
 //! Places: what a dereference, an index or a field of one is, and what is told of it.
+//!
+//! # Design
+//!
+//! This module decides by syntax, `cuda_std`'s `observed` by types: the macro inserts the same call for every place,
+//! and the compiler picks the method that reports an access or the one that does nothing. An access by a pointer or
+//! slice stays Rust's own, with Rust's rules.
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{quote, quote_spanned};

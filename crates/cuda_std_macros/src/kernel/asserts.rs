@@ -1,4 +1,13 @@
 //! `assert!`, `println!` and the like in a kernel's body: `cuda_std`'s, which have a message on a GPU.
+//!
+//! # Design
+//!
+//! PTX is built with `panic = immediate-abort`: a panic is a `trap`, without a message. `#[kernel]` therefore replaces
+//! `assert!`, `assert_eq!` and `panic!` in a body by `cuda_std`'s macros. On a GPU these print block, thread, file,
+//! line and message by `vprintf` before the trap, in a function that is not inlined. In the simulator, which runs with
+//! overflow checks, a panic has its message and line anyway.
+//!
+//! The crate `gpu` turns the messages off by the feature `silent-asserts`, so that no kernel contains a call.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};

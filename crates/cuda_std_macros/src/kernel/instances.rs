@@ -1,4 +1,15 @@
 //! The instances of a generic kernel: one PTX entry each.
+//!
+//! # Design
+//!
+//! A generic kernel is written once and names its instances: `#[kernel(instances(T = [f32, i32], O = [Sum]))]`.
+//!
+//! For the GPU the macro puts the body into one module per combination, with `type T = f32;` in it. Even the size of a
+//! shared array may therefore depend on `T`. The entry is called `reduce_shuffle_f32_sum`.
+//!
+//! For the host it is a generic function, which can be called where `reduce_shuffle<T, O>: Kernel` holds: for the named
+//! instances. Code that is itself generic over `T` and `O` asks at run time: `reduce_shuffle::if_built::<T, O>(…)`
+//! returns a call if there is that instance.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};

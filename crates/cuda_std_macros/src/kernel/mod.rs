@@ -1,4 +1,20 @@
 //! `#[kernel]`: a PTX entry for the GPU, a typed call for the host.
+//!
+//! # Design
+//!
+//! For `nvptx64` a kernel becomes an `extern "ptx-kernel"` entry. For the host it becomes two items of the kernel's
+//! name:
+//!
+//! - A function with the same parameters, which returns a `Call`.
+//! - A type that implements `Kernel`. It has the kernel's `KernelInfo` (name, source line, launch bounds, generic
+//!   arguments, items per thread), and two functions per instance: one encodes a call's arguments, one runs its
+//!   threads.
+//!
+//! A `Call` keeps its arguments in place, whatever their types, and finds the functions by the kernel's type. The crate
+//! that declares a kernel compiles its body once, and `launch` has no generic code around it. A `Call<'a>` borrows the
+//! buffers behind its views.
+//!
+//! The kernel's module path (`gpu::life::bitpacked`) finds its PTX module (`gpu::life`); there is no list of names.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

@@ -1,4 +1,10 @@
 //! Shared memory that a kernel's body declares: arrays whose type or length is the function's own, and statics.
+//!
+//! # Design
+//!
+//! An array whose size is known only within a generic function cannot be declared by the macro. Its `asm!` contains a
+//! comment instead, from which `cuda_builder` makes the declaration. The size is part of the symbol; the simulator,
+//! too, has one array per source location and size.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! A GPU as a back end.
+//! Implements the back end's interface for a GPU.
 
 use std::any::{Any, TypeId};
 use std::ffi::c_void;
@@ -42,7 +42,7 @@ impl Backend for GpuDevice {
         let Gpu { name, compute_capability, memory_bytes, .. } = &self.context.gpu;
         let properties = || {
             let read = |attribute| sys::device_attribute(self.context.device.as_raw(), attribute);
-            // A newer driver may have stopped telling, and then says 0.
+            // A newer driver may no longer report this value, and returns 0.
             let mhz = |attribute| read(attribute).map(|khz| Some(khz / 1000).filter(|&mhz| mhz > 0));
             Ok(Properties {
                 name: name.clone(),
@@ -123,56 +123,58 @@ impl Backend for GpuDevice {
     unsafe fn write(&self, to: *mut u8, from: &[MaybeUninit<u8>]) -> Result<(), Error> {
         self.context.enter()?;
         let to = to.addr() as u64;
-        // SAFETY: the caller's word.
+        // SAFETY: `Backend::write` requires that `to` has `from.len()` bytes, which no other code accesses.
         if from.len() >= LEAST && unsafe { self.staging.upload(&self.context, to, from) }? {
             return Ok(());
         }
-        // SAFETY: the caller's word.
+        // SAFETY: `Backend::write` requires that `to` has `from.len()` bytes, which no other code accesses.
         unsafe { sys::copy_to_device(to, from) }.map_err(|code| self.cannot("upload", from.len(), code))
     }
 
     unsafe fn read(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error> {
         self.context.enter()?;
         let from = from.addr() as u64;
-        // SAFETY: the caller's word.
+        // SAFETY: `Backend::read` requires that both addresses are valid for `bytes` bytes.
         if bytes >= LEAST && unsafe { self.staging.download(&self.context, to, from, bytes) }? {
             return Ok(());
         }
-        // SAFETY: the caller's word.
+        // SAFETY: `Backend::read` requires that both addresses are valid for `bytes` bytes.
         unsafe { sys::copy_to_host(to, from, bytes) }.map_err(|code| self.cannot("download", bytes, code))
     }
 
     fn write_static(&self, of: &'static DeviceStatic, from: &[MaybeUninit<u8>]) -> Result<(), Error> {
         self.context.enter()?;
         let address = self.modules.static_address(&self.context, of)?;
-        // SAFETY: the static has as many bytes, and stays as long as its module is loaded.
+        // SAFETY: the static has `from.len()` bytes and lives as long as its module is loaded.
         unsafe { sys::copy_to_device(address, from) }.map_err(|code| self.cannot("set", from.len(), code))
     }
 
     unsafe fn read_static(&self, of: &'static DeviceStatic, to: *mut u8) -> Result<(), Error> {
         self.context.enter()?;
         let address = self.modules.static_address(&self.context, of)?;
-        // SAFETY: as above; the rest is the caller's word.
+        // SAFETY: the static has `of.bytes` bytes and lives as long as its module is loaded. `Backend::read_static`
+        // requires that `to` is valid for writing them.
         unsafe { sys::copy_to_host(to, address, of.bytes) }.map_err(|code| self.cannot("read", of.bytes, code))
     }
 
     unsafe fn zero(&self, start: *mut u8, bytes: usize) -> Result<(), Error> {
         self.context.enter()?;
-        // SAFETY: the caller's word; freeing the memory waits for the stream.
+        // SAFETY: `Backend::zero` requires that the bytes exist; freeing the memory waits for the stream.
         unsafe { sys::zero(start.addr() as u64, bytes, self.context.stream()) }
             .map_err(|code| self.cannot("clear", bytes, code))
     }
 
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error> {
         self.context.enter()?;
-        // SAFETY: the caller's word; freeing either memory waits for the stream.
+        // SAFETY: `Backend::copy` requires that the bytes exist without overlap; freeing either memory waits for the
+        // stream.
         unsafe { sys::copy_on_device(to.addr() as u64, from.addr() as u64, bytes, self.context.stream()) }
             .map_err(|code| self.cannot("copy", bytes, code))
     }
 
     unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error> {
         let source = self.same_kind(source)?;
-        // SAFETY: the caller's word.
+        // SAFETY: `Backend::copy_from` requires that the bytes exist, in this device's and in `source`'s memory.
         unsafe { peers::copy_in_queue((to, &self.context), (from, &source.context), bytes) }
     }
 
@@ -181,7 +183,7 @@ impl Backend for GpuDevice {
     }
 
     unsafe fn wait_for(&self, moment: &Moment) -> Result<(), Error> {
-        // SAFETY: the caller's word; the stream is of this context.
+        // SAFETY: `Backend::wait_for` requires an event of this back end; the stream is of this context.
         unsafe { events::wait(&self.context, self.context.stream(), moment) }
     }
 
@@ -207,7 +209,8 @@ impl Backend for GpuDevice {
     }
 
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
-        // SAFETY: the call holds what its kernel takes; its memory is the caller's word; the stream lives with the context.
+        // SAFETY: the call has the parameters of its kernel. `Backend::launch` requires that their memory is this
+        // device's. The stream lives as long as the context.
         unsafe { self.launch_in(self.context.stream(), call.info(), config, params) }
     }
 
@@ -218,7 +221,7 @@ impl Backend for GpuDevice {
     }
 
     unsafe fn graph(&self, work: Vec<Work>) -> Result<Box<dyn Prepared>, Error> {
-        // SAFETY: the caller's word.
+        // SAFETY: `Backend::graph` has the same requirements.
         Ok(Box::new(unsafe { GpuGraph::new(self, &work) }?))
     }
 
@@ -231,15 +234,15 @@ impl Backend for GpuDevice {
     }
 
     unsafe fn elapsed(&self, from: &Moment, to: &Moment) -> Result<Duration, Error> {
-        // SAFETY: the caller's word.
+        // SAFETY: `Backend::elapsed` requires events of this device.
         unsafe { events::elapsed(&self.context, from, to) }
     }
 
-    /// In which nothing waits for what is asked outside of them.
+    /// Returns streams that do not wait for work enqueued outside of them.
     fn streams(&self, count: usize) -> Result<Vec<Box<dyn BackendStream + '_>>, Error> {
         self.synchronize()?;
-        // A copy of pageable memory may have returned before the last of it was on the device.
-        // SAFETY: the default stream is always there.
+        // A copy of pageable memory may have returned before its last bytes were on the device.
+        // SAFETY: the default stream always exists.
         unsafe { sys::synchronize(sys::DEFAULT_STREAM) }
             .map_err(|code| self.context.error(code, || "synchronize".to_owned(), ""))?;
         (0..count).map(|_| Ok(Box::new(GpuStream::new(self)?) as _)).collect()
@@ -247,7 +250,7 @@ impl Backend for GpuDevice {
 }
 
 impl GpuDevice {
-    /// The GPU that `other` is, to copy from or to.
+    /// Returns `other` as a GPU, or an error if it is the simulator.
     pub(super) fn same_kind<'b>(&self, other: &'b dyn Backend) -> Result<&'b Self, Error> {
         let wrong = || Error::WrongDevice { what: "a copy".to_owned(), device: self.name().to_owned() };
         (other as &dyn Any).downcast_ref().ok_or_else(wrong)

@@ -1,4 +1,4 @@
-//! A launch by the driver's call alone, to measure what other launches add.
+//! A launch by the driver's call alone, to measure the overhead of other launches.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use crate::backend::Prepared;
 use crate::error::{Error, Launched};
 use crate::work::RecordedLaunch;
 
-/// What one `cuLaunchKernel` takes. It stays with its thread, in which the context was made current.
+/// The arguments of one `cuLaunchKernel`. It must be launched by the thread in which the context was made current.
 pub(super) struct BareGpuLaunch {
     function: CUfunction,
     launch: Box<RecordedLaunch>,
-    /// Where the parameters of the launch are.
+    /// The addresses of the launch's parameters.
     parameters: Vec<*mut c_void>,
     context: Arc<Context>,
 }
 
-// SAFETY: in a thread whose context is another, the driver refuses the launch. The addresses are those of its own
-// parameters, which nobody changes.
+// SAFETY: in a thread with another current context, the driver refuses the launch. The addresses point to parameters
+// that the value owns and that nothing changes.
 unsafe impl Send for BareGpuLaunch {}
-// SAFETY: as above; only `launch` uses them, which takes it mutably.
+// SAFETY: only `launch` uses the addresses, and it takes `&mut self`.
 unsafe impl Sync for BareGpuLaunch {}
 
 impl BareGpuLaunch {
     pub(super) fn new(function: CUfunction, launch: RecordedLaunch, context: &Arc<Context>) -> Self {
-        // In a box, so that the parameters stay where they are when this is moved.
+        // The box keeps the parameters at their addresses when this value is moved.
         let launch = Box::new(launch);
         let parameters = launch.params.starts().map(|start| std::ptr::from_ref(start).cast_mut().cast()).collect();
         Self { function, launch, parameters, context: context.clone() }
@@ -38,7 +38,8 @@ impl BareGpuLaunch {
 impl Prepared for BareGpuLaunch {
     unsafe fn launch(&mut self) -> Result<(), Error> {
         let RecordedLaunch { config, call, .. } = &*self.launch;
-        // SAFETY: the caller's word; the stream lives as long as the context. In another context the driver refuses it.
+        // SAFETY: `Prepared::launch` requires that the memory of the launch lives. The stream lives as long as the
+        // context. In another context the driver refuses the launch.
         unsafe { sys::launch(self.function, *config, self.context.stream(), &mut self.parameters) }
             .map_err(|code| self.context.error(code, || format!("launch {}", Launched::new(call.info(), *config)), ""))
     }

@@ -1,8 +1,19 @@
-//! Kernels that the driver has compiled for all contexts of this process, each once. It needs none for that: so a kernel can be
-//! compiled before a context is made, or meanwhile, and copies and launches go on beside it.
+//! Kernels that the driver has compiled for all contexts of this process, each once.
 //!
-//! Drivers can do so from CUDA 12.0 on. Where one cannot, or a kernel does not compile, there is no code here: whoever launches the
-//! kernel loads it as a module of its own context, and is told what is wrong.
+//! A library of the driver needs no context. A kernel can therefore be compiled before or while a context is made, and
+//! beside copies and launches. Drivers support this from CUDA 12.0 on. With an older driver, or if a kernel does not
+//! compile, there is no code here: the launch then loads the kernel as a module of its context and returns the error.
+//!
+//! # Design
+//!
+//! A context compiles one module at a time and does nothing else meanwhile, whatever the number of threads that ask.
+//! Code loaded by `cuLibraryLoadData` belongs to no context: the driver gets each kernel once per process, for all
+//! devices, and compiles several at once. While the driver starts, the texts are cut out for a GPU with 132
+//! multiprocessors.
+//!
+//! A wrong prediction costs time only. A kernel that was not predicted is compiled at its launch, and one that the
+//! driver refuses here is loaded again as a module of the context, whose error says why. Kernels with statics or
+//! tables, and drivers before CUDA 12.0, always take that path.
 
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
@@ -19,37 +30,37 @@ use super::sys::{self, DeviceAttribute, Library};
 use crate::module::{self, PtxImage, PtxModule};
 use crate::version::CudaVersion;
 
-/// A kernel's code.
+/// A kernel that the driver has compiled.
 #[derive(Clone, Debug)]
 pub(super) struct Compiled {
     library: Library,
     name: CString,
-    /// The kernel's own text.
+    /// The PTX of this kernel alone.
     pub(super) text: Arc<str>,
 }
 
 impl Compiled {
-    /// The kernel for the current context, if it can be had.
+    /// Returns the kernel's function for the current context, if the driver can provide it.
     pub(super) fn function(&self) -> Option<CUfunction> {
         sys::function_of_library(self.library, &self.name)
     }
 }
 
-/// Filled when the driver is done: with nothing if there is no code.
+/// Set when the driver has finished compiling: to `None` if there is no code.
 type Slot = Arc<OnceLock<Option<Compiled>>>;
 
-/// By the address of the image and the kernel's name.
+/// The slots, by the address of the image and the kernel's name.
 static SLOTS: Mutex<BTreeMap<(usize, &str), Slot>> = Mutex::new(BTreeMap::new());
 
-/// Multiprocessors of a GPU that is not known yet: those of an H100 and an H200.
+/// The number of multiprocessors that is assumed until the GPU is known: that of an H100 and an H200.
 const GUESSED_MULTIPROCESSORS: u32 = 132;
 
-/// Compiles what `kernels` gives for the multiprocessors of the GPU of that ordinal, if that can be used with the modules.
+/// Compiles the kernels that `kernels` returns for the GPU's number of multiprocessors, if the GPU can run the modules.
 pub(crate) fn compile(ordinal: u32, known: &'static [PtxModule], kernels: impl Fn(u32) -> Vec<&'static KernelInfo>) {
     if cuda_driver::load().is_err() {
         return;
     }
-    // The driver takes longer to start than it takes to cut out these kernels' texts, of all images.
+    // The driver takes longer to initialise than it takes to extract the PTX of these kernels from all images.
     let images_of = |module| module::find(known, module).map_or(&[][..], |place| known[place].images);
     let guessed = kernels(GUESSED_MULTIPROCESSORS);
     let places = guessed.iter().flat_map(|kernel| images_of(kernel.module).iter().map(|image| (image, kernel.name)));
@@ -65,7 +76,7 @@ pub(crate) fn compile(ordinal: u32, known: &'static [PtxModule], kernels: impl F
     }
 }
 
-/// The names of each image's kernels.
+/// Groups the names of kernels by image.
 fn by_image(
     places: impl Iterator<Item = (&'static PtxImage, &'static str)>,
 ) -> impl Iterator<Item = (&'static PtxImage, Vec<&'static str>)> {
@@ -76,7 +87,7 @@ fn by_image(
     images.into_values()
 }
 
-/// The code of `kernel`, as soon as it has been compiled.
+/// Returns the code of `kernel` when it has been compiled.
 pub(super) fn of(target: &Target, kernel: &'static KernelInfo) -> Option<Compiled> {
     target.compile(&[kernel]);
     let slots = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +100,7 @@ fn address(image: &'static PtxImage) -> usize {
     std::ptr::from_ref(image).addr()
 }
 
-/// The modules of a program, and for what they are compiled.
+/// The modules of a program, and the GPU and driver for which they are compiled.
 pub(super) struct Target {
     pub(super) known: &'static [PtxModule],
     pub(super) capability: (u32, u32),
@@ -97,15 +108,15 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// The best image that has `kernel` and that the driver reads.
+    /// Returns the best image that contains `kernel` and that the driver supports.
     fn image(&self, kernel: &'static KernelInfo) -> Option<&'static PtxImage> {
         let images = self.known[module::find(self.known, kernel.module)?].images_for(self.capability);
         images.into_iter().find(|image| image.needs().is_none_or(|need| need <= self.driver))
     }
 
-    /// Compiles those of `kernels` that have not been, for launches without tables, as far as they can be had without the rest of
-    /// their module: each by itself, so that it can be launched as soon as it is there, and several at the same time. Another thread
-    /// may be about some of them still.
+    /// Compiles those of `kernels` that are not compiled yet, for launches without tables, if their PTX can be
+    /// extracted from their module. Each kernel is compiled on its own, so that it can be launched as soon as it is
+    /// ready. Several are compiled at a time. Another thread may still be compiling some of them when this returns.
     pub(super) fn compile(&self, kernels: &[&'static KernelInfo]) {
         if !sys::has_libraries() {
             return;
@@ -116,7 +127,7 @@ impl Target {
             let names: Vec<_> = begun.iter().map(|begun| begun.name).collect();
             todo.extend(begun.into_iter().zip(image.own_texts(&names)));
         }
-        // What takes longest begins first.
+        // The longest text is compiled first.
         todo.sort_by_key(|(_, text)| Reverse(text.as_ref().map_or(0, |text| text.len())));
         let threads = thread::available_parallelism().map_or(1, usize::from).min(todo.len());
         let todo = Mutex::new(todo.into_iter());
@@ -128,7 +139,7 @@ impl Target {
         };
         thread::scope(|scope| {
             for _ in 1..threads {
-                // Without a further thread, the others do it.
+                // If a thread cannot be started, the others do its work.
                 let _ = thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
@@ -136,14 +147,14 @@ impl Target {
     }
 }
 
-/// A slot that its owner fills, at the latest when it drops it.
+/// A slot that its owner must set; dropping the owner sets it to `None`.
 struct Begun {
     name: &'static str,
     slot: Slot,
 }
 
 impl Begun {
-    /// That of a kernel, unless it had an owner before.
+    /// Claims the slot of a kernel, or returns `None` if it already has an owner.
     fn new(image: &'static PtxImage, name: &'static str) -> Option<Self> {
         let mut slots = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
         match slots.entry((address(image), name)) {
@@ -152,7 +163,7 @@ impl Begun {
         }
     }
 
-    /// Compiles the kernel, whose own text this is.
+    /// Compiles `text`, the PTX of this kernel alone, and sets the slot.
     fn fill(self, text: Option<Arc<str>>) {
         let compile = |text: Arc<str>| {
             let name = CString::new(self.name).ok()?;

@@ -1,4 +1,4 @@
-//! A GPU's context: what memory, streams and graphs of it need.
+//! A GPU's context, which its memory, streams and graphs keep alive.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -13,25 +13,25 @@ use crate::error::{Error, Launched};
 use crate::properties::Gpu;
 use crate::version::CudaVersion;
 
-/// What a GPU's memory needs to outlive the rest: the primary context of the device, and the stream in which everything
-/// is done. The stream is one that the synchronous copies wait for.
+/// The primary context of a device, and the stream in which all its work is enqueued. Synchronous copies wait for this
+/// stream.
 pub(super) struct Context {
     pub(super) gpu: Gpu,
     pub(super) driver: CudaVersion,
     pub(super) device: cust::device::Device,
     last_launch: Mutex<Option<Launched>>,
     lost: OnceLock<(Code, Option<Launched>)>,
-    /// Whether memory has been copied to or from another context.
+    /// True if memory has been copied to or from another context.
     has_peer_copies: AtomicBool,
-    /// Freed memory of this context.
+    /// Freed memory of this context, kept for reuse.
     pub(super) pool: Pool,
     stream: Stream,
-    /// Last, so that the stream is destroyed before.
+    /// The last field, so that the stream is destroyed before it.
     context: cust::context::Context,
 }
 
 impl Context {
-    /// Makes the context that of the calling thread, unless it is lost.
+    /// Makes the context current in the calling thread, or returns an error if the context is lost.
     #[inline]
     pub(super) fn enter(&self) -> Result<(), Error> {
         if let Some(&(code, launch)) = self.lost.get() {
@@ -40,12 +40,13 @@ impl Context {
         self.set_current().map_err(|code| self.error(code, || format!("use {}", self.gpu.name), ""))
     }
 
-    /// The context of `device`, which is current then.
+    /// Retains the primary context of `device` and makes it current.
     pub(super) fn new(gpu: Gpu, driver: CudaVersion, device: cust::device::Device) -> Result<Self, Code> {
-        // `cust` does not say exactly what is wrong if it cannot have the context: ask for it first.
+        // `cust` hides the cause if it cannot retain the context, so the driver is called directly first.
         sys::retain_context(device.as_raw())?;
         let context = cust::context::Context::new(device);
-        // SAFETY: `context` has retained it, or is none. A failure to release only keeps it longer.
+        // SAFETY: this releases the reference that `retain_context` took; `context` has one of its own. If releasing
+        // fails, the context only lives longer.
         let _ = unsafe { sys::release_context(device.as_raw()) };
         let context = context?;
         CurrentContext::set_current(&context)?;
@@ -55,8 +56,8 @@ impl Context {
         Ok(Self { gpu, driver, device, last_launch, lost, has_peer_copies, pool, stream, context })
     }
 
-    /// The thread's context may have been changed by whoever else uses the driver, so that the driver is asked; that costs
-    /// less than setting it.
+    /// Other users of the driver may have changed the thread's context, so it is queried each time. A query costs less
+    /// than setting the context.
     pub(super) fn set_current(&self) -> Result<(), Code> {
         match sys::current_context() {
             Ok(current) if current == self.context.as_raw() => Ok(()),
@@ -68,24 +69,24 @@ impl Context {
         self.context.as_raw()
     }
 
-    /// Notes that another context's stream may use memory of this one, or this one's stream another's.
+    /// Notes that a stream of another context may use memory of this one, or this one's stream memory of another.
     pub(super) fn note_peer_copy(&self) {
         self.has_peer_copies.store(true, Ordering::Relaxed);
     }
 
-    /// Waits for copies between this context and others. That the driver waits before it frees memory is said of its own
-    /// context's work. The context must be current.
+    /// Waits for copies between this context and others. The driver documents that freeing waits for the work of the
+    /// memory's own context only. The context must be current.
     pub(super) fn wait_for_peers(&self) {
         if self.has_peer_copies.load(Ordering::Relaxed) {
-            // SAFETY: the stream lives as long as this. An error is told by the next call that waits.
+            // SAFETY: the stream lives as long as `self`. The next call that waits returns the error.
             let _ = unsafe { sys::synchronize(self.stream()) };
         }
     }
 
-    /// Gives what the pool keeps back to the driver, after all launches. The context must be current.
+    /// Frees the memory that the pool keeps, after all launches. The context must be current.
     pub(super) fn empty_pool(&self) {
         for address in self.pool.take_all() {
-            // SAFETY: the pool alone had it.
+            // SAFETY: only the pool had the address.
             let _ = unsafe { sys::free(address) };
         }
     }
@@ -97,11 +98,11 @@ impl Context {
     /// Waits for everything in the device's own stream.
     pub(super) fn synchronize(&self) -> Result<(), Error> {
         self.enter()?;
-        // SAFETY: the stream lives as long as this.
+        // SAFETY: the stream lives as long as `self`.
         unsafe { sys::synchronize(self.stream()) }.map_err(|code| self.error(code, || "synchronize".to_owned(), ""))
     }
 
-    /// "GPU 0, NVIDIA H200".
+    /// Returns "GPU 0, NVIDIA H200".
     pub(super) fn device_name(&self) -> String {
         format!("GPU {}, {}", self.gpu.ordinal, self.gpu.name)
     }
@@ -110,7 +111,7 @@ impl Context {
         *self.last_launch.lock().unwrap_or_else(PoisonError::into_inner) = Some(launch);
     }
 
-    /// The error that is the driver's answer to what it was asked, or to a launch made before.
+    /// Returns the error for a driver's code. The code may come from this call or from an earlier launch.
     pub(super) fn error(&self, code: Code, what: impl FnOnce() -> String, remedy: &'static str) -> Error {
         if code.loses_context() {
             let launch = *self.last_launch.lock().unwrap_or_else(PoisonError::into_inner);
@@ -124,7 +125,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // The stream is destroyed next, in the thread's context.
+        // The stream is destroyed next, in the thread's current context.
         if self.set_current().is_ok() && self.lost.get().is_none() {
             self.empty_pool();
         }

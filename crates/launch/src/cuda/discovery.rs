@@ -1,4 +1,4 @@
-//! Which GPUs there are, and whether one can be used.
+//! Finds the GPUs of this machine and checks that they can be used.
 
 use cuda_driver::LoadError;
 use cust::sys::CUdevice;
@@ -9,15 +9,15 @@ use crate::properties::Gpu;
 use crate::unavailable::Unavailable;
 use crate::version::CudaVersion;
 
-/// The oldest architecture that Rust's compiler writes PTX for.
+/// The oldest compute capability for which Rust's compiler writes PTX.
 const LOWEST_CAPABILITY: (u32, u32) = (7, 0);
 
-/// The GPUs that the driver shows.
+/// Returns the GPUs that the driver lists.
 pub(crate) fn gpus() -> Result<Vec<Gpu>, Unavailable> {
     (0..start()?).map(|ordinal| find(ordinal).map(|(_, gpu)| gpu)).collect()
 }
 
-/// The GPU of that ordinal and what the driver supports, if both can run `modules`.
+/// Returns the GPU with this ordinal and the driver's version, if both can run `modules`.
 pub(super) fn find_usable(
     ordinal: u32,
     modules: &[PtxModule],
@@ -39,13 +39,13 @@ pub(super) fn find_usable(
     Ok((device, gpu, driver))
 }
 
-/// That the driver cannot do something.
+/// Returns the error for a driver's call that failed.
 pub(super) fn fails(what: impl Into<String>, code: Code) -> Unavailable {
     let (name, text) = code.explain();
     Unavailable::DriverFails { what: what.into(), code: code.0, name, text }
 }
 
-/// Starts the driver and counts its GPUs, of which there is at least one.
+/// Initialises the driver and returns the number of its GPUs, which is at least 1.
 fn start() -> Result<u32, Unavailable> {
     cuda_driver::load().map_err(|error| not_loaded(&error))?;
     match sys::init().and_then(|()| sys::device_count()) {
@@ -55,7 +55,7 @@ fn start() -> Result<u32, Unavailable> {
     }
 }
 
-/// That there is no driver to start, and of which kind that is: each has a remedy of its own.
+/// Returns the reason why no driver is loaded. Each reason has its own remedy.
 fn not_loaded(error: &LoadError) -> Unavailable {
     let reason = error.to_string();
     match error {
@@ -103,7 +103,7 @@ mod tests {
         }
         let unavailable = not_loaded(&LoadError::UnsupportedPlatform);
         assert_eq!(unavailable.to_string(), "CUDA is not supported on this platform");
-        assert_eq!(unavailable.remedy(), "GPUs are used on Linux on x86-64 and AArch64 alone");
+        assert_eq!(unavailable.remedy(), "GPUs are supported on Linux on x86-64 and AArch64 only");
         assert!(unavailable.is_absence());
     }
 }

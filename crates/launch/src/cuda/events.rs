@@ -11,24 +11,24 @@ use super::sys::{self, Code};
 use crate::backend::Moment;
 use crate::error::Error;
 
-/// A point in a stream, destroyed when dropped.
+/// A CUDA event. Dropping it destroys it.
 pub(super) struct GpuEvent {
     event: CUevent,
     context: Arc<Context>,
 }
 
-// SAFETY: an event is a handle that any thread may use in which its context is current.
+// SAFETY: any thread in which the event's context is current may use its handle.
 unsafe impl Send for GpuEvent {}
-// SAFETY: as above; the driver takes calls from several threads at once.
+// SAFETY: the driver's functions may be called from several threads at once.
 unsafe impl Sync for GpuEvent {}
 
 impl GpuEvent {
-    /// A moment when everything asked of `stream`, which is of this context, is done.
+    /// Records an event that completes when everything enqueued in `stream`, which must be of this context, is done.
     pub(super) fn record(context: &Arc<Context>, stream: CUstream) -> Result<Moment, Error> {
         Self::recorded(context, stream, sys::create_event)
     }
 
-    /// As [`record`](Self::record), without a time.
+    /// Like [`record`](Self::record), for an event without a time.
     pub(super) fn record_order(context: &Arc<Context>, stream: CUstream) -> Result<Moment, Error> {
         Self::recorded(context, stream, sys::create_ordering_event)
     }
@@ -42,12 +42,12 @@ impl GpuEvent {
         let cannot = |code| context.error(code, || "record an event".to_owned(), "");
         let event = create().map_err(cannot)?;
         let moment = Self::owned(context, event);
-        // SAFETY: both exist in this context.
+        // SAFETY: `event` was created in this context, and the callers pass a stream of this context.
         unsafe { sys::record_event(event, stream) }.map_err(cannot)?;
         Ok(moment)
     }
 
-    /// The moment that `event`, of this context, stands for, which is destroyed with it.
+    /// Returns a value that stands for `event`, which must be of this context, and destroys it when dropped.
     pub(super) fn owned(context: &Arc<Context>, event: CUevent) -> Moment {
         Moment::new(event.addr() as u64, Self { event, context: context.clone() })
     }
@@ -56,45 +56,45 @@ impl GpuEvent {
 impl Drop for GpuEvent {
     fn drop(&mut self) {
         if self.context.enter().is_ok() {
-            // SAFETY: the event is of this context, and nobody has it any more.
+            // SAFETY: the event is of this context, and `self` was its only owner.
             let _ = unsafe { sys::destroy_event(self.event) };
         }
     }
 }
 
-/// The event that `moment`, of this back end, stands for: a handle, behind which only the driver looks.
+/// Returns the handle of the event that `moment`, which must be of this back end, stands for.
 pub(super) fn event(moment: &Moment) -> CUevent {
     ptr::without_provenance_mut(moment.number as usize)
 }
 
-/// Makes what comes later in `stream` wait for `moment`.
+/// Makes the later work of `stream` wait for `moment`.
 ///
 /// # Safety
-/// The stream must be of this context, and the moment of this back end, though it may be of another context.
+/// The stream must be of this context. The event must be of this back end, but may be of another context.
 pub(super) unsafe fn wait(context: &Context, stream: CUstream, moment: &Moment) -> Result<(), Error> {
     context.enter()?;
-    // SAFETY: both exist.
+    // SAFETY: the caller guarantees that the stream and the event exist.
     unsafe { sys::wait_in_stream(stream, event(moment)) }
         .map_err(|code| context.error(code, || "wait for an event".to_owned(), ""))
 }
 
-/// Waits until `moment` has come.
+/// Waits until `moment` has completed.
 ///
 /// # Safety
-/// It must be of this context, which must be current.
+/// The event must be of this context, which must be current.
 pub(super) unsafe fn finish(context: &Context, moment: &Moment) -> Result<(), Error> {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees that the event is of the current context.
     unsafe { sys::wait_for_event(event(moment)) }
         .map_err(|code| context.error(code, || "wait for a copy".to_owned(), ""))
 }
 
-/// The device's time between two moments; nothing if it is the other way round. Waits for both.
+/// Waits for both events and returns the device's time between them, or zero if `to` completed first.
 ///
 /// # Safety
-/// Both must be of this context.
+/// Both events must be of this context.
 pub(super) unsafe fn elapsed(context: &Context, from: &Moment, to: &Moment) -> Result<Duration, Error> {
     context.enter()?;
-    // SAFETY: both exist in this context.
+    // SAFETY: the caller guarantees that both events are of this context.
     let milliseconds = unsafe {
         sys::wait_for_event(event(from))
             .and_then(|()| sys::wait_for_event(event(to)))

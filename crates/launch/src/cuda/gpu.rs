@@ -1,4 +1,4 @@
-//! A GPU: what it can do, and its kernels.
+//! A GPU: its properties, its limits and its kernels.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -18,23 +18,23 @@ use crate::limits::Limits;
 use crate::module::PtxModule;
 use crate::unavailable::Unavailable;
 
-/// The most PTX parameters that a launch passes: a view is two.
+/// The maximum number of PTX parameters of a launch; a view has two.
 const MAX_PTX_PARAMS: usize = 2 * cuda_std::MAX_PARAMS;
 
-/// A GPU, opened.
+/// An open GPU.
 pub(crate) struct GpuDevice {
     pub(super) context: Arc<Context>,
     pub(super) limits: Limits,
     pub(super) multiprocessors: u32,
     has_cooperative_launches: bool,
-    /// Threads in a warp, and threads that an SM holds.
+    /// The number of threads of a warp, and the maximum number of threads of a multiprocessor.
     pub(super) warp_size: u32,
     pub(super) max_threads_per_multiprocessor: u32,
     pub(super) modules: Modules,
     pub(super) staging: Staging,
 }
 
-/// Opens the GPU of that ordinal, for the kernels of `modules`.
+/// Opens the GPU with this ordinal for the kernels of `modules`.
 pub(crate) fn open(ordinal: u32, modules: &'static [PtxModule]) -> Result<GpuDevice, Unavailable> {
     use DeviceAttribute as A;
     let (device, gpu, driver) = find_usable(ordinal, modules)?;
@@ -71,7 +71,7 @@ pub(crate) fn open(ordinal: u32, modules: &'static [PtxModule]) -> Result<GpuDev
 }
 
 impl GpuDevice {
-    /// `kernel`, ready for a launch of `config`, if that is within the limits. The context must be current.
+    /// Loads `kernel` and checks `config` against the limits. The context must be current.
     #[inline]
     pub(super) fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<&LoadedKernel, Error> {
         let loaded = self.modules.prepare(&self.context, kernel, config, &self.limits)?;
@@ -81,7 +81,7 @@ impl GpuDevice {
         Ok(loaded)
     }
 
-    /// Whether all blocks of the launch can run at the same time. The context must be current.
+    /// Checks that all blocks of the launch can run at the same time. The context must be current.
     #[cold]
     fn check_cooperative(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error> {
         let invalid = |reason| Err(Error::InvalidLaunch { launch: Launched::new(kernel, config), reason });
@@ -91,14 +91,14 @@ impl GpuDevice {
         let most = self.most_cooperative_blocks(kernel, config.block.count() as u32, config.shared_bytes)?;
         if config.grid.count() > u128::from(most) {
             return invalid(format!(
-                "all blocks of a cooperative launch run at the same time, and this GPU holds {most} such blocks; see \
-                 `Device::most_cooperative_blocks`"
+                "a cooperative launch runs all its blocks at the same time, and this GPU holds at most {most} blocks \
+                of this size: launch fewer blocks (see `Device::most_cooperative_blocks`)"
             ));
         }
         Ok(())
     }
 
-    /// How many blocks of so many threads and bytes of dynamic shared memory run at the same time. The context must be current.
+    /// Returns how many blocks of this size can run at the same time. The context must be current.
     pub(super) fn most_cooperative_blocks(
         &self,
         kernel: &'static KernelInfo,
@@ -112,8 +112,8 @@ impl GpuDevice {
     /// Launches `kernel` with `params`, in the order of `stream`.
     ///
     /// # Safety
-    /// `params` must hold what the kernel takes, and the memory that they name must be of this device and stay until the kernel
-    /// has ended: freeing it waits for kernels in the device's own stream. `stream` must be of this device.
+    /// `params` must be the kernel's parameters. Their memory must be this device's and live until the kernel has
+    /// ended; freeing it waits for kernels in the device's own stream. `stream` must be of this device.
     #[inline]
     pub(super) unsafe fn launch_in(
         &self,
@@ -123,17 +123,18 @@ impl GpuDevice {
         params: &Params,
     ) -> Result<(), Error> {
         self.context.enter()?;
-        // SAFETY: the caller's word; the context is current.
+        // SAFETY: the caller guarantees the parameters and the stream. The context is current.
         unsafe { self.enqueue(stream, kernel, config, params, true) }?;
         self.context.note(Launched::new(kernel, config));
         Ok(())
     }
 
-    /// Asks `stream` for the launch, or the graph that is being captured there. It may begin while the one before runs if
-    /// `may_overlap`, where the kernel waits for that.
+    /// Enqueues the launch in `stream`, or adds it to the graph that `stream` is capturing. With `may_overlap`, a
+    /// kernel that calls `griddepcontrol.wait` may start before the previous kernel has ended.
     ///
     /// # Safety
-    /// As for [`launch_in`](Self::launch_in), or whenever the graph is launched; the context must be current.
+    /// As for [`launch_in`](Self::launch_in); for a captured launch, at each launch of the graph. The context must be
+    /// current.
     #[inline]
     pub(super) unsafe fn enqueue(
         &self,
@@ -153,11 +154,11 @@ impl GpuDevice {
             // The driver only reads a parameter.
             address.write(std::ptr::from_ref(start).cast_mut().cast());
         }
-        // SAFETY: there are as many as parameters, and each has been written.
+        // SAFETY: the slice has one element per parameter, and the loop has written each.
         let addresses = unsafe { addresses.assume_init_mut() };
         let loaded = self.prepare(kernel, config)?;
-        // SAFETY: the module stays loaded as long as `self`; there is an address for each parameter, and what is there is the
-        // caller's word. A kernel that waits touches no memory before.
+        // SAFETY: the module stays loaded as long as `self`. There is one address per parameter, and the caller
+        // guarantees the values. A kernel that starts early waits before it accesses memory.
         let result = unsafe {
             if loaded.waits && may_overlap && !config.is_cooperative {
                 sys::launch_overlapping(loaded.function, config, stream, addresses)

@@ -1,4 +1,4 @@
-//! Graphs: work that a GPU is given as a whole.
+//! CUDA graphs: work that is recorded once and launched as a whole.
 
 use std::sync::Arc;
 
@@ -12,31 +12,31 @@ use crate::backend::Prepared;
 use crate::error::{Error, Launched};
 use crate::work::Work;
 
-/// A graph of a GPU, destroyed when dropped. It needs the device whose kernels it launches.
+/// A CUDA graph. Dropping it destroys it. It must not outlive the device whose kernels it launches.
 pub(super) struct GpuGraph {
     executable: CUgraphExec,
-    /// The last kernel in it.
+    /// The last kernel of the graph.
     last: Option<Launched>,
     context: Arc<Context>,
 }
 
-// SAFETY: a graph is a handle that any thread may use in which its context is current, one at a time.
+// SAFETY: any thread in which the context is current may use the handle, one thread at a time.
 unsafe impl Send for GpuGraph {}
-// SAFETY: only `launch` uses it, which takes it mutably.
+// SAFETY: only `launch` uses the handle, and it takes `&mut self`.
 unsafe impl Sync for GpuGraph {}
 
-/// What was captured, until something to launch is made of it.
+/// A captured graph that is not instantiated yet.
 struct Captured(CUgraph);
 
 impl Drop for Captured {
     fn drop(&mut self) {
-        // SAFETY: nobody has it any more, and the context is current. What is left of it after a failure does no harm.
+        // SAFETY: `self` was the only owner, and the context is current. A failure to destroy it is harmless.
         let _ = unsafe { sys::destroy_graph(self.0) };
     }
 }
 
 impl GpuGraph {
-    /// The graph that does `work`, one piece after the other.
+    /// Makes a graph that executes the pieces of `work` in order.
     ///
     /// # Safety
     /// As for [`Backend::graph`](crate::backend::Backend::graph).
@@ -45,16 +45,17 @@ impl GpuGraph {
         context.enter()?;
         let cannot = |code| context.error(code, || "record a graph".to_owned(), "");
         let stream = GpuStream::new(gpu)?;
-        // SAFETY: the stream is this function's own.
+        // SAFETY: only this function uses the stream.
         unsafe { sys::begin_capture(stream.raw()) }.map_err(cannot)?;
-        // SAFETY: the stream notes the work and does not do it; what holds when it is done is the caller's word.
+        // SAFETY: capturing does not execute the work. The caller guarantees the conditions at each launch of the
+        // graph.
         let captured = work.iter().try_for_each(|work| unsafe { capture(gpu, stream.raw(), work) });
-        // Also after a failure: a stream is not destroyed in the middle of it.
-        // SAFETY: as above.
+        // The capture ends also after a failure, because a capturing stream must not be destroyed.
+        // SAFETY: only this function uses the stream, and its capture began above.
         let graph = unsafe { sys::end_capture(stream.raw()) }.map(Captured);
         captured?;
         let graph = graph.map_err(cannot)?;
-        // SAFETY: the graph was just made.
+        // SAFETY: the graph was captured above and not destroyed.
         let executable = unsafe { sys::instantiate(graph.0) }.map_err(cannot)?;
         let last = work.iter().rev().find_map(|work| match work {
             Work::Launch(launch) => Some(Launched::new(launch.call.info(), launch.config)),
@@ -64,18 +65,20 @@ impl GpuGraph {
     }
 }
 
+/// Adds one piece of work to the graph that `stream` captures.
+///
 /// # Safety
 /// As for [`GpuGraph::new`]; `stream` must be capturing, and the context current.
 unsafe fn capture(gpu: &GpuDevice, stream: CUstream, work: &Work) -> Result<(), Error> {
     let (answer, bytes, what) = match work {
         Work::Launch(launch) => {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller guarantees the conditions of a captured launch.
             return unsafe { gpu.enqueue(stream, launch.call.info(), launch.config, &launch.params, false) };
         }
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees that the bytes exist at each launch of the graph.
         &Work::Zero { start, bytes } => (unsafe { sys::zero(start.addr() as u64, bytes, stream) }, bytes, "cleared"),
         &Work::Copy { to, from, bytes } => {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller guarantees that the bytes exist, without overlap, at each launch of the graph.
             let answer = unsafe { sys::copy_on_device(to.addr() as u64, from.addr() as u64, bytes, stream) };
             (answer, bytes, "copied")
         }
@@ -86,7 +89,8 @@ unsafe fn capture(gpu: &GpuDevice, stream: CUstream, work: &Work) -> Result<(), 
 impl Prepared for GpuGraph {
     unsafe fn launch(&mut self) -> Result<(), Error> {
         self.context.enter()?;
-        // SAFETY: the graph and the device's own stream exist; it is borrowed mutably; the rest is the caller's word.
+        // SAFETY: the graph and the device's own stream exist, and `self` is borrowed mutably. `Prepared::launch`
+        // requires the conditions of the captured work.
         unsafe { sys::launch_graph(self.executable, self.context.stream()) }
             .map_err(|code| self.context.error(code, || "launch a graph".to_owned(), ""))?;
         if let Some(last) = self.last {
@@ -99,7 +103,7 @@ impl Prepared for GpuGraph {
 impl Drop for GpuGraph {
     fn drop(&mut self) {
         if self.context.enter().is_ok() {
-            // SAFETY: nobody has it any more; a launch that is under way goes on.
+            // SAFETY: `self` was the only owner; a launch that is running continues.
             let _ = unsafe { sys::destroy_executable(self.executable) };
         }
     }

@@ -1,4 +1,4 @@
-//! Memory and events of a GPU that several processes use.
+//! Shares memory and events of a GPU between processes.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::backend::{HANDLE_BYTES, Ipc, Moment, Opened};
 use crate::cuda::gpu::GpuDevice;
 use crate::error::Error;
 
-/// Another process's memory, closed when dropped.
+/// Another process's memory. Dropping it closes the mapping.
 struct OpenedMemory {
     address: u64,
     context: Arc<Context>,
@@ -18,9 +18,9 @@ struct OpenedMemory {
 impl Drop for OpenedMemory {
     fn drop(&mut self) {
         if self.context.enter().is_ok() {
-            // SAFETY: the stream lives with the context. An error is told by the next call that waits.
+            // SAFETY: the stream lives as long as the context. The next call that waits returns the error.
             let _ = unsafe { sys::synchronize(self.context.stream()) };
-            // SAFETY: it was opened in this context, nobody has its address any more, and its copies are done.
+            // SAFETY: the memory was opened in this context, `self` was its only owner, and its copies are done.
             let _ = unsafe { sys::close_memory(self.address) };
         }
     }
@@ -29,9 +29,9 @@ impl Drop for OpenedMemory {
 impl Ipc for GpuDevice {
     unsafe fn memory_handle(&self, start: *const u8, _bytes: usize) -> Result<[u8; HANDLE_BYTES], Error> {
         self.context.enter()?;
-        // SAFETY: the caller's word.
+        // SAFETY: `Ipc::memory_handle` requires an address that `Backend::allocate` returned.
         unsafe { sys::memory_handle(start.addr() as u64) }
-            .map_err(|code| self.context.error(code, || "give memory to another process".to_owned(), ""))
+            .map_err(|code| self.context.error(code, || "share memory with another process".to_owned(), ""))
     }
 
     fn open_memory(&self, handle: &[u8; HANDLE_BYTES]) -> Result<Opened, Error> {
@@ -39,29 +39,30 @@ impl Ipc for GpuDevice {
         let (address, bytes) = sys::open_memory(handle)
             .map_err(|code| self.context.error(code, || "open another process's memory".to_owned(), ""))?;
         let owner = OpenedMemory { address, context: self.context.clone() };
-        // A GPU's addresses fit those of its host.
+        // A GPU's addresses fit into the host's `usize`.
         Ok(Opened { start: std::ptr::without_provenance(address as usize), bytes, _owner: Box::new(owner) })
     }
 
     unsafe fn copy_opened(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error> {
         self.context.enter()?;
-        // SAFETY: the caller's word; freeing the one memory and closing the other waits for the stream.
+        // SAFETY: `Ipc::copy_opened` requires that the bytes exist. Freeing the one memory and closing the other wait
+        // for the stream.
         unsafe { sys::copy_on_device(to.addr() as u64, from.addr() as u64, bytes, self.context.stream()) }
             .map_err(|code| self.context.error(code, || format!("copy {bytes} bytes of another process"), ""))
     }
 
     fn shared_event(&self) -> Result<(Moment, [u8; HANDLE_BYTES]), Error> {
         self.context.enter()?;
-        let cannot = |code| self.context.error(code, || "give an event to another process".to_owned(), "");
+        let cannot = |code| self.context.error(code, || "share an event with another process".to_owned(), "");
         let moment = GpuEvent::owned(&self.context, sys::create_shared_event().map_err(cannot)?);
-        // SAFETY: it was made for this above.
+        // SAFETY: the event was created above as a shared one.
         let handle = unsafe { sys::event_handle(event(&moment)) }.map_err(cannot)?;
         Ok((moment, handle))
     }
 
     unsafe fn record_in(&self, moment: &Moment) -> Result<(), Error> {
         self.context.enter()?;
-        // SAFETY: both exist in this context, says the caller.
+        // SAFETY: `Ipc::record_in` requires an event of this device; the stream is of the same context.
         unsafe { sys::record_event(event(moment), self.context.stream()) }
             .map_err(|code| self.context.error(code, || "record an event".to_owned(), ""))
     }

@@ -1,4 +1,10 @@
-//! The kernels that were loaded, found without a lock and without asking the driver.
+//! The loaded kernels, which are found without a lock and without a call of the driver.
+//!
+//! # Design
+//!
+//! A launch allocates nothing and takes no lock to find its kernel. The table is keyed by the address of the kernel's
+//! description and is only added to. A launch makes two calls of the driver: it asks which context is current, because
+//! other code may have changed it, and it launches.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,31 +16,31 @@ use super::context::Context;
 use super::sys;
 use crate::error::Error;
 
-/// Shared memory that a block has without being allowed more.
+/// The bytes of shared memory that a block may use without raising the kernel's limit.
 const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
 
-/// Places of a table, a power of two, and how many of them one kernel may stand in.
+/// The number of slots of a table, a power of two, and the number of slots that are tried for one kernel.
 const PLACES: usize = 1 << 10;
 const TRIES: usize = 8;
 
-/// A kernel that can be launched while its module is loaded.
+/// A kernel that can be launched as long as its module is loaded.
 pub(super) struct LoadedKernel {
     key: Key,
     pub(super) function: CUfunction,
-    /// Threads that a block may have.
+    /// The maximum number of threads per block.
     pub(super) max_threads: u32,
     pub(super) static_shared: u32,
-    /// Whether it still has stand-ins for tables, which nobody gave.
+    /// True if the PTX still has placeholders for tables, because none were passed.
     pub(super) lacks_tables: bool,
-    /// Whether it waits for the launches before, and so may begin while they run.
+    /// True if the kernel waits for the launch before it in the code, and may therefore start while that one runs.
     pub(super) waits: bool,
-    /// Dynamic shared memory that a block may have. It only grows, by whoever has the modules' lock.
+    /// The kernel's limit of dynamic shared memory per block. It only grows, under the modules' lock.
     dynamic_shared: AtomicU32,
 }
 
-// SAFETY: a function is a handle that any thread may use in which its context is current.
+// SAFETY: any thread in which the context is current may use the function's handle.
 unsafe impl Send for LoadedKernel {}
-// SAFETY: as above.
+// SAFETY: the driver's functions may be called from several threads at once.
 unsafe impl Sync for LoadedKernel {}
 
 impl LoadedKernel {
@@ -53,13 +59,13 @@ impl LoadedKernel {
         self.key
     }
 
-    /// Whether a block may have that much dynamic shared memory already.
+    /// True if the kernel's current limit allows this much dynamic shared memory per block.
     pub(super) fn allows_dynamic_shared(&self, bytes: u32) -> bool {
         bytes <= self.dynamic_shared.load(Ordering::Relaxed)
             || bytes.saturating_add(self.static_shared) <= DEFAULT_SHARED_BYTES
     }
 
-    /// Lets a block have that much. The caller has the modules' lock.
+    /// Raises the kernel's limit to `bytes`. The caller must hold the modules' lock.
     pub(super) fn allow_dynamic_shared(
         &self,
         context: &Context,
@@ -69,18 +75,18 @@ impl LoadedKernel {
         if self.allows_dynamic_shared(bytes) {
             return Ok(());
         }
-        // SAFETY: the module is loaded.
+        // SAFETY: the function's module is loaded as long as `self` exists.
         unsafe { sys::allow_dynamic_shared(self.function, bytes) }.map_err(|code| {
-            let what = || format!("give a block of `{}` {bytes} bytes of dynamic shared memory", kernel.name);
-            context.error(code, what, "see what `max_dynamic_shared` gives")
+            let what = || format!("allow `{}` {bytes} bytes of dynamic shared memory per block", kernel.name);
+            context.error(code, what, "use at most the bytes that `max_dynamic_shared` returns")
         })?;
         self.dynamic_shared.store(bytes, Ordering::Relaxed);
         Ok(())
     }
 }
 
-/// A kernel, by the address of its description, of which it may have several, and the tables that it was compiled with, by theirs:
-/// what has several addresses is loaded several times.
+/// The key of a loaded kernel: the address of its description, and the address and length of the tables that it was
+/// compiled with. A kernel whose description has several addresses is loaded several times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Key {
     kernel: usize,
@@ -95,10 +101,10 @@ impl Key {
     }
 }
 
-/// The kernels that are loaded.
+/// A table of the loaded kernels.
 ///
-/// A place is filled once and never emptied, so that looking one up takes no lock. What finds no place stands in the next
-/// table.
+/// A slot is set once and never emptied, so that a look-up needs no lock. A kernel that finds no free slot goes into
+/// the next table.
 pub(super) struct KernelTable {
     places: Box<[OnceLock<LoadedKernel>]>,
     next: OnceLock<Box<KernelTable>>,
@@ -109,7 +115,7 @@ impl KernelTable {
         Self { places: (0..PLACES).map(|_| OnceLock::new()).collect(), next: OnceLock::new() }
     }
 
-    /// The kernel of `key`, if it is loaded.
+    /// Returns the kernel of `key`, if it is loaded.
     #[inline]
     pub(super) fn find(&self, key: Key) -> Option<&LoadedKernel> {
         for place in places(key) {
@@ -121,7 +127,7 @@ impl KernelTable {
         self.next.get()?.find(key)
     }
 
-    /// Gives `kernel` a place. The caller is the only one who does, and has found it to have none.
+    /// Adds `kernel`. The caller must be the only one that inserts, and the kernel must not be in the table.
     pub(super) fn insert(&self, kernel: LoadedKernel) -> &LoadedKernel {
         match places(kernel.key).find(|&place| self.places[place].get().is_none()) {
             Some(place) => self.places[place].get_or_init(|| kernel),
@@ -130,10 +136,10 @@ impl KernelTable {
     }
 }
 
-/// Where a kernel may stand, the first place first.
+/// Returns the slots in which a kernel may be, in the order in which they are tried.
 #[inline]
 fn places(key: Key) -> impl Iterator<Item = usize> {
-    // Descriptions lie at multiples of 8; the product's upper bits depend on all of the address.
+    // Descriptions are aligned to 8 bytes. The product's upper bits depend on all bits of the address.
     let address = key.kernel as u64 >> 3 ^ (key.tables.0 as u64) << 1;
     let first = (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - PLACES.ilog2())) as usize;
     (first..first + TRIES).map(|place| place % PLACES)

@@ -9,10 +9,10 @@ use super::sys;
 use crate::backend::Allocated;
 use crate::error::Error;
 
-/// The share of a GPU's memory that its pool keeps at most.
+/// The divisor of the GPU's memory that gives the pool's largest size.
 const KEPT: u64 = 8;
 
-/// Bytes in a GPU's memory, which go to the context's pool when dropped.
+/// Bytes in a GPU's memory. Dropping them returns them to the context's pool.
 pub(super) struct DeviceMemory {
     address: u64,
     size: Size,
@@ -20,7 +20,7 @@ pub(super) struct DeviceMemory {
 }
 
 impl DeviceMemory {
-    /// Memory of `bytes` bytes, at least one; whether it is new, and not what a workspace of that type has left.
+    /// Allocates `bytes` bytes, at least one. Also returns true if the memory is new, false if it comes from the pool.
     pub(super) fn allocate(
         context: &Arc<Context>,
         bytes: usize,
@@ -29,7 +29,7 @@ impl DeviceMemory {
         context.enter()?;
         let size = Size::new(bytes, workspace);
         let allocated = |address: u64| {
-            // A GPU's addresses fit those of its host.
+            // A GPU's addresses fit into the host's `usize`.
             let on_device = std::ptr::without_provenance_mut(address as usize);
             Allocated::new(Some(on_device), None, Self { address, size, context: context.clone() })
         };
@@ -55,16 +55,16 @@ impl DeviceMemory {
 
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
-        // An error can only be that of a launch made before, which the next call that waits tells: a failed context
-        // stays so, and its memory goes with it.
+        // An error here is that of an earlier launch, which the next call that waits returns. A failed context stays
+        // failed, and its memory is released with it.
         if self.context.enter().is_ok() {
             self.context.wait_for_peers();
             let most = usize::try_from(self.context.gpu.memory_bytes / KEPT).unwrap_or(usize::MAX);
             if self.context.pool.keep(self.size, self.address, most) {
                 return;
             }
-            // SAFETY: the memory is of this context, was not freed before, and nobody has its address any more. Launches
-            // that use it may still run: the driver waits for them before it frees.
+            // SAFETY: the memory is of this context and was not freed before, and `self` was its only owner. The driver
+            // waits for launches that use it before it frees.
             let _ = unsafe { sys::free(self.address) };
         }
     }

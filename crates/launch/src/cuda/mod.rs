@@ -1,4 +1,4 @@
-//! An NVIDIA GPU as a back end, through `cust`.
+//! The back end for NVIDIA GPUs, through `cust`.
 
 mod backend;
 mod bare;

@@ -1,5 +1,5 @@
-//! The kernels of a GPU: the driver compiles each when it is first used, by itself or, if it uses statics, with its
-//! whole module. They are kept until the device is dropped.
+//! The kernels of a GPU. The driver compiles each kernel when it is first used: by itself or, if it uses statics, with
+//! its whole module. They are kept until the device is dropped.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -19,10 +19,10 @@ use crate::properties::KernelResources;
 use crate::ptx;
 use crate::version::CudaVersion;
 
-/// The kernels of a device.
+/// The modules and kernels of a device.
 pub(super) struct Modules {
     target: Target,
-    /// Who keeps a module or a kernel, or changes one, has the lock.
+    /// Also the lock for every change of a module or kernel.
     loaded: Mutex<Loaded>,
     kernels: KernelTable,
 }
@@ -30,20 +30,21 @@ pub(super) struct Modules {
 /// The modules that are loaded.
 #[derive(Default)]
 struct Loaded {
-    /// The whole ones, by place in the known ones.
+    /// The modules loaded as a whole, by their index in the known modules.
     whole: HashMap<usize, LoadedModule>,
-    /// Those of single kernels, or of a few.
+    /// The modules loaded with some of their kernels only.
     alone: Vec<LoadedModule>,
 }
 
 struct LoadedModule(CUmodule);
 
-// SAFETY: a module is a handle that any thread may use in which its context is current.
+// SAFETY: any thread in which the context is current may use the module's handle.
 unsafe impl Send for LoadedModule {}
 
 impl Drop for LoadedModule {
     fn drop(&mut self) {
-        // SAFETY: the kernels of the module go with it. That the context may be lost, or its module with it, is no harm.
+        // SAFETY: the kernels of the module are not used afterwards. If the context is lost, the driver refuses the
+        // call.
         let _ = unsafe { sys::unload_module(self.0) };
     }
 }
@@ -54,13 +55,13 @@ impl Modules {
         Self { target, loaded: Mutex::default(), kernels: KernelTable::new() }
     }
 
-    /// Unloads everything. The context must be current.
+    /// Unloads all modules. The context must be current.
     pub(super) fn clear(&mut self) {
         self.kernels = KernelTable::new();
         *self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner) = Loaded::default();
     }
 
-    /// `kernel`, ready for a launch of `config`, if that is within the limits. The context must be current.
+    /// Loads `kernel` and checks `config` against the limits. The context must be current.
     #[inline]
     pub(super) fn prepare(
         &self,
@@ -78,7 +79,7 @@ impl Modules {
         Ok(loaded)
     }
 
-    /// Lets a block have that much dynamic shared memory, where it must be asked for.
+    /// Raises the kernel's limit of dynamic shared memory to `bytes` if it is lower.
     fn allow_dynamic_shared(
         &self,
         context: &Context,
@@ -93,7 +94,7 @@ impl Modules {
         loaded.allow_dynamic_shared(context, kernel, bytes)
     }
 
-    /// What the kernel takes. The context must be current.
+    /// Returns the registers and memory that the kernel uses. The context must be current.
     pub(super) fn resources(&self, context: &Context, kernel: &'static KernelInfo) -> Result<KernelResources, Error> {
         use FunctionAttribute as A;
         let loaded = self.kernel(context, kernel, &[])?;
@@ -113,7 +114,7 @@ impl Modules {
         resources().map_err(|code: Code| context.error(code, || format!("describe the kernel `{}`", kernel.name), ""))
     }
 
-    /// Blocks of the kernel that an SM holds at once. The context must be current.
+    /// Returns how many blocks of the kernel a multiprocessor holds at once. The context must be current.
     pub(super) fn blocks_per_sm(
         &self,
         context: &Context,
@@ -128,7 +129,7 @@ impl Modules {
             .map_err(|code| context.error(code, || format!("find the occupancy of `{}`", kernel.name), ""))
     }
 
-    /// `kernel`, loaded, with these tables. Only its first use takes a lock, allocates or asks the driver.
+    /// Returns `kernel`, loaded with these tables. Only its first use locks, allocates or calls the driver.
     #[inline]
     fn kernel(
         &self,
@@ -149,10 +150,10 @@ impl Modules {
         kernel: &'static KernelInfo,
         tables: &'static [u8],
     ) -> Result<&LoadedKernel, Error> {
-        // Without the lock, which a launch of what is loaded does not take anyway.
+        // The lock is not held while the driver compiles.
         let (module, kernel) = self.load(context, kernel, tables)?;
         let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have been first; then its module stays, and this one goes.
+        // If another thread has loaded the kernel meanwhile, its module is kept and this one is dropped.
         if let Some(loaded) = self.kernels.find(kernel.key()) {
             return Ok(loaded);
         }
@@ -160,7 +161,7 @@ impl Modules {
         Ok(self.kernels.insert(kernel))
     }
 
-    /// `kernel`, and the module that it is alone in, if it has one of its own in this context.
+    /// Loads `kernel`. Also returns the module that has this kernel only, if one was loaded into this context.
     fn load(
         &self,
         context: &Context,
@@ -182,8 +183,9 @@ impl Modules {
                 ptx::with_tables(&text, tables).map(Some).map_err(missing)
             }
             None if ptx::asks_for_tables(text) && !tables.is_empty() => {
-                let reason =
-                    "tables are for kernels that use no statics, in PTX without debugging information".to_owned();
+                let reason = "tables need a kernel without statics, in PTX without debugging information: build it \
+                    without both, or launch it without tables"
+                    .to_owned();
                 Err(Error::InvalidLaunch { launch: Launched::new(kernel, LaunchConfig::new(1, 1)), reason })
             }
             None => Ok(None),
@@ -196,7 +198,7 @@ impl Modules {
         Ok((Some(module), kernel))
     }
 
-    /// `kernel` in `module`, of which `text` is its own part; none where that is the whole module.
+    /// Finds `kernel` in `module`. `text` is the PTX of this kernel alone, or empty if the whole module was loaded.
     fn find_in(
         &self,
         context: &Context,
@@ -207,7 +209,7 @@ impl Modules {
     ) -> Result<LoadedKernel, Error> {
         let path = self.target.known[self.place(kernel.name, kernel.module)?].path;
         let what = || format!("find the kernel `{}` in the PTX of `{path}`", kernel.name);
-        let remedy = "the PTX is not of this program's sources: build it again";
+        let remedy = "the PTX was built from other sources than this program: build it again";
         let function = match CString::new(kernel.name) {
             // SAFETY: the module is loaded.
             Ok(name) => unsafe { sys::function(module, &name) }.map_err(|code| context.error(code, what, remedy))?,
@@ -216,17 +218,17 @@ impl Modules {
         describe(context, function, kernel, tables, text)
     }
 
-    /// As [`Target::compile`].
+    /// Compiles the kernels as [`Target::compile`] does.
     pub(super) fn compile_together(&self, kernels: &[&'static KernelInfo]) {
         self.target.compile(kernels);
     }
 
-    /// The place of the module of `name`, which is declared in the Rust module `declared_in`.
+    /// Returns the index of the module that contains `name`, which is declared in the Rust module `declared_in`.
     fn place(&self, name: &'static str, declared_in: &'static str) -> Result<usize, Error> {
         module::find(self.target.known, declared_in).ok_or(Error::NoModule { kernel: name, module: declared_in })
     }
 
-    /// The module at `place`, with all that is in it. Loads it if it is not loaded.
+    /// Returns the module at index `place`, loaded as a whole. Loads it if necessary.
     fn whole(&self, context: &Context, place: usize) -> Result<CUmodule, Error> {
         let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(module) = modules.whole.get(&place) {
@@ -238,7 +240,7 @@ impl Modules {
         Ok(modules.whole.entry(place).or_insert(module).0)
     }
 
-    /// The address of a static. The context must be current.
+    /// Returns the address of a static. The context must be current.
     pub(super) fn static_address(&self, context: &Context, of: &'static DeviceStatic) -> Result<u64, Error> {
         let place = self.place(of.name, of.module)?;
         let (module, path) = (self.whole(context, place)?, self.target.known[place].path);
@@ -251,12 +253,12 @@ impl Modules {
         }
         .map_err(|code| {
             let what = || format!("find the static `{}` in the PTX of `{path}`", of.name);
-            context.error(code, what, "the PTX is not of this program's sources: build it again")
+            context.error(code, what, "the PTX was built from other sources than this program: build it again")
         })
     }
 
-    /// Compiles the best image of `module` that the driver reads: what `part` gives of it, which is returned as well. None where that
-    /// is None.
+    /// Compiles and loads the best image of `module` that the driver supports. `part` selects the text to compile from
+    /// the image's text; it is returned as well. Returns `None` where `part` does.
     fn compile(
         &self,
         context: &Context,
@@ -273,7 +275,7 @@ impl Modules {
                 let (name, text) = code.explain();
                 Error::Jit { module: module.path, arch: image.arch, code: code.0, name, text, log }
             };
-            // A zero inside the text would end it early.
+            // A zero byte inside the text would end it early.
             let Ok(ptx) = CString::new(text) else {
                 return Err(error(Code::INVALID_PTX, "the text of the PTX has a zero byte in it".to_owned()));
             };
@@ -291,8 +293,8 @@ impl Modules {
     }
 }
 
-/// `function`, which is `kernel` with these tables, with all that a launch asks of it. `text` is the kernel's own part of its module; none
-/// where that is the whole module. The context must be current.
+/// Describes `function`, which is `kernel` with these tables, for launches. `text` is the PTX of this kernel alone, or
+/// empty if the whole module was loaded. The context must be current.
 fn describe(
     context: &Context,
     function: CUfunction,
@@ -317,7 +319,7 @@ fn describe(
     Ok(loaded)
 }
 
-/// That `kernel` asks for table `index`, which the launch does not give.
+/// Returns the error for a launch without table `index`, which `kernel` needs.
 fn missing_table(kernel: &'static KernelInfo, config: LaunchConfig, index: usize) -> Error {
     let reason = simt::thread::missing_table(index, config.tables.len());
     Error::InvalidLaunch { launch: Launched::new(kernel, config), reason }

@@ -1,4 +1,4 @@
-//! Page-locked memory of the host: for copies at the full speed of the link, and for kernels that access it in place.
+//! Page-locked host memory, for copies at the full speed of the link and for access by kernels in place.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -8,18 +8,17 @@ use super::sys::{self, Code};
 use crate::backend::{Allocated, PageLock};
 use crate::error::Error;
 
-/// Bytes of the host's memory, at least one, freed when dropped.
+/// Bytes of page-locked host memory, at least one. Dropping them frees them.
 pub(super) struct PageLockedMemory {
     start: NonNull<u8>,
-    /// The address for kernels, if they may access it.
+    /// The address for kernels, if they may access the memory.
     address: Option<u64>,
     context: Arc<Context>,
 }
 
-// SAFETY: it owns its memory as a Vec does, and gives only raw pointers to it; any thread may free it in which the context
-// is current.
+// SAFETY: the value owns its memory as a `Vec` does, and any thread may free it in which the context is current.
 unsafe impl Send for PageLockedMemory {}
-// SAFETY: as above; whoever accesses the memory through the pointer answers for that.
+// SAFETY: it only hands out raw pointers, and each access through them is `unsafe` with conditions of its own.
 unsafe impl Sync for PageLockedMemory {}
 
 impl PageLockedMemory {
@@ -34,7 +33,7 @@ impl PageLockedMemory {
         let start = NonNull::new(start).ok_or(Error::OutOfPageLockedMemory { requested_bytes })?;
         let mut memory = Self { start, address: None, context: context.clone() };
         if purpose == PageLock::Mapping {
-            // SAFETY: it was just allocated for mapping.
+            // SAFETY: the memory was allocated above for mapping.
             memory.address = Some(unsafe { sys::device_address(start.as_ptr()) }.map_err(cannot)?);
         }
         let on_device = memory.address.map(|address| std::ptr::without_provenance_mut(address as usize));
@@ -44,14 +43,15 @@ impl PageLockedMemory {
 
 impl Drop for PageLockedMemory {
     fn drop(&mut self) {
-        // Freeing does not wait for kernels, so that memory which they may access has to. A lost context keeps it.
+        // Freeing does not wait for kernels, so this waits if kernels may access the memory. A lost context is not
+        // freed.
         let is_unused = match self.address {
             None => self.context.enter(),
             Some(_) => self.context.synchronize(),
         };
         if is_unused.is_ok() {
-            // SAFETY: it was not freed before, and nobody uses it any more: kernels of the device's own stream have
-            // ended, and what is done in other streams has ended before their scope let go of this memory.
+            // SAFETY: the memory was not freed before and is not used any more. Kernels of the device's own stream have
+            // ended, and work in other streams ended before their scope released its borrow of this memory.
             let _ = unsafe { sys::free_page_locked(self.start.as_ptr()) };
         }
     }

@@ -6,9 +6,9 @@ use super::context::Context;
 use super::sys::{self, Code};
 use crate::error::Error;
 
-/// Lets `context` access the memory of `peer` directly. Whether it can.
+/// Gives `context` direct access to the memory of `peer`. Returns false if the GPUs do not support it.
 pub(super) fn enable(context: &Context, peer: &Context) -> Result<bool, Error> {
-    // Also finds out whether it is lost.
+    // This also returns an error if the peer's context is lost.
     peer.enter()?;
     context.enter()?;
     if context.raw() == peer.raw() {
@@ -29,11 +29,11 @@ pub(super) fn enable(context: &Context, peer: &Context) -> Result<bool, Error> {
     enable().map_err(|code| context.error(code, what, ""))
 }
 
-/// Copies `bytes` bytes, not 0, from the memory of `source` to that of `target`, which may be the same, in the order of the own
-/// stream of `target`.
+/// Copies `bytes` bytes, at least one, from the memory of `source` to that of `target`, which may be the same, in the
+/// order of the own stream of `target`.
 ///
 /// # Safety
-/// As for [`copy_in`]; they may be freed once the own streams of both wait for the copy.
+/// As for [`copy_in`]. The bytes may be freed once the own streams of both contexts wait for the copy.
 pub(super) unsafe fn copy_in_queue(
     (to, target): (*mut u8, &Context),
     (from, source): (*const u8, &Context),
@@ -44,17 +44,17 @@ pub(super) unsafe fn copy_in_queue(
         source.note_peer_copy();
         target.note_peer_copy();
     }
-    // SAFETY: the stream and the contexts live with `target` and `source`, and that of the stream is current; the rest is the
-    // caller's word.
+    // SAFETY: the stream and the contexts live as long as `target` and `source`, and the stream's context is current.
+    // The caller guarantees the addresses.
     unsafe { copy_in(target.stream(), (to, target), (from, source), bytes) }
         .map_err(|code| target.error(code, || format!("copy {bytes} bytes"), ""))
 }
 
-/// Copies `bytes` bytes, not 0, of `source` to `target`, in the order of `stream`, which is of either and whose context is
-/// current.
+/// Copies `bytes` bytes, at least one, of `source` to `target` in the order of `stream`. The stream must be of one of
+/// the two contexts, which must be current.
 ///
 /// # Safety
-/// At each address must be that many bytes of its context's memory, without overlap, until the copy is done.
+/// Until the copy is done, each address must point to `bytes` bytes of its context's memory, without overlap.
 pub(super) unsafe fn copy_in(
     stream: CUstream,
     (to, target): (*mut u8, &Context),
@@ -62,7 +62,7 @@ pub(super) unsafe fn copy_in(
     bytes: usize,
 ) -> Result<(), Code> {
     let (to, from) = (to.addr() as u64, from.addr() as u64);
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees the addresses and the stream.
     unsafe {
         if target.raw() == source.raw() {
             sys::copy_on_device(to, from, bytes, stream)

@@ -1,14 +1,19 @@
-//! Memory that was freed and is kept for the next allocation of its size.
+//! Freed memory that is kept for the next allocation of its size.
 //!
-//! The driver takes longer to allocate and to free than a small kernel runs, and frees nothing before all launches are done.
-//! What uses a GPU's memory is asked of the device's own stream, or has ended when the memory is freed; so whoever gets it next
-//! comes after that, without waiting.
+//! The driver's calls to allocate and to free take longer than a small kernel, and freeing waits for all launches. Work
+//! that uses pooled memory is in the device's own stream, or has ended when the memory is freed. The next owner's work
+//! is therefore ordered after it without waiting.
+//!
+//! # Design
+//!
+//! Blocks are kept by size, per context. A workspace (`Device::workspace`) is given only to the next request of the
+//! same kind and length, with its contents: flags in it need not be cleared again.
 
 use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Freed memory, by its size and by what is in it.
+/// Freed memory, by its size and, for workspaces, by the type that owns its contents.
 #[derive(Default)]
 pub(super) struct Pool(Mutex<Free>);
 
@@ -18,25 +23,26 @@ struct Free {
     bytes: usize,
 }
 
-/// Which requests a piece of memory can serve.
+/// The requests that a piece of memory can serve.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Size {
     bytes: usize,
-    /// The owner type; a workspace is reused only by it, contents unchanged.
+    /// The owner type of a workspace, for which the contents must stay unchanged.
     pub(super) workspace: Option<TypeId>,
 }
 
 impl Size {
-    /// The driver rounds sizes up as well: small ones to 512 bytes, others to its pages.
+    /// The driver rounds sizes up in the same way: small ones to 512 bytes, others to its pages.
     const GRAINS: [usize; 2] = [512, 2 << 20];
 
-    /// Of at least `bytes` bytes. A workspace has exactly as many, since its next user relies on all words being as they were left.
+    /// Returns the size for at least `bytes` bytes. A workspace has exactly `bytes`, because its next user relies on
+    /// every word of it.
     pub(super) fn new(bytes: usize, workspace: Option<TypeId>) -> Self {
         if workspace.is_some() {
             return Self { bytes, workspace };
         }
         let grain = Self::GRAINS[usize::from(bytes >= Self::GRAINS[1])];
-        // More than the last multiple of a grain is refused by the driver.
+        // The driver refuses sizes above the last multiple of a grain.
         Self { bytes: bytes.checked_next_multiple_of(grain).unwrap_or(bytes), workspace }
     }
 
@@ -50,7 +56,7 @@ impl Pool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Memory of that size, if there is some.
+    /// Takes memory of this size out of the pool, if there is any.
     pub(super) fn take(&self, size: Size) -> Option<u64> {
         let mut free = self.free();
         let address = free.addresses.get_mut(&size)?.pop()?;
@@ -58,7 +64,7 @@ impl Pool {
         Some(address)
     }
 
-    /// Keeps memory, unless there would be more than `most` bytes in all.
+    /// Adds memory to the pool, or returns false if the pool would then have more than `most` bytes.
     pub(super) fn keep(&self, size: Size, address: u64, most: usize) -> bool {
         let mut free = self.free();
         let fits = free.bytes.saturating_add(size.bytes) <= most;
@@ -69,12 +75,12 @@ impl Pool {
         fits
     }
 
-    /// Bytes that are kept.
+    /// Returns the number of bytes in the pool.
     pub(super) fn bytes(&self) -> usize {
         self.free().bytes
     }
 
-    /// All that is kept, which is then the caller's.
+    /// Empties the pool and returns the addresses, which the caller must free.
     pub(super) fn take_all(&self) -> Vec<u64> {
         let Free { addresses, .. } = std::mem::take(&mut *self.free());
         addresses.into_values().flatten().collect()
@@ -105,7 +111,7 @@ mod tests {
         let (scan, sum) = (of(Some(TypeId::of::<u8>())), of(Some(TypeId::of::<u16>())));
         assert!(pool.keep(scan, 1, 1024));
         assert_eq!([pool.take(sum), pool.take(of(None))], [None, None]);
-        // Of another length it has words that no launch has left.
+        // A workspace of another length has words that no launch has left.
         assert_eq!([99, 101].map(|bytes| pool.take(Size::new(bytes, scan.workspace))), [None, None]);
         assert_eq!(pool.take(scan), Some(1));
         assert!(pool.keep(scan, 1, 1024) && pool.keep(of(None), 2, 1024));

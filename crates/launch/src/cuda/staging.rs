@@ -1,6 +1,10 @@
-//! Copies of much pageable memory, to a GPU and back: several threads copy it by way of page-locked memory.
+//! Copies large pageable memory to a GPU and back: several threads copy it through page-locked memory.
 //!
 //! The driver does the same with one thread, which is slower than the link.
+//!
+//! # Design
+//!
+//! Each thread has two chunks of page-locked memory. One such copy runs at a time; others are left to the driver.
 
 use std::mem::MaybeUninit;
 use std::num::NonZero;
@@ -16,16 +20,16 @@ use super::sys::{self, Code};
 use crate::backend::{Allocated, Moment, PageLock};
 use crate::error::Error;
 
-/// Fewer bytes are left to the driver: threads take a while to start.
+/// Smaller copies are left to the driver, because starting threads takes a while.
 pub(super) const LEAST: usize = 8 << 20;
 
-/// Bytes of a copy between page-locked memory and the GPU.
+/// The number of bytes per copy between page-locked memory and the GPU.
 const CHUNK: usize = 2 << 20;
 
-/// The most threads. Each has two chunks of page-locked memory, one of which it fills while the other is copied.
+/// The maximum number of threads. Each has two page-locked chunks: it fills one while the other is copied.
 const THREADS: usize = 6;
 
-/// Page-locked memory for copies, once there was one.
+/// Page-locked memory for copies, allocated by the first one.
 #[derive(Default)]
 pub(super) struct Staging(Mutex<Option<Allocated>>);
 
@@ -42,18 +46,18 @@ impl Chunks {
     }
 }
 
-/// Where a thread's two chunks begin.
+/// The addresses of a thread's two page-locked chunks.
 #[derive(Clone, Copy)]
 struct Slots([*mut u8; 2]);
 
-// SAFETY: one thread uses them.
+// SAFETY: only one thread uses the chunks.
 unsafe impl Send for Slots {}
 
-/// An address of the host's memory, of which threads access chunks that are all different.
+/// The start of host memory of which each thread accesses chunks of its own.
 #[derive(Clone, Copy)]
 struct Host(*mut u8);
 
-// SAFETY: as said there.
+// SAFETY: `Chunks::next` returns each chunk to one thread only.
 unsafe impl Sync for Host {}
 
 impl Host {
@@ -63,11 +67,11 @@ impl Host {
 }
 
 impl Staging {
-    /// Copies `from` to the device, after what its own stream was asked before, and waits until it is done. `false` where that
-    /// cannot be done so.
+    /// Copies `from` to the device in the order of its own stream and waits for the copy to finish. Returns false,
+    /// without copying, if there is no free page-locked memory.
     ///
     /// # Safety
-    /// At `to` must be as many bytes of the context's memory, which nobody else accesses.
+    /// `to` must point to `from.len()` bytes of the context's memory, which no other code accesses during the call.
     pub(super) unsafe fn upload(
         &self,
         context: &Arc<Context>,
@@ -80,12 +84,14 @@ impl Staging {
             for turn in (0..2).cycle() {
                 let Some(chunk) = chunks.next() else { break };
                 if let Some(copied) = under_way[turn].take() {
-                    // SAFETY: it is of this context.
+                    // SAFETY: the event was recorded in this context.
                     unsafe { events::finish(context, &copied) }?;
                 }
-                // SAFETY: `from` has this chunk; the slot is this thread's, has as many bytes, and is not copied any more.
+                // SAFETY: `from` contains this chunk. The slot is this thread's, is large enough, and its last copy is
+                // done.
                 unsafe { ptr::copy_nonoverlapping(host.at(&chunk), slots[turn], chunk.len()) };
-                // SAFETY: there is room, says the caller; the slot stays as it is until the event after it has happened.
+                // SAFETY: the caller guarantees the bytes at `to`. The slot is not changed before the event after this
+                // copy.
                 unsafe { sys::copy_to_device_in(context.stream(), to + chunk.start as u64, slots[turn], chunk.len()) }
                     .map_err(|code| cannot(context, "upload", from.len(), code))?;
                 under_way[turn] = Some(GpuEvent::record_order(context, context.stream())?);
@@ -94,11 +100,12 @@ impl Staging {
         })
     }
 
-    /// Copies `bytes` bytes from the device, after what its own stream was asked before, and waits until it is done. `false`
-    /// where that cannot be done so.
+    /// Copies `bytes` bytes from the device in the order of its own stream and waits for the copy to finish. Returns
+    /// false, without copying, if there is no free page-locked memory.
     ///
     /// # Safety
-    /// At `from` must be that many bytes of the context's memory, which nobody writes; `to` must be valid for writing them.
+    /// `from` must point to `bytes` bytes of the context's memory, which no other code writes during the call. `to`
+    /// must be valid for writes of that size.
     pub(super) unsafe fn download(
         &self,
         context: &Arc<Context>,
@@ -112,20 +119,21 @@ impl Staging {
             let mut is_last = 0;
             for turn in (0..2).cycle() {
                 if let Some((copied, chunk)) = under_way[turn].take() {
-                    // SAFETY: it is of this context.
+                    // SAFETY: the event was recorded in this context.
                     unsafe { events::finish(context, &copied) }?;
-                    // SAFETY: `to` has room for this chunk, which is this thread's; the slot holds it.
+                    // SAFETY: `to` has space for this chunk, which no other thread has, and the slot contains it.
                     unsafe { ptr::copy_nonoverlapping(slots[turn], host.at(&chunk), chunk.len()) };
                 }
                 let Some(chunk) = chunks.next() else {
-                    // The other slot may still be under way.
+                    // The copy of the other slot may still be running.
                     is_last += 1;
                     if is_last == 2 {
                         break;
                     }
                     continue;
                 };
-                // SAFETY: the bytes are there, says the caller; nobody accesses the slot until the event has happened.
+                // SAFETY: the caller guarantees the bytes at `from`. The slot is not accessed before the event after
+                // this copy.
                 unsafe { sys::copy_to_host_in(context.stream(), slots[turn], from + chunk.start as u64, chunk.len()) }
                     .map_err(|code| cannot(context, "download", bytes, code))?;
                 under_way[turn] = Some((GpuEvent::record_order(context, context.stream())?, chunk));
@@ -134,8 +142,8 @@ impl Staging {
         })
     }
 
-    /// Lets several threads copy chunks of `bytes` bytes until there are none left, and waits for all of it. `false` where
-    /// another copy has the page-locked memory, or there is none.
+    /// Lets several threads copy chunks until all `bytes` are copied, and waits for the copies. Returns false if
+    /// another copy uses the page-locked memory, or if none can be allocated.
     fn by_threads(
         &self,
         context: &Arc<Context>,
@@ -161,7 +169,7 @@ impl Staging {
                     move || copy(slots)
                 })
             };
-            // Where a thread cannot be had, the others copy its chunks.
+            // If a thread cannot be started, the others copy its chunks.
             let others: Vec<_> = (1..threads).map_while(|thread| spawn(thread).ok()).collect();
             let own = copy(slots(0));
             others.into_iter().fold(own, |all, other| match other.join() {
@@ -169,7 +177,7 @@ impl Staging {
                 Err(panic) => std::panic::resume_unwind(panic),
             })
         });
-        // Also after a failure: the next copy overwrites the page-locked memory.
+        // Waits also after an error, because the next copy overwrites the page-locked memory.
         let waited = context.synchronize();
         copied.and(waited).map(|()| true)
     }

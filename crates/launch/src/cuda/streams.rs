@@ -12,19 +12,19 @@ use super::sys::{self, Code};
 use crate::backend::{Backend, BackendStream, Moment};
 use crate::error::Error;
 
-/// A stream beside the device's own, destroyed when dropped. It must have been finished before.
+/// A stream beside the device's own. Dropping it destroys it; the caller must call `finish` before.
 pub(super) struct GpuStream<'d> {
     stream: CUstream,
     gpu: &'d GpuDevice,
 }
 
-// SAFETY: a stream is a handle that any thread may use in which its context is current.
+// SAFETY: any thread in which the context is current may use the stream's handle.
 unsafe impl Send for GpuStream<'_> {}
-// SAFETY: as above; the driver takes calls from several threads at once.
+// SAFETY: the driver's functions may be called from several threads at once.
 unsafe impl Sync for GpuStream<'_> {}
 
 impl<'d> GpuStream<'d> {
-    /// A new stream. The context must be current.
+    /// Creates a stream. The context must be current.
     pub(super) fn new(gpu: &'d GpuDevice) -> Result<Self, Error> {
         let stream =
             sys::create_stream().map_err(|code| gpu.context.error(code, || "create a stream".to_owned(), ""))?;
@@ -46,7 +46,7 @@ impl BackendStream for GpuStream<'_> {
             return Ok(());
         }
         self.gpu.context.enter()?;
-        // SAFETY: the caller's word.
+        // SAFETY: `BackendStream::upload` requires that both addresses are valid until the copy is done.
         unsafe { sys::copy_to_device_in(self.stream, to.addr() as u64, from, bytes) }
             .map_err(|code| self.cannot(code, || format!("upload {bytes} bytes")))
     }
@@ -56,7 +56,7 @@ impl BackendStream for GpuStream<'_> {
             return Ok(());
         }
         self.gpu.context.enter()?;
-        // SAFETY: the caller's word.
+        // SAFETY: `BackendStream::download` requires that both addresses are valid until the copy is done.
         unsafe { sys::copy_to_host_in(self.stream, to, from.addr() as u64, bytes) }
             .map_err(|code| self.cannot(code, || format!("download {bytes} bytes")))
     }
@@ -73,13 +73,14 @@ impl BackendStream for GpuStream<'_> {
             return Ok(());
         }
         self.gpu.context.enter()?;
-        // SAFETY: the caller's word; the stream is of one of these contexts, which is current.
+        // SAFETY: `BackendStream::copy` requires that the bytes live until the copy is done, and that the stream is of
+        // one of these contexts, which is current.
         unsafe { peers::copy_in(self.stream, (to, target), (from, source), bytes) }
             .map_err(|code| self.cannot(code, || format!("copy {bytes} bytes")))
     }
 
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
-        // SAFETY: the caller's word; the stream is of this device.
+        // SAFETY: `BackendStream::launch` requires memory of this device; the stream is of this device.
         unsafe { self.gpu.launch_in(self.stream, call.info(), config, params) }
     }
 
@@ -88,7 +89,7 @@ impl BackendStream for GpuStream<'_> {
     }
 
     unsafe fn wait(&self, moment: &Moment) -> Result<(), Error> {
-        // SAFETY: the caller's word; the stream is of this context.
+        // SAFETY: `BackendStream::wait` requires an event of this back end; the stream is of this context.
         unsafe { events::wait(&self.gpu.context, self.stream, moment) }
     }
 
@@ -108,7 +109,7 @@ impl BackendStream for GpuStream<'_> {
         if has_ended {
             return Err(error);
         }
-        // The GPU may still write to the host's memory, and the driver gives no way to know when it stops.
+        // The GPU may still write to the host's memory, and the driver cannot report when it stops.
         let _ =
             writeln!(std::io::stderr(), "fatal: {error}; the GPU may still access memory that is about to be freed");
         std::process::abort()
@@ -118,7 +119,7 @@ impl BackendStream for GpuStream<'_> {
 impl Drop for GpuStream<'_> {
     fn drop(&mut self) {
         if self.gpu.context.enter().is_ok() {
-            // SAFETY: the stream is of this context, and nobody has it any more.
+            // SAFETY: the stream is of this context, and `self` was its only owner.
             let _ = unsafe { sys::destroy_stream(self.stream) };
         }
     }

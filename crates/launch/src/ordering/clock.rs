@@ -1,8 +1,8 @@
-//! Vector clocks: what is known to be done before something else.
+//! Vector clocks: the work that is known to be done before other work.
 
 use std::collections::BTreeMap;
 
-/// How far each actor's work is known to be done; 0 for those that it does not name.
+/// For each actor, up to which time its work is known to be done. An actor that is not listed has time 0.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Clock(BTreeMap<u64, u64>);
 
@@ -11,14 +11,14 @@ impl Clock {
         self.0.get(&actor).copied().unwrap_or(0)
     }
 
-    /// The next moment of `actor`, which it knows.
+    /// Advances the time of `actor` by 1 and returns it.
     pub(super) fn tick(&mut self, actor: u64) -> u64 {
         let time = self.0.entry(actor).or_default();
         *time += 1;
         *time
     }
 
-    /// Adds what `other` knows.
+    /// Adds what `other` knows: the later time of each actor.
     pub(super) fn join(&mut self, other: &Self) {
         for (&actor, &time) in &other.0 {
             let known = self.0.entry(actor).or_default();

@@ -1,4 +1,10 @@
-//! Launches, and how it is found out afterwards which of their mutable views they have written.
+//! Launches under the race checker. It compares memory before and after a launch to find the mutable views that it
+//! wrote.
+//!
+//! # Design
+//!
+//! The mutable views of a launch are compared before and after it. A view that has once changed counts as written by
+//! every later launch of that kernel, because a store of an equal value changes nothing.
 
 use simt::Region;
 
@@ -6,7 +12,8 @@ use super::{Actor, StreamAccess, is_known_to_write, note_that_it_writes};
 use crate::backend::BackendStream;
 use crate::error::Error;
 
-/// Has `launch` launch in `stream`, unless what the views `regions` show races with what was asked before.
+/// Calls `launch`, unless an access to `regions` races with earlier work. Afterwards records which regions were
+/// written.
 ///
 /// # Safety
 /// The regions must be memory of the stream's device.
@@ -27,7 +34,7 @@ pub(crate) unsafe fn launch(
     let contents = |region: &Region| {
         let mut contents = vec![0_u8; region.bytes];
         let start = std::ptr::with_exposed_provenance(region.start);
-        // SAFETY: the caller's word; the vector has as many bytes.
+        // SAFETY: the caller guarantees that the region is the device's memory; the vector has as many bytes.
         unsafe { stream.download(contents.as_mut_ptr(), start, region.bytes, region.element) }.map(|()| contents)
     };
     let mut before = Vec::new();
@@ -44,7 +51,7 @@ pub(crate) unsafe fn launch(
             continue;
         }
         written.push(access(region, true));
-        // Where two views show what has changed, it is not known by which of them.
+        // If two views contain a changed byte, it is unknown which of them wrote it.
         let is_of_another = |address: usize| {
             let others = regions().filter(|other| other.is_writable && other.name != region.name);
             others.into_iter().any(|other| (other.start..other.start + other.bytes).contains(&address))

@@ -1,12 +1,15 @@
-//! Which work of streams is ordered, on simulated devices that check.
+//! Checks the order of work in streams, on simulated devices with checks.
 //!
-//! The simulator does each thing as soon as it is asked, so that a run does not show what a GPU may do. Races are therefore found
-//! from what orders the work. Each stream, and each device's own queue, is an actor with a vector clock. A recorded event keeps the
-//! stream's clock, and a stream that waits for the event learns it. What the host waits for is done before all that is asked
-//! afterwards, and is forgotten. Threads of the host are not told apart: what one of them has waited for counts as done for all.
+//! The simulator executes work as soon as it is enqueued, so a run does not show what a GPU may do. Races are therefore
+//! derived from what orders the work.
 //!
-//! A launch reads all that its views show. A mutable view counts as written as a whole if the kernel has ever changed anything
-//! by that parameter, else as read: so kernels may be given mutable views of what they only read.
+//! Each stream, and each device's own queue, is an actor with a vector clock. A recorded event keeps the stream's
+//! clock, and a stream that waits for the event joins it. Work that the host has waited for is done before everything
+//! that is enqueued later, and is forgotten. Host threads are not distinguished: what one has waited for counts as done
+//! for all.
+//!
+//! A launch reads everything in its views. A mutable view counts as written as a whole if the kernel has ever changed
+//! anything through that parameter, otherwise as read. Kernels may thus take mutable views of data that they only read.
 
 mod clock;
 mod launch;
@@ -20,18 +23,18 @@ pub(crate) use clock::Clock;
 pub(crate) use launch::launch;
 pub use race::{StreamAccess, StreamRace, StreamWork};
 
-/// A stream of a device that checks, or its own queue.
+/// A stream, or a device's own queue, of a device that checks streams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Actor(u64);
 
-/// What the streams of all scopes were asked that something asked later may race with.
+/// The accesses of all streams that later work may race with, and the clocks that order them.
 #[derive(Default)]
 struct Registry {
     next: u64,
     open_streams: usize,
     clocks: HashMap<u64, Clock>,
     accesses: Vec<Access>,
-    /// Kernels, by the addresses of their descriptions, and the parameters by which they have been seen to change memory.
+    /// The kernels, by the address of their description, and the parameters through which they have changed memory.
     written: HashSet<(usize, &'static str)>,
 }
 
@@ -43,7 +46,7 @@ struct Access {
 }
 
 impl Access {
-    /// Whether what races with `other` races with this as well.
+    /// True if everything that races with `other` also races with `self`.
     fn stands_for(&self, other: &Self) -> bool {
         self.actor == other.actor
             && self.bytes.start <= other.bytes.start
@@ -62,61 +65,61 @@ impl Registry {
         self.clocks.entry(actor.0).or_default()
     }
 
-    /// What is done at `clock` is done before all that is asked from now on.
+    /// Forgets the work that is done at `clock`, because the host has waited for it.
     fn host_waited(&mut self, clock: &Clock) {
         self.accesses.retain(|access| clock.time(access.actor.0) < access.time);
     }
 }
 
 impl Actor {
-    /// A new stream.
+    /// Makes an actor for a new stream.
     pub(crate) fn begin_stream() -> Self {
         registry().open_streams += 1;
         Self::begin()
     }
 
-    /// The stream is done, and asked nothing any more.
+    /// Ends a stream whose work is done.
     pub(crate) fn end_stream(self) {
         self.end();
         registry().open_streams -= 1;
     }
 
-    /// Whether there are streams: else a device's own queue has nobody to race with.
+    /// True if there are streams. Without them, a device's own queue cannot race.
     pub(crate) fn are_streams_open() -> bool {
         registry().open_streams > 0
     }
 
-    /// A new actor.
+    /// Makes a new actor.
     pub(crate) fn begin() -> Self {
         let mut registry = registry();
         registry.next += 1;
         Self(registry.next)
     }
 
-    /// What is done when everything asked of it so far is.
+    /// Returns the clock of an event that is recorded now.
     pub(crate) fn record(self) -> Clock {
         registry().clock(self).clone()
     }
 
-    /// Lets everything asked from now on come after `event`.
+    /// Orders everything that is enqueued from now on after `event`.
     pub(crate) fn wait(self, event: &Clock) {
         registry().clock(self).join(event);
     }
 
-    /// The host has waited for everything asked of it.
+    /// Notes that the host has waited for all work of this actor.
     pub(crate) fn synchronize(self) {
         let mut registry = registry();
         let clock = registry.clock(self).clone();
         registry.host_waited(&clock);
     }
 
-    /// It is done, and asked nothing any more.
+    /// Ends the actor, whose work must be done.
     pub(crate) fn end(self) {
         self.synchronize();
         registry().clocks.remove(&self.0);
     }
 
-    /// It is asked for something that accesses these bytes: an error if that races with what was asked before.
+    /// Records accesses that are about to be enqueued. Returns an error if one races with earlier work.
     pub(crate) fn access(self, accesses: &[(Range<usize>, StreamAccess)]) -> Result<(), Box<StreamRace>> {
         let mut registry = registry();
         let clock = registry.clock(self);
@@ -143,17 +146,17 @@ impl Actor {
     }
 }
 
-/// The host has waited for `event`.
+/// Notes that the host has waited for `event`.
 pub(crate) fn host_waited_for(event: &Clock) {
     registry().host_waited(event);
 }
 
-/// Memory is freed that had these bytes.
+/// Forgets the accesses to memory that is freed.
 pub(crate) fn forget(bytes: &Range<usize>) {
     registry().accesses.retain(|access| access.bytes.end <= bytes.start || bytes.end <= access.bytes.start);
 }
 
-/// What a kernel is known by, and its parameter.
+/// Returns the key of a kernel's parameter, or `None` if the work is no launch.
 fn parameter(launch: &StreamAccess, name: &'static str) -> Option<(usize, &'static str)> {
     match launch.work {
         StreamWork::Launch(kernel) => Some((std::ptr::from_ref(kernel).addr(), name)),
@@ -161,7 +164,7 @@ fn parameter(launch: &StreamAccess, name: &'static str) -> Option<(usize, &'stat
     }
 }
 
-/// Whether the kernel that is launched has been seen to change memory by this parameter.
+/// True if an earlier launch of the kernel has changed memory through this parameter.
 fn is_known_to_write(launch: &StreamAccess, name: &'static str) -> bool {
     parameter(launch, name).is_some_and(|parameter| registry().written.contains(&parameter))
 }
@@ -178,7 +181,7 @@ mod tests {
 
     #[test]
     fn memory_that_is_freed_has_no_past() {
-        // Addresses that no memory has.
+        // No memory has these addresses.
         let (freed, kept) = (64..128, 128..192);
         let told = StreamAccess::new(StreamWork::Copy, None, Location::caller());
         let write = StreamAccess { is_write: true, ..told };

@@ -1,38 +1,38 @@
-//! What two streams do to the same memory without an order.
+//! Races between streams.
 
 use std::fmt;
 use std::panic::Location;
 
 use cuda_std::KernelInfo;
 
-/// Two pieces of work, of which a stream is asked one at least, that access the same memory, one of which writes it, with nothing that orders them.
+/// Two accesses to the same memory, at least one of them a write and at least one in a stream, that nothing orders.
 #[derive(Clone, Debug)]
 pub struct StreamRace {
-    /// What was asked first.
+    /// The access that was enqueued first.
     pub earlier: StreamAccess,
-    /// What was asked later.
+    /// The access that was enqueued later.
     pub later: StreamAccess,
-    /// How many bytes both access.
+    /// The number of bytes that both access.
     pub bytes: usize,
 }
 
-/// What a stream is asked that accesses memory.
+/// An access to memory by the work of a stream.
 #[derive(Clone, Copy, Debug)]
 pub struct StreamAccess {
-    /// What it is.
+    /// The operation.
     pub work: StreamWork,
-    /// The kernel's parameter that shows the memory.
+    /// The kernel's parameter through which the memory is accessed.
     pub array: Option<&'static str>,
-    /// Whether it writes the memory.
+    /// `true` if it writes the memory.
     pub is_write: bool,
-    /// The number of the device in its group, and of the stream among those of the device; `None` where a device itself was asked,
-    /// and no stream of it.
+    /// The index of the device in its group and of the stream in the device; `None` if the work was enqueued on the
+    /// device itself.
     pub stream: Option<(usize, usize)>,
-    /// The line that asks for it.
+    /// The source line that enqueued the work.
     pub asked_at: &'static Location<'static>,
 }
 
-/// What a stream is asked.
+/// An operation of a stream.
 #[derive(Clone, Copy, Debug)]
 pub enum StreamWork {
     /// A copy to the device.
@@ -46,7 +46,7 @@ pub enum StreamWork {
 }
 
 impl StreamAccess {
-    /// What `work` does to memory that is not named yet.
+    /// Makes an access by `work` to memory that is not specified yet.
     pub(crate) fn new(work: StreamWork, stream: Option<(usize, usize)>, asked_at: &'static Location<'static>) -> Self {
         Self { work, array: None, is_write: false, stream, asked_at }
     }
@@ -64,8 +64,8 @@ impl fmt::Display for StreamAccess {
             }
         }
         match stream {
-            Some((device, stream)) => write!(f, " asked at {asked_at} of stream {stream} of device {device}")?,
-            None => write!(f, " asked at {asked_at} of the device itself")?,
+            Some((device, stream)) => write!(f, " enqueued at {asked_at} in stream {stream} of device {device}")?,
+            None => write!(f, " enqueued at {asked_at} on the device itself")?,
         }
         f.write_str(if self.is_write { " writes " } else { " reads " })?;
         match self.array {
@@ -80,8 +80,8 @@ impl fmt::Display for StreamRace {
         let Self { earlier, later, bytes } = self;
         write!(
             f,
-            "race of streams for {bytes} bytes: {earlier}, and {later}, with nothing that orders them: record an event after the \
-             one, and let the other's stream wait for it"
+            "race of streams for {bytes} bytes: {earlier}, and {later}, and nothing orders them: record an event after \
+            one of them, and make the other's stream wait for it"
         )
     }
 }

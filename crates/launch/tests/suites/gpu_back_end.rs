@@ -167,7 +167,7 @@ fn limits_are_checked_before() {
         for (config, part) in [
             (LaunchConfig::new(1, 513), "513 threads, and the kernel's registers leave room for 512"),
             (LaunchConfig::new(0, 32), "no block"),
-            (LaunchConfig::new(17, 512).cooperative(), "this GPU holds 16 such blocks"),
+            (LaunchConfig::new(17, 512).cooperative(), "this GPU holds at most 16 blocks of this size"),
             (config().shared_bytes(most + 1), "(1024 static, 231425 dynamic), and this device has 232448"),
         ] {
             let error = launch(config).expect_err("invalid");

@@ -35,7 +35,7 @@ fn all_gpus_or_some() {
         let message = open("gpu:0,7").expect_err("three").to_string();
         assert!(message.starts_with("device gpu:7 cannot be used: there is no GPU 7: the driver finds 3"), "{message}");
         let mixed = Group::of(vec![group.members()[0].clone(), Device::open(DeviceChoice::Sim, &[])?]);
-        assert!(mixed.expect_err("two kinds").to_string().contains("some are GPUs and others are simulated"));
+        assert!(mixed.expect_err("two kinds").to_string().contains("mixes GPUs and simulated devices"));
         Ok(())
     });
     let Some(log) = log else { return };
@@ -212,7 +212,7 @@ fn a_member_out_of_memory() {
         let filled = second.alloc::<u8>(900 << 20)?;
         let error = second.alloc::<u8>(200 << 20).expect_err("full");
         let message = error.to_string();
-        assert!(message.starts_with("out of memory on GPU 1, Stand-in GPU: 209715200 bytes asked for, "), "{message}");
+        assert!(message.starts_with("out of memory on GPU 1, Stand-in GPU: 209715200 bytes requested, "), "{message}");
         // The other has room, and all go on.
         let here = first.alloc::<u8>(200 << 20)?;
         drop(filled);

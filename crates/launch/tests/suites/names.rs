@@ -163,13 +163,13 @@ fn parts_of_dynamic_shared_memory_have_their_own_names() {
         (2, 1, "data race on `c[1]` of type `u64` in shared memory"),
         (3, 1, "a read of `c[1]` of type `u64` in shared memory, which no thread of the block has written"),
         (4, 14, "data race on `c[1]` of type `u64` in shared memory"),
-        (4, 16, "index 16 is out of bounds of dynamic shared memory of length 16; the launch says how much"),
+        (4, 16, "index 16 is out of bounds of dynamic shared memory of length 16; the launch sets this length"),
     ] {
         let text = launch(which, at, 64);
         assert!(text.contains(part), "{part}: {text}");
     }
     let text = launch(0, 0, 0);
-    let expected = "index 8 is out of bounds of dynamic shared memory of length 0; the launch says how much of that there is: \
+    let expected = "index 8 is out of bounds of dynamic shared memory of length 0; the launch sets this length: \
                     `.shared_bytes(bytes)` of its `LaunchConfig`";
     assert!(text.contains(expected), "{text}");
 }
@@ -215,7 +215,7 @@ fn static_shared_memory_has_the_limit_of_a_gpu() -> Result<(), Error> {
     let device = device();
     let mut y = device.zeroed(1)?;
     let text = message(device.launch(LaunchConfig::new(1, 1), static_too_large(y.view_mut())));
-    assert!(text.contains("the kernel's shared arrays take 80000 bytes, of which GPUs give it 49152"), "{text}");
+    assert!(text.contains("the kernel's static shared arrays need 80000 bytes, and 49152 are allowed"), "{text}");
     Ok(())
 }
 

@@ -67,11 +67,11 @@ fn an_upload_that_a_kernel_does_not_wait_for() -> Result<(), Error> {
         );
         let message = race.to_string();
         for part in [
-            "race of streams for 32 bytes: the upload asked at ".to_owned(),
+            "race of streams for 32 bytes: the upload enqueued at ".to_owned(),
             format!("ordering.rs:{}:", lines.0),
-            " of stream 0 of device 0 writes there, and the launch of `add` (".to_owned(),
+            " in stream 0 of device 0 writes there, and the launch of `add` (".to_owned(),
             format!("ordering.rs:{}:", lines.1),
-            "of stream 1 of device 0 reads there, as `x`, with nothing that orders them: record an event".to_owned(),
+            "in stream 1 of device 0 reads there, as `x`, and nothing orders them: record an event".to_owned(),
         ] {
             assert!(message.contains(&part), "{message}\nhas no {part}");
         }
@@ -341,7 +341,7 @@ fn a_stream_and_the_device_itself() -> Result<(), Error> {
         device.launch(config(), sum(y, x))
     }));
     assert_eq!((found.earlier.stream, found.later.stream, found.bytes), (Some((0, 0)), None, 32));
-    assert!(found.to_string().contains(" of the device itself reads there, as `x`"), "{found}");
+    assert!(found.to_string().contains(" on the device itself reads there, as `x`"), "{found}");
     let mut wait = |wait: fn(&Device, &mut launch::Buffer<u32>) -> Result<(), Error>| {
         device.streams(1, |streams| {
             device.launch(config(), number(y))?;

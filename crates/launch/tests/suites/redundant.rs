@@ -81,7 +81,7 @@ fn assert_listed(kernel: &str, run: impl Fn(&Device) -> Result<Vec<u32>, Error>)
     for one in &redundant {
         let text = one.to_string();
         assert!(text.starts_with(&format!("crates/launch/tests/suites/redundant.rs:{}:", one.location.line)), "{text}");
-        assert!(text.contains("no order tried notices") && text.contains(one.kind.name()), "{text}");
+        assert!(text.contains("no tried order needs this") && text.contains(one.kind.name()), "{text}");
         assert_eq!(one.kind == SyncKind::CountingBarrier, text.contains("counts and orders nothing"), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! A block's shared memory.
+//! The shared memory of a block.
 
 use std::cell::{Cell, OnceCell, RefCell, UnsafeCell};
 use std::mem::MaybeUninit;
@@ -8,64 +8,64 @@ use crate::order::scramble;
 use crate::race::SharedPart;
 use crate::region::Place;
 
-/// Bytes of shared memory that a block may have: 227 KiB, the most of any device so far.
+/// The maximum shared memory of a block in bytes: 227 KiB, the most of any device so far.
 pub(crate) const LIMIT: usize = 227 * 1024;
-/// Bytes of it that static arrays may have: 48 KiB, on every device. What is more, a launch has to ask for.
+/// The part of it that static arrays may use, in bytes: 48 KiB, as on every device. More must be dynamic memory.
 pub(crate) const STATIC_LIMIT: usize = 48 * 1024;
-/// Every region begins at a multiple of this.
+/// The alignment of every region.
 const ALIGNMENT: usize = 16;
 
-/// What reports call the memory whose size the launch gives.
+/// The name of dynamic shared memory in reports.
 pub(crate) const DYNAMIC: &str = "dynamic shared memory";
 
-/// It has pages of its own.
+/// A page, so that the arena is aligned to pages.
 #[repr(align(4096))]
 struct Page {
     _bytes: [u8; PAGE],
 }
 
-/// What is known of a static array.
+/// The description of a shared array.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ArrayInfo {
     pub(crate) name: Option<&'static str>,
     /// The size of an element in bytes.
     pub(crate) element: usize,
     pub(crate) bytes: usize,
-    /// The type of an element, where only the array tells it: parts of dynamic memory do.
+    /// The type of an element, if only the array's name gives it, as for parts of dynamic memory.
     pub(crate) of: Option<&'static str>,
 }
 
 impl ArrayInfo {
-    /// The place of `address` in the array, which begins at `start`.
+    /// Returns the position of `address` in the array, which begins at `start`.
     fn place(&self, start: usize, address: usize) -> Option<Place> {
         let place = Place::find(self.name, (start, self.bytes), self.element, address)?;
         Some(Place { of: self.of, ..place })
     }
 }
 
-/// A static allocation of the current block: which site, and where.
+/// A static allocation of the current block: its source site and its address.
 struct Region {
     site: *const (),
     array: ArrayInfo,
     address: u32,
 }
 
-/// Shared memory: the dynamic region first, from address 0, then the static ones in the order in which the block's
-/// threads first come to them. Memory is handed out filled with a pattern, so that what a kernel reads before it
-/// writes it is visibly wrong.
+/// Shared memory. The dynamic region comes first, at address 0. The static regions follow in the order in which the
+/// block's threads first use them. New memory is filled with a pattern, so that reads of uninitialised memory return
+/// visibly wrong values.
 #[derive(Default)]
 pub(crate) struct Arena {
     bytes: OnceCell<Box<[UnsafeCell<MaybeUninit<Page>>]>>,
-    /// Bytes handed out: what lies beyond cannot be accessed.
+    /// The number of bytes allocated so far. Accesses beyond them are faults.
     len: Cell<usize>,
     dynamic: Cell<u32>,
     pattern: Cell<u8>,
     regions: RefCell<Vec<Region>>,
-    /// Arrays in the dynamic memory that have a name, and where each begins.
+    /// The named arrays in dynamic memory, with the address of each.
     dynamic_parts: RefCell<Vec<(ArrayInfo, usize)>>,
 }
 
-/// More shared memory is needed than a block may have, or static arrays.
+/// The error of a block that needs more shared memory, or more static shared memory, than is allowed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Exceeded {
     All { needed: usize },
@@ -73,7 +73,7 @@ pub(crate) enum Exceeded {
 }
 
 impl Arena {
-    /// Prepares for another block, with `dynamic` bytes of dynamic memory.
+    /// Resets the arena for another block with `dynamic` bytes of dynamic memory.
     pub(crate) fn begin(&self, dynamic: u32, seed: u64) {
         self.regions.borrow_mut().clear();
         self.dynamic_parts.borrow_mut().clear();
@@ -85,15 +85,15 @@ impl Arena {
         }
     }
 
-    /// Address and length of the dynamic memory.
+    /// Returns the address and the length of dynamic memory.
     pub(crate) fn dynamic(&self) -> (u32, u32) {
         (0, self.dynamic.get())
     }
 
-    /// Gives an array at `address` in the dynamic memory its name.
+    /// Registers a named array at `address` in dynamic memory.
     pub(crate) fn name_dynamic(&self, array: ArrayInfo, address: u32) {
         let mut parts = self.dynamic_parts.borrow_mut();
-        // Texts are the same where they stand at one address, which takes less time to see than what they say.
+        // Names are compared by address, which is faster than comparing the texts.
         let is_same = |a: Option<&str>, b: Option<&str>| a.map(std::ptr::from_ref) == b.map(std::ptr::from_ref);
         let is_it = |(other, start): &(ArrayInfo, usize)| {
             (*start, other.bytes, other.element) == (address as usize, array.bytes, array.element)
@@ -105,15 +105,15 @@ impl Arena {
         }
     }
 
-    /// Where `address` is in the smallest array of dynamic memory that has a name and holds it.
+    /// Returns the position of `address` in the smallest named array of dynamic memory that contains it.
     fn locate_part(&self, address: usize) -> Option<Place> {
         let parts = self.dynamic_parts.borrow();
         let place = |(array, start): &(ArrayInfo, usize)| array.place(*start, address);
         parts.iter().filter_map(place).min_by_key(|place| place.bytes)
     }
 
-    /// Two parts of dynamic memory, of different names, that have `address` in them: the first two that overlap without
-    /// one being within the other, if there are such.
+    /// Returns two parts of dynamic memory with different names that contain `address`. Prefers two that overlap
+    /// without one containing the other.
     #[cold]
     pub(crate) fn overlap(&self, address: usize) -> Option<[SharedPart; 2]> {
         let parts = self.dynamic_parts.borrow();
@@ -136,23 +136,23 @@ impl Arena {
         Some(found.map(SharedPart::clone))
     }
 
-    /// What memory is filled with that nobody has written.
+    /// Returns the byte that uninitialised memory is filled with.
     #[inline]
     pub(crate) fn pattern(&self) -> u8 {
         self.pattern.get()
     }
 
-    /// Bytes handed out.
+    /// Returns the number of bytes allocated so far.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.len.get()
     }
 
-    /// The address of the `array` that belongs to `site`. `hint` is an index under which the site may have been
-    /// found before; the second result is the one to try next time.
+    /// Returns the address of the `array` that belongs to `site`. `hint` is an index at which the site may be found.
+    /// The second result is the hint for the next call.
     ///
     /// # Errors
-    /// [`Exceeded`] when that takes the block over a limit.
+    /// [`Exceeded`] when the array takes the block over a limit.
     pub(crate) fn region(&self, site: *const (), array: ArrayInfo, hint: usize) -> Result<(u32, usize), Exceeded> {
         let mut regions = self.regions.borrow_mut();
         let bytes = array.bytes;
@@ -178,8 +178,8 @@ impl Arena {
         Ok((address, regions.len() - 1))
     }
 
-    /// Where `address` is, which is accessed with `bytes` bytes at once: these count as an element of dynamic memory, whose
-    /// elements the arena does not know. `None` for what has not been handed out.
+    /// Returns the position of `address`, which is accessed with `bytes` bytes at once, or `None` if it is not
+    /// allocated. In dynamic memory, whose element type is unknown, the accessed bytes count as an element.
     #[cold]
     pub(crate) fn locate(&self, address: usize, bytes: usize) -> Option<Place> {
         let dynamic = || Place::find(Some(DYNAMIC), (0, self.dynamic.get() as usize), bytes, address);
@@ -189,7 +189,8 @@ impl Arena {
         })
     }
 
-    /// The array that holds `address`, and the size of its elements; of dynamic memory, all of it, in bytes.
+    /// Returns the array that contains `address` and the size of its elements. Dynamic memory counts as one array of
+    /// bytes.
     #[cold]
     pub(crate) fn array_at(&self, address: usize) -> Option<(Place, usize)> {
         let dynamic = Place::find(Some(DYNAMIC), (0, self.dynamic.get() as usize), 1, address).map(|place| (place, 1));
@@ -200,14 +201,15 @@ impl Arena {
         })
     }
 
-    /// The array that a view of `len` elements from `start` on shows: its name, and the type of its elements where known.
+    /// Returns the name of the array that a view of `len` elements from `start` on shows, and the type of its elements
+    /// if known.
     #[cold]
     pub(crate) fn array_of_view(&self, start: usize, len: usize) -> (Option<&'static str>, Option<&'static str>) {
-        // The dynamic memory that a launch has not asked for is empty, and at the address of whatever else comes first.
+        // If a launch has no dynamic memory, its view is empty and has the address of the first static array.
         if (start, len, self.dynamic.get()) == (0, 0, 0) {
             return (Some(DYNAMIC), None);
         }
-        // A part that is smaller than the view is not what it shows.
+        // A part that is smaller than the view is not the viewed array.
         if start < self.dynamic.get() as usize {
             let place = |&(array, first): &(ArrayInfo, usize)| {
                 let place = array.place(first, start)?;
@@ -217,28 +219,28 @@ impl Arena {
             let part = parts.iter().filter_map(place).min_by_key(|place| place.bytes);
             return part.map_or((Some(DYNAMIC), None), |part| (part.name, part.of));
         }
-        // An empty part may be at an array's end, where no other begins.
+        // An empty view may start at an array's end, where no other array begins.
         let place = self.locate(start, 1).or_else(|| self.locate(start.checked_sub(1)?, 1));
         place.map_or((None, None), |place| (place.name, place.of))
     }
 
-    /// Hands out `bytes` more, which must fit, and gives their address.
+    /// Allocates `bytes` more bytes, which must fit, and returns their address.
     fn extend(&self, bytes: usize) -> usize {
         let start = self.len.get().next_multiple_of(ALIGNMENT);
         self.len.set(start + bytes);
-        // SAFETY: `start + bytes` is within the arena, whose bytes are only ever accessed through raw pointers, from
-        // the OS thread that runs the block.
+        // SAFETY: `start + bytes` is within the arena. Its bytes are only accessed through raw pointers, from the OS
+        // thread that runs the block.
         unsafe { self.base().add(start).write_bytes(self.pattern.get(), bytes) };
         start
     }
 
-    /// The first byte.
+    /// Returns a pointer to the first byte.
     #[inline]
     pub(crate) fn base(&self) -> *mut u8 {
         let words = self.bytes.get_or_init(|| {
-            // Comes zeroed from the system, so that only what is used takes memory.
+            // The system returns zeroed pages, which take memory only when they are used.
             let zeroed = Box::<[Page]>::new_zeroed_slice(LIMIT.div_ceil(PAGE));
-            // SAFETY: the cells have the layout of what is in them.
+            // SAFETY: `UnsafeCell<MaybeUninit<Page>>` has the layout of `Page`.
             unsafe { Box::from_raw(Box::into_raw(zeroed) as *mut [UnsafeCell<MaybeUninit<Page>>]) }
         });
         words.as_ptr() as *mut u8
@@ -257,7 +259,7 @@ mod tests {
         let array = ArrayInfo { name: Some("totals"), element: 4, bytes: 32, of: None };
         assert_eq!(arena.region((&raw const site).cast(), array, 0).ok(), Some((32, 0)));
         let place = |name, start, bytes, index| Some(Place { name: Some(name), of: None, start, bytes, index });
-        // The access tells the element of dynamic memory.
+        // The size of the access determines the element of dynamic memory.
         assert_eq!(arena.locate(16, 4), place(DYNAMIC, 0, 20, 4));
         assert_eq!(arena.locate(16, 2), place(DYNAMIC, 0, 20, 8));
         assert_eq!(arena.locate(20, 4), None, "the gap before the next multiple of 16");

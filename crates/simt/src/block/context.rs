@@ -1,4 +1,4 @@
-//! Which block an OS thread runs, and which of that block's threads: what a watcher of a launch may ask for.
+//! The block and the thread that an OS thread simulates, as a watcher of a launch sees them.
 
 use std::cell::Cell;
 
@@ -6,22 +6,22 @@ use super::arena::Arena;
 use crate::geometry::Dim3;
 use crate::lanes::{Extent, MAX_WARPS, Thread};
 
-/// A block, without what it takes to run it.
+/// The part of a block that watchers see, without the state of its execution.
 pub(crate) struct BlockContext {
     pub(super) thread: Cell<Thread>,
     pub(super) index: Cell<Dim3>,
     pub(super) position: Cell<u64>,
-    /// The block's extent, in threads.
+    /// The block's extent in threads.
     pub(crate) extent: Extent,
     /// The block's shared memory.
     pub(crate) arena: Arena,
-    /// A number that the launch's watcher gives the block when it begins.
+    /// A number that the launch's watcher assigns to the block when it begins.
     pub(crate) tag: Cell<u32>,
-    /// The threads whose atomic updates find what nobody uses.
+    /// The threads whose atomic updates return a value that is not used.
     pub(crate) unused: Unused,
 }
 
-/// A bit for each thread, by its warp.
+/// One bit per thread, grouped by warp.
 #[derive(Default)]
 pub(crate) struct Unused([Cell<u32>; MAX_WARPS]);
 
@@ -53,19 +53,19 @@ impl BlockContext {
         }
     }
 
-    /// The thread that runs now.
+    /// Returns the thread that runs now.
     #[inline(always)]
     pub(crate) fn thread(&self) -> Thread {
         self.thread.get()
     }
 
-    /// The block's index in the grid.
+    /// Returns the block's index in the grid.
     #[inline(always)]
     pub(crate) fn index(&self) -> Dim3 {
         self.index.get()
     }
 
-    /// The block's place in the order in which the grid's blocks run.
+    /// Returns the block's position in the order in which the grid's blocks run.
     #[inline(always)]
     pub(crate) fn position(&self) -> u64 {
         self.position.get()

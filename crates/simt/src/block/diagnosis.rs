@@ -1,4 +1,4 @@
-//! Why the threads of a block cannot go on.
+//! Finds out why the threads of a block cannot continue.
 
 use super::Block;
 use crate::fault::{Fault, FaultKind};
@@ -7,8 +7,8 @@ use crate::watch::is_watching;
 use crate::whereabouts::{Activity, Whereabouts};
 
 impl Block {
-    /// The fault of a block in which no thread can run, and not all have exited, nor does any poll in vain: some
-    /// wait at a barrier or at a warp operation for others that never come.
+    /// Returns the fault of a deadlocked block: no thread can run or polls, and some wait at a barrier or a warp
+    /// operation that others never reach.
     pub(crate) fn deadlock(&self) -> Fault {
         if self.barrier.arrived.get() > 0
             && let Some((at, thread)) = self.barrier.at.get()
@@ -31,7 +31,7 @@ impl Block {
         self.fault_of(thread, Some(group.at.into()), FaultKind::WarpMismatch { mask: group.mask, other })
     }
 
-    /// The fault of a block that has only polled for too long.
+    /// Returns the fault of a block whose threads have only polled for too long.
     pub(crate) fn starvation(&self) -> Fault {
         let polling = self.run_queue.polling();
         let waiting = self.context.extent.threads - self.run_queue.exited() - polling;

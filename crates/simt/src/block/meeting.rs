@@ -1,4 +1,4 @@
-//! Meetings of threads: the block barrier, and warp operations.
+//! The block barrier and warp operations.
 
 use super::Block;
 use super::rendezvous::{Operation, Request};
@@ -10,8 +10,8 @@ use crate::synchronisations::SyncKind;
 use crate::watch::{Apart, Watcher, is_watching};
 
 impl Block {
-    /// The current thread waits until all threads of the block have come to the same barrier. Gives the number of
-    /// threads whose `predicate` holds.
+    /// Makes the current thread wait until all threads of the block have reached the same barrier. Returns the number
+    /// of threads whose `predicate` is true.
     #[inline(always)]
     pub(crate) fn synchronize(&self, kind: SyncKind, predicate: bool, at: Line) -> u32 {
         if !self.arrive(kind, predicate, at) {
@@ -21,7 +21,7 @@ impl Block {
         self.barrier.result.get()
     }
 
-    /// Notes that the current thread is at a barrier. Gives false if it must not wait there.
+    /// Notes that the current thread is at a barrier. Returns false if it must not wait there.
     #[inline(never)]
     fn arrive(&self, kind: SyncKind, predicate: bool, at: Line) -> bool {
         if self.is_unwinding() || (self.leaves_out(kind, at) && matches!(kind, SyncKind::Barrier | SyncKind::Grid)) {
@@ -58,8 +58,8 @@ impl Block {
         true
     }
 
-    /// Whether `thread`, which comes to the barrier at `at`, comes by the same calls and in the same iterations as who waits
-    /// there: as the other lanes of its warp, whose barrier is one instruction that they make together.
+    /// Reports a fault or a warning if `thread` has reached the barrier at `at` by other calls or in other loop
+    /// iterations than the threads that wait there. All lanes of a warp execute one barrier instruction together.
     fn check_way(&self, thread: Thread, at: Line) {
         let Some(allowed) = self.watcher().map(Watcher::allows_apart) else { return };
         let waiting = self.run_queue.warp_of(thread).at_barrier.get();
@@ -69,7 +69,7 @@ impl Block {
             Some((_, first)) if first.warp() != thread.warp() && allowed == Apart::Nobody => first,
             _ => return,
         };
-        // SAFETY: `other` waits at the barrier, and the current thread is here.
+        // SAFETY: `other` waits at the barrier, and the current thread is in this call.
         if let Some(ways) = unsafe { self.ways.apart([thread, other]) } {
             let (ways, other_thread) = (Box::new(ways), other.index());
             if waiting != 0 {
@@ -80,17 +80,17 @@ impl Block {
         }
     }
 
-    /// The current thread waits until all threads of all blocks have come to the barrier.
+    /// Makes the current thread wait until all threads of all blocks have reached the barrier.
     pub(crate) fn synchronize_grid(&self, at: Line) {
         if !self.grid().config.is_cooperative && !self.is_unwinding() {
-            let reason =
-                "a barrier of the grid in a launch that is not cooperative: add `.cooperative()` to its configuration";
+            let reason = "a launch that is not cooperative reached a barrier of the grid: add `.cooperative()` to its \
+                configuration";
             self.raise(FaultKind::InvalidLaunch(reason.to_owned()), at);
         }
         self.synchronize(SyncKind::Grid, false, at);
     }
 
-    /// All blocks have come to the barrier of the grid: this one's threads go on.
+    /// Continues the block's threads after all blocks have reached the grid's barrier.
     pub(crate) fn leave_grid_barrier(&self) {
         if self.barrier.waits_for_grid.replace(false)
             && let Some((at, _)) = self.barrier.at.get()
@@ -99,8 +99,8 @@ impl Block {
         }
     }
 
-    /// The fault of a block that waits at a barrier of the grid, as `waiting` blocks do, to which those that have `ended` never
-    /// come.
+    /// Returns the fault of a block that waits at a barrier of the grid, as `waiting` blocks do, because `ended` blocks
+    /// never reach it.
     pub(crate) fn grid_deadlock(&self, waiting: u64, ended: u64) -> Fault {
         let (at, thread) = match self.barrier.at.get() {
             Some((at, thread)) => (Some(at.into()), thread),
@@ -124,8 +124,8 @@ impl Block {
         }
     }
 
-    /// The current lane waits until all lanes of the mask that have not exited have come to the same operation with
-    /// the same mask. Gives what the operation gives.
+    /// Makes the current lane wait until all lanes of the mask that have not exited have reached the same operation
+    /// with the same mask. Returns the operation's result.
     #[inline(always)]
     pub(crate) fn meet(&self, request: Request) -> Option<u64> {
         if !self.join(&request) {
@@ -135,7 +135,7 @@ impl Block {
         self.rendezvous.result(self.thread())
     }
 
-    /// Notes that the current lane is at a warp operation. Gives false if it must not wait there.
+    /// Notes that the current lane is at a warp operation. Returns false if it must not wait there.
     #[inline(never)]
     fn join(&self, request: &Request) -> bool {
         let is_sync = request.operation == Operation::Sync;

@@ -1,6 +1,6 @@
-//! A block that runs on one OS thread: which of its threads may run, and the thread that runs now.
+//! A block that runs on one OS thread: its scheduling state and its current thread.
 //!
-//! All of a block's state is in `Cell`s: the scheduler and the block's threads take turns on one OS thread.
+//! All state is in `Cell`s, because the scheduler and the block's threads take turns on one OS thread.
 
 pub(crate) mod arena;
 pub(crate) mod context;
@@ -37,43 +37,43 @@ use crate::synchronisations::SyncKind;
 use crate::watch::{Watcher, is_watching};
 use crate::ways::Ways;
 
-/// How a fibre hands control back to the scheduler.
+/// The reason for which a fibre returns control to the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pause {
-    /// The current thread waits; the fibre is its own until it is resumed.
+    /// The current thread waits. It keeps the fibre until it is resumed.
     Waiting,
-    /// As `Waiting`, and another block is to go on.
+    /// As `Waiting`, and the scheduler is to continue another block.
     Leaving,
-    /// There is no thread to start; the fibre can be used for any other.
+    /// No thread is left to start. The fibre can be reused for any thread.
     Idle,
 }
 
-/// Runs the block's threads from the current one on, until none is left to start or another is to be resumed.
+/// Runs the block's threads from the current one on, until none is left to start or a suspended one is to be resumed.
 pub(crate) type Entry<'a> = dyn Fn(&Block) + Sync + 'a;
 
-/// A block barrier in the making.
+/// The state of the block barrier.
 #[derive(Default)]
 pub(crate) struct Barrier {
     pub(crate) arrived: Cell<u32>,
     pub(crate) votes: Cell<u32>,
-    /// The votes of the last barrier that completed.
+    /// The number of votes at the last barrier that completed.
     pub(crate) result: Cell<u32>,
-    /// Where the first thread waits.
+    /// The line at which the first thread waits, and that thread.
     pub(crate) at: Cell<Option<(Line, Thread)>>,
-    /// All threads have come to a barrier of the grid, and wait for the other blocks.
+    /// True if all threads have reached a barrier of the grid and wait for the other blocks.
     pub(crate) waits_for_grid: Cell<bool>,
 }
 
-/// What the block has done so far.
+/// Counters of what the block has done so far.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) barriers: Cell<u64>,
     pub(crate) operations: Cell<u64>,
-    /// Whatever could let another thread go on: exits, barriers, warp operations, writes that synchronise.
+    /// Counts every event that may let another thread continue: exits, barriers, warp operations, synchronising writes.
     pub(crate) progress: Cell<u64>,
 }
 
-/// The large parts of a block, which are kept for other blocks.
+/// The large parts of a block, which later blocks reuse.
 #[derive(Default)]
 pub(crate) struct Parts {
     arena: Arena,
@@ -84,7 +84,7 @@ pub(crate) struct Parts {
     ways: Ways,
 }
 
-/// A block in execution.
+/// A block that is being executed.
 pub(crate) struct Block {
     pub(crate) context: BlockContext,
 
@@ -93,7 +93,7 @@ pub(crate) struct Block {
     watcher: Option<*const dyn Watcher>,
     worker: usize,
     has_turn: Cell<bool>,
-    /// Waits for other blocks; has passed its turn on.
+    /// True if the block waits for other blocks and has passed its turn on.
     pub(crate) is_stalled: Cell<bool>,
 
     pub(crate) run_queue: RunQueue,
@@ -107,30 +107,30 @@ pub(crate) struct Block {
     plain_loads: PlainLoads,
     last_seen: LastSeen,
     last_poll: Cell<Option<(Line, Thread)>>,
-    /// The calls and loops that the threads are in.
+    /// The calls and loops that each thread is in.
     pub(crate) ways: Ways,
-    /// Pointers outside of the buffers that they came from.
+    /// Pointers that point outside of the buffers that they were made from.
     pub(crate) strays: Strays,
-    /// Pointers that are in values.
+    /// Pointers that are stored in values.
     pub(crate) kept: Kept,
-    /// What the threads have told that they access, where that is guarded.
+    /// The accesses that the instrumented code of the threads has reported, if accesses are guarded.
     pub(crate) told: Told,
 
     pub(crate) barrier: Barrier,
     pub(crate) rendezvous: Rendezvous,
     pub(crate) counts: Counts,
 
-    /// Whether somebody wants to know which synchronisations the launch comes to.
+    /// True if the launch records the synchronisation points that it reaches.
     is_noting: bool,
     noted: Noted,
 
-    /// The block has ended early: its threads unwind instead of waiting.
+    /// True if the block ends early: its threads unwind instead of waiting.
     is_abandoned: Cell<bool>,
     pub(crate) fault: RefCell<Option<Fault>>,
 }
 
 impl Block {
-    /// A block of `grid`, for [`Block::begin`].
+    /// Makes a block of `grid` that [`Block::begin`] must start.
     ///
     /// # Safety
     /// `grid`, `entry` and `watcher` must outlive every use of the block.
@@ -144,9 +144,9 @@ impl Block {
         Self {
             context: BlockContext::new(grid.config.block, parts.arena),
             grid: ptr::from_ref(grid).cast(),
-            // SAFETY: only the lifetime changes, and the caller vouches for that.
+            // SAFETY: only the lifetime changes; the caller guarantees that `entry` outlives the block.
             entry: unsafe { std::mem::transmute::<*const Entry<'_>, *const Entry<'static>>(entry) },
-            // SAFETY: as above.
+            // SAFETY: only the lifetime changes; the caller guarantees that the watcher outlives the block.
             watcher: watcher
                 .map(|watcher| unsafe { std::mem::transmute::<*const dyn Watcher, *const dyn Watcher>(watcher) }),
             worker,
@@ -176,13 +176,13 @@ impl Block {
         }
     }
 
-    /// What other blocks can use again.
+    /// Returns the parts that other blocks can reuse.
     pub(crate) fn into_parts(self) -> Parts {
         let Self { context, furthest_polls, plain_loads, last_seen, rendezvous, ways, .. } = self;
         Parts { arena: context.arena, furthest_polls, plain_loads, last_seen, rendezvous, ways }
     }
 
-    /// Makes this the block at `position` of the grid's order, none of its threads started.
+    /// Makes this the block at `position` in the grid's order, with no thread started.
     pub(crate) fn begin(&self, position: u64) {
         let grid = self.grid();
         let (linear, index) = grid.block_at(position);
@@ -211,21 +211,21 @@ impl Block {
         self.tell(|watcher, block| watcher.begin_block(block));
     }
 
-    /// On a fibre: runs threads from the current one on.
+    /// Runs threads on a fibre, from the current one on.
     pub(crate) fn run(&self, yielder: &Yielder<(), Pause>) {
         self.yielder.set(yielder);
-        // SAFETY: whoever made the block vouches that its entry outlives it.
+        // SAFETY: `Block::new` requires that the entry outlives the block.
         unsafe { (*self.entry)(self) }
     }
 
-    /// Who watches the launch.
+    /// Returns the watcher of the launch, if there is one.
     #[inline]
     pub(crate) fn watcher(&self) -> Option<&dyn Watcher> {
-        // SAFETY: whoever made the block vouches that the watcher outlives it.
+        // SAFETY: `Block::new` requires that the watcher outlives the block.
         self.watcher.map(|watcher| unsafe { &*watcher })
     }
 
-    /// Tells who watches the launch, if anybody does.
+    /// Calls `what` with the watcher of the launch, if there is one.
     #[inline]
     pub(crate) fn tell(&self, what: impl FnOnce(&dyn Watcher, &BlockContext)) {
         if let Some(watcher) = self.watcher() {
@@ -235,35 +235,35 @@ impl Block {
 
     #[inline]
     pub(crate) fn grid(&self) -> &Grid<'_> {
-        // SAFETY: whoever made the block vouches that its grid outlives it.
+        // SAFETY: `Block::new` requires that the grid outlives the block.
         unsafe { &*self.grid.cast() }
     }
 
-    /// The thread that runs now.
+    /// Returns the thread that runs now.
     #[inline(always)]
     pub(crate) fn thread(&self) -> Thread {
         self.context.thread()
     }
 
-    /// The block's place in the order in which the grid's blocks run.
+    /// Returns the block's position in the order in which the grid's blocks run.
     #[inline]
     pub(crate) fn position(&self) -> u64 {
         self.context.position()
     }
 
-    /// The number of the thread that runs next.
+    /// Takes the number of the thread that runs next.
     #[inline]
     pub(crate) fn take_next(&self) -> Option<u32> {
         self.next.take().or_else(|| self.run_queue.pick())
     }
 
-    /// Has the thread `linear`, which was picked, run as soon as the current one pauses.
+    /// Makes the thread `linear`, which was picked, run as soon as the current one pauses.
     #[inline]
     pub(crate) fn go_on_with(&self, linear: u32) {
         self.next.set(Some(linear));
     }
 
-    /// Makes the thread `linear`, which has not been started, the current one.
+    /// Starts the thread `linear`, which must not be started yet, and makes it the current one.
     #[inline]
     pub(crate) fn start(&self, linear: u32) {
         let thread = self.context.extent.thread(linear);
@@ -272,8 +272,8 @@ impl Block {
         self.polls_left.set(self.polls_in_a_row.get());
     }
 
-    /// The current thread has returned. Makes the next one current and gives true, if that one has not been started
-    /// yet, so that this fibre can run it.
+    /// Notes that the current thread has returned. If the next thread is not started yet, makes it the current one and
+    /// returns true, so that this fibre can run it.
     #[inline]
     pub(crate) fn exit_and_start_next(&self) -> bool {
         if self.is_abandoned.get() {
@@ -300,7 +300,7 @@ impl Block {
         }
     }
 
-    /// A lane of `warp` has exited: groups of lanes that waited for it alone go on.
+    /// Completes the groups of `warp` that only waited for a lane that has exited.
     #[cold]
     fn complete_operations(&self, warp: usize) {
         let exited = self.run_queue.warps()[warp].exited();
@@ -309,7 +309,7 @@ impl Block {
         }
     }
 
-    /// Lanes of `warp` have met.
+    /// Continues the lanes of `warp` that have completed an operation.
     pub(crate) fn complete_operation(&self, warp: usize, met: Met) {
         let Met { lanes, operation, at } = met;
         self.counts.operations.set(self.counts.operations.get() + 1);
@@ -328,12 +328,13 @@ impl Block {
         self.last_seen.note(self.thread(), at);
     }
 
-    /// Where `thread` was seen last, where known.
+    /// Returns the line at which `thread` was last seen, if known.
     pub(crate) fn seen(&self, thread: Thread) -> Option<Line> {
         self.last_seen.of(thread)
     }
 
-    /// Whether the synchronisation at `at` is left out. The first time, notes that the launch has come to it.
+    /// Returns true if the synchronisation at `at` is left out in this run. On the first call, notes that the launch
+    /// has reached it.
     #[inline(always)]
     pub(crate) fn leaves_out(&self, kind: SyncKind, at: Line) -> bool {
         self.is_noting && self.look_up(kind, at)
@@ -351,12 +352,12 @@ impl Block {
         self.is_abandoned.get()
     }
 
-    /// Has the block end early: every thread unwinds as soon as it runs.
+    /// Ends the block early: every thread unwinds as soon as it runs.
     pub(crate) fn abandon(&self) {
         self.is_abandoned.set(true);
     }
 
-    /// Something happened that could let another thread go on.
+    /// Notes an event that may let another thread continue.
     #[inline]
     pub(crate) fn note_progress(&self) {
         self.counts.progress.set(self.counts.progress.get() + 1);
@@ -365,20 +366,20 @@ impl Block {
         }
     }
 
-    /// A fault of `kind` in `thread`.
+    /// Makes a fault of `kind` in `thread`.
     pub(crate) fn fault_of(&self, thread: Thread, location: Option<SourceLocation>, kind: FaultKind) -> Fault {
         let (kernel, block) = (self.grid().kernel.name, self.context.index());
         Fault { kernel, block: Some(block), thread: Some(thread.index()), location, kind }
     }
 
-    /// Ends the block with `fault`, unless it has ended already.
+    /// Ends the block with `fault`, unless it has already ended.
     pub(crate) fn record(&self, fault: Fault) {
         if !self.is_abandoned.replace(true) {
             *self.fault.borrow_mut() = Some(fault);
         }
     }
 
-    /// Ends the block with a fault of the current thread, which unwinds.
+    /// Ends the block with a fault of the current thread, and unwinds it.
     #[cold]
     pub(crate) fn raise(&self, kind: FaultKind, at: Line) -> ! {
         self.record(self.fault_of(self.thread(), Some(at.into()), kind));

@@ -1,4 +1,4 @@
-//! Which synchronisations a block comes to, and which of them is left out.
+//! Notes the synchronisations that a block reaches, and knows which one is left out.
 
 use std::cell::RefCell;
 use std::ptr;
@@ -7,21 +7,20 @@ use super::rendezvous::Operation;
 use crate::source::Line;
 use crate::synchronisations::{SyncKind, Synchronisations};
 
-/// A synchronisation of which it is known whether it is left out.
+/// A synchronisation, and whether it is left out.
 struct Entry {
     kind: SyncKind,
     at: Line,
     is_left_out: bool,
 }
 
-/// The synchronisations that a block has noted, so that it does so once for each. The one it has come to last stands
-/// first.
+/// The synchronisations that a block has reached, so that each is noted once. The last one reached comes first.
 #[derive(Default)]
 pub(crate) struct Noted(RefCell<Vec<Entry>>);
 
 impl Noted {
-    /// Whether the synchronisation at `at` is left out. The first time, notes in `synchronisations` that the launch has
-    /// come to it.
+    /// Returns true if the synchronisation at `at` is left out. On the first call, notes in `synchronisations` that the
+    /// launch has reached it.
     pub(super) fn leaves_out(&self, synchronisations: &Synchronisations, kind: SyncKind, at: Line) -> bool {
         let mut noted = self.0.borrow_mut();
         match noted.iter().position(|entry| ptr::eq(entry.at, at) && entry.kind == kind) {

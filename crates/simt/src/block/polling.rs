@@ -1,16 +1,16 @@
-//! What is known of threads that poll: how far they have come, and where they were seen.
+//! Tracks threads that poll: their progress, and the lines at which they were last seen.
 
 use std::cell::Cell;
 
 use crate::lanes::{MAX_THREADS, Thread};
 use crate::source::Line;
 
-/// How often a thread polls before others run.
+/// The number of times that a thread polls before others run.
 pub(crate) const POLLS_IN_A_ROW: u32 = 8;
 
-/// How often a thread loads from one address at one line, by plain loads, before further ones count as polls.
+/// The number of plain loads from one address at one line after which further ones count as polls.
 const LOADS_OF_NO_POLL: u32 = 1024;
-/// The most plain loads of a loop that is seen to poll.
+/// The maximum number of plain loads in a loop that is recognised as polling.
 const LOADS_OF_A_LOOP: u32 = 64;
 
 /// A plain load that a thread may repeat.
@@ -18,13 +18,13 @@ const LOADS_OF_A_LOOP: u32 = 64;
 struct Repeated {
     address: Cell<usize>,
     at: Cell<Option<Line>>,
-    /// The thread's plain loads since it was made last.
+    /// The number of plain loads of the thread since this one was last made.
     since: Cell<u32>,
     times: Cell<u32>,
 }
 
-/// Which plain loads threads repeat: in a launch that is watched, one that waits for a plain store lets others run, and the
-/// race is found.
+/// Finds plain loads that threads repeat. In a watched launch, a thread that waits for a plain store then lets others
+/// run, so that the race is found.
 pub(crate) struct PlainLoads {
     repeated: Box<[Repeated]>,
     is_used: Cell<bool>,
@@ -37,7 +37,7 @@ impl Default for PlainLoads {
 }
 
 impl PlainLoads {
-    /// For `threads` threads that have loaded nothing yet.
+    /// Resets the state for a block of `threads` threads.
     pub(crate) fn begin(&self, threads: u32) {
         if self.is_used.replace(false) {
             for repeated in &self.repeated[..threads as usize] {
@@ -47,7 +47,7 @@ impl PlainLoads {
         }
     }
 
-    /// Whether the load by `thread` from `address` at `at` has been made so often that it is a poll.
+    /// Returns true if `thread` has made the load from `address` at `at` so often that it counts as a poll.
     #[inline(always)]
     pub(crate) fn is_poll(&self, thread: Thread, address: usize, at: Line) -> bool {
         let repeated = &self.repeated[thread.linear() as usize % MAX_THREADS];
@@ -59,7 +59,7 @@ impl PlainLoads {
 }
 
 impl Repeated {
-    /// Notes that the load is made again, or another, which comes to its place.
+    /// Counts the load if it is the one that is tracked, or tracks it if that one was not repeated for long.
     #[cold]
     fn is_repeated_often(&self, address: usize, at: Line) -> bool {
         let is_same = self.address.get() == address && self.at.get().is_some_and(|line| std::ptr::eq(line, at));
@@ -81,7 +81,7 @@ impl Repeated {
 /// The highest address that each thread has polled.
 pub(crate) struct FurthestPolls {
     addresses: Box<[Cell<usize>]>,
-    /// Whether any is not 0.
+    /// True if any address is not 0.
     is_used: Cell<bool>,
 }
 
@@ -92,14 +92,14 @@ impl Default for FurthestPolls {
 }
 
 impl FurthestPolls {
-    /// For threads that have not polled yet.
+    /// Resets the state for a block whose threads have not polled yet.
     pub(crate) fn begin(&self) {
         if self.is_used.replace(false) {
             self.addresses.iter().for_each(|address| address.set(0));
         }
     }
 
-    /// Whether `thread` polls `address` further on than any that it has polled.
+    /// Returns true if `address` is higher than every address that `thread` has polled before.
     #[inline]
     pub(crate) fn advance(&self, thread: Thread, address: usize) -> bool {
         let furthest = &self.addresses[thread.linear() as usize];
@@ -112,11 +112,11 @@ impl FurthestPolls {
     }
 }
 
-/// The source line at which each thread was seen last: where it polled, and, in a launch that is watched, where it
-/// accessed memory or waited.
+/// The source line at which each thread was last seen: where it polled and, in a watched launch, where it accessed
+/// memory or waited.
 pub(crate) struct LastSeen {
     lines: Box<[Cell<Option<Line>>]>,
-    /// Whether any is known.
+    /// True if any line is known.
     is_used: Cell<bool>,
 }
 
@@ -127,7 +127,7 @@ impl Default for LastSeen {
 }
 
 impl LastSeen {
-    /// For threads that have not been seen yet.
+    /// Resets the state for a block whose threads have not been seen yet.
     pub(crate) fn begin(&self) {
         if self.is_used.replace(false) {
             self.lines.iter().for_each(|line| line.set(None));

@@ -1,4 +1,4 @@
-//! Preemption: when the current thread gives way to another before an access.
+//! Preemption: decides when the current thread yields to another one before an access.
 
 use std::cell::Cell;
 
@@ -6,15 +6,16 @@ use super::polling::POLLS_IN_A_ROW;
 use crate::order::Chooser;
 use crate::schedule::Schedule;
 
-/// Blocks that take turns go on for 1 to `2^MAX_SCALE` accesses. Short stretches and long ones are equally likely, so
-/// that threads meet between any two accesses as well as far apart; on average it is some 23 accesses.
+/// The logarithm of the longest stretch: blocks that take turns run for 1 to `2^MAX_SCALE` accesses. Short and long
+/// stretches are equally likely, so that threads interleave closely as well as far apart. The average is about 23
+/// accesses.
 const MAX_SCALE: u32 = 7;
-/// One in so many preemptions goes to another block, and the others to another thread of the block.
+/// One in `BLOCK_SHARE` preemptions switches to another block, the others to another thread of the block.
 const BLOCK_SHARE: u32 = 4;
 
-/// When the current thread of a block has to give way, and to whom.
+/// When the current thread of a block has to yield, and whether to another thread or to another block.
 pub(crate) struct Preemption {
-    /// How many accesses there are until then, the one that has to wait among them; 0 for no end.
+    /// The number of accesses up to and including the one before which the thread yields; 0 for never.
     pub(crate) left: Cell<u32>,
     rule: Cell<Rule>,
     chooser: Cell<Chooser>,
@@ -34,7 +35,7 @@ impl Default for Preemption {
 }
 
 impl Preemption {
-    /// For a block that begins: the block with the number `block`, under `schedule`.
+    /// Resets the state for the block with the number `block`, under `schedule`.
     pub(crate) fn begin(&self, schedule: Schedule, block: u64) {
         self.rule.set(match schedule {
             Schedule::EveryAccess(_) => Rule::EveryAccess,
@@ -46,17 +47,18 @@ impl Preemption {
             | Schedule::OneAhead(_)
             | Schedule::OneBehind(_) => Rule::Never,
         });
-        // Not the numbers that choose among the block's threads.
+        // Other random numbers than those that choose among the block's threads.
         self.chooser.set(Chooser::new(schedule, !block));
         self.draw();
     }
 
-    /// How often a thread polls before others run. Where others may run before any access, that is no loss of speed.
+    /// Returns how many times a thread polls before others run. If others may run before any access, a low number costs
+    /// no speed.
     pub(crate) fn polls_in_a_row(&self) -> u32 {
         if self.rule.get() == Rule::Never { POLLS_IN_A_ROW } else { 2 }
     }
 
-    /// Chooses when the current thread has to give way next, and whether that is to another block.
+    /// Draws when the current thread has to yield next. Returns true if it yields to another block.
     pub(crate) fn draw(&self) -> bool {
         let mut chooser = self.chooser.get();
         let (left, is_to_block) = match self.rule.get() {

@@ -1,33 +1,33 @@
-//! Where the lanes of a warp meet for a warp operation.
+//! Meetings of a warp's lanes for warp operations.
 
 use std::cell::{Cell, RefCell};
 
 use crate::lanes::{LANES, MAX_WARPS, Thread};
 use crate::source::{Line, is_same_line};
 
-/// What lanes do together.
+/// A warp operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
-    /// Waits.
+    /// Only waits.
     Sync,
-    /// Gives the value of another lane, if it took part.
+    /// Returns the value of another lane, if that lane participated.
     Exchange,
-    /// Gives the lanes with a value other than 0.
+    /// Returns the mask of lanes whose value is not 0.
     Ballot,
-    /// Gives the lanes with the same value, and in the upper half all that took part.
+    /// Returns the mask of lanes with the same value and, in the upper half, the mask of all lanes that participated.
     Match,
-    /// Gives what becomes of all values together.
+    /// Returns the reduction of all values.
     Reduce(Reduction),
 }
 
-/// How a warp's values become one.
+/// An operator that reduces a warp's values to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
-    /// Their sum, which wraps.
+    /// The wrapping sum.
     Add,
-    /// The least.
+    /// The minimum.
     Min,
-    /// The greatest.
+    /// The maximum.
     Max,
     /// Bitwise and.
     And,
@@ -50,7 +50,7 @@ impl Reduction {
     }
 }
 
-/// A warp operation as one lane asks for it.
+/// A warp operation as one lane requests it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     pub(crate) operation: Operation,
@@ -76,7 +76,7 @@ impl Group {
     }
 }
 
-/// A group whose lanes have all come, and have their results.
+/// A completed group, whose lanes have their results.
 #[derive(Clone, Copy)]
 pub(crate) struct Met {
     pub(crate) lanes: u32,
@@ -84,7 +84,7 @@ pub(crate) struct Met {
     pub(crate) at: Line,
 }
 
-/// What a lane brings to a group, and takes from it.
+/// The value that a lane contributes to a group, and its result.
 #[derive(Default)]
 struct Exchange {
     value: Cell<u64>,
@@ -92,7 +92,7 @@ struct Exchange {
     result: Cell<Option<u64>>,
 }
 
-/// The open groups of a block, and what their lanes exchange.
+/// The open groups of a block, and the values of their lanes.
 #[derive(Default)]
 pub(crate) struct Rendezvous {
     groups: [RefCell<Vec<Group>>; MAX_WARPS],
@@ -100,28 +100,28 @@ pub(crate) struct Rendezvous {
 }
 
 impl Rendezvous {
-    /// Forgets groups that a block which ended early has left.
+    /// Removes the groups of a block that ended early.
     pub(crate) fn clear(&self) {
         for groups in &self.groups {
             groups.borrow_mut().clear();
         }
     }
 
-    /// The group that `thread` waits in.
+    /// Returns the group in which `thread` waits.
     pub(crate) fn group_of(&self, thread: Thread) -> Option<Group> {
         self.groups[thread.warp()].borrow().iter().find(|group| group.arrived & thread.bit() != 0).copied()
     }
 
-    /// `thread` joins the group of its request, or opens it. If the group is complete now, given the lanes that have
-    /// `exited`, takes it.
+    /// Adds `thread` to the group of its request, or opens one. If all lanes but those that have `exited` have joined,
+    /// completes the group and returns it.
     pub(crate) fn join(&self, thread: Thread, request: &Request, exited: u32) -> Option<Met> {
         let &Request { operation, mask, value, source, at } = request;
         let lane = &self.lanes[thread.warp()][thread.lane() as usize];
         lane.value.set(value);
         lane.source.set(source);
         let mut groups = self.groups[thread.warp()].borrow_mut();
-        // Since sm_70 lanes wait for each other wherever in the program they are (`bar.warp.sync` in the PTX ISA); where they hand
-        // over values, CUDA's documentation has them at one operation.
+        // Since sm_70, lanes wait for each other wherever they are in the program (`bar.warp.sync` in the PTX ISA). For
+        // operations that exchange values, CUDA's documentation requires the same instruction.
         let is_same = |group: &Group| {
             let is_there = operation == Operation::Sync || is_same_line(group.at, at);
             group.mask == mask && group.operation == operation && is_there
@@ -140,7 +140,8 @@ impl Rendezvous {
         Some(self.hand_over(thread.warp(), group))
     }
 
-    /// Takes a group of `warp` that is complete, given the lanes that have `exited`.
+    /// Completes and returns a group of `warp` of which all lanes but those that have `exited` have joined, if there is
+    /// one.
     pub(crate) fn take_complete(&self, warp: usize, exited: u32) -> Option<Met> {
         let mut groups = self.groups[warp].borrow_mut();
         let complete = groups.iter().position(|group| group.is_complete(exited))?;
@@ -148,7 +149,7 @@ impl Rendezvous {
         Some(self.hand_over(warp, group))
     }
 
-    /// What the last operation of `thread` gives.
+    /// Returns the result of the last operation of `thread`.
     #[inline]
     pub(crate) fn result(&self, thread: Thread) -> Option<u64> {
         self.lanes[thread.warp()][thread.lane() as usize].result.get()
@@ -183,7 +184,7 @@ impl Rendezvous {
     }
 }
 
-/// The numbers of the lanes of `mask`.
+/// Returns the indices of the lanes in `mask`.
 fn bits(mask: u32) -> impl Iterator<Item = usize> {
     (0..LANES as usize).filter(move |lane| mask >> lane & 1 != 0)
 }

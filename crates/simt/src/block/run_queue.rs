@@ -1,4 +1,4 @@
-//! The run queue of a block: which of its threads may run, and which runs next.
+//! The run queue of a block: the threads that may run, and the choice of the next one.
 
 use std::cell::Cell;
 
@@ -6,35 +6,35 @@ use crate::lanes::{LANES, MAX_WARPS, Thread};
 use crate::order::{Chooser, scramble};
 use crate::schedule::Schedule;
 
-/// The states of a warp's lanes, one bit per lane. A lane is in one of: pending, at_barrier, at_operation, polling,
-/// exited; or it runs.
+/// The states of a warp's lanes, one bit per lane. A lane is pending, at_barrier, at_operation, polling or exited, or
+/// it runs.
 #[derive(Default)]
 pub(crate) struct Warp {
-    /// May run: not started yet, or woken.
+    /// Lanes that may run: not started yet, or woken.
     pending: Cell<u32>,
     started: Cell<u32>,
     pub(crate) at_barrier: Cell<u32>,
-    /// Wait at a warp operation.
+    /// Lanes that wait at a warp operation.
     pub(crate) at_operation: Cell<u32>,
     polling: Cell<u32>,
-    /// Have returned, or do not exist.
+    /// Lanes that have returned, or do not exist.
     exited: Cell<u32>,
-    /// The lane that runs ahead of the others, or behind them, where the schedule wants that.
+    /// The lane that runs ahead of the others or behind them, if the schedule has one.
     chosen: Cell<u32>,
 }
 
-/// Who runs next, of several that may.
+/// The rule by which the next of several threads is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Preference {
-    /// The first lane of the first warp; then the lanes of that warp, as long as any may run.
+    /// The first lane of the first warp, then the lanes of that warp as long as any may run.
     First,
-    /// The lanes of one warp, as long as any may run.
+    /// A random lane of the current warp, as long as any may run.
     OneWarp,
-    /// As `OneWarp`, but always the chosen warp, and of each warp the chosen lane, before the others.
+    /// As `OneWarp`, but the chosen warp, and in each warp the chosen lane, always comes before the others.
     Ahead,
-    /// As `OneWarp`, but the chosen warp, and of each warp the chosen lane, only when no other may run.
+    /// As `OneWarp`, but the chosen warp, and in each warp the chosen lane, only runs when no other may.
     Behind,
-    /// A lane of any warp.
+    /// A random lane of any warp.
     AnyWarp,
 }
 
@@ -57,20 +57,20 @@ impl Warp {
     }
 }
 
-/// The lane masks of a block's warps, and the warp whose lanes run now. Nothing here takes time in proportion to
-/// the number of threads.
+/// The lane masks of a block's warps, and the warp whose lanes run now. No operation takes time in proportion to the
+/// number of threads.
 pub(crate) struct RunQueue {
     chooser: Cell<Chooser>,
     preference: Cell<Preference>,
-    /// The warp that runs ahead of the others, or behind them.
+    /// The warp that runs ahead of the others or behind them, as a mask.
     chosen: Cell<u32>,
     warps: [Warp; MAX_WARPS],
-    /// How many warps the block has.
+    /// The number of warps of the block.
     count: Cell<usize>,
     current: Cell<usize>,
-    /// Warps with pending lanes, one bit per warp.
+    /// The warps with pending lanes, one bit per warp.
     pending: Cell<u32>,
-    /// Warps with polling lanes, one bit per warp.
+    /// The warps with polling lanes, one bit per warp.
     polling: Cell<u32>,
     exited: Cell<u32>,
 }
@@ -92,7 +92,7 @@ impl Default for RunQueue {
 }
 
 impl RunQueue {
-    /// Begins a block of `threads` threads, none of them started: the block with the number `block`, under `schedule`.
+    /// Starts the block with the number `block`, of `threads` threads, under `schedule`.
     pub(crate) fn begin(&self, threads: u32, schedule: Schedule, block: u64) {
         let warps = threads.div_ceil(LANES);
         for (warp, state) in (0..warps).zip(&self.warps) {
@@ -114,7 +114,7 @@ impl RunQueue {
         self.choose_warp();
     }
 
-    /// Chooses the warp and lanes that run ahead of the others, or behind them.
+    /// Chooses the warp and lanes that run ahead of the others or behind them.
     fn choose_favourites(&self, threads: u32, random: u64) {
         if !matches!(self.preference.get(), Preference::Ahead | Preference::Behind) {
             return;
@@ -126,19 +126,19 @@ impl RunQueue {
         }
     }
 
-    /// The warps that the block has.
+    /// Returns the block's warps.
     pub(crate) fn warps(&self) -> &[Warp] {
         &self.warps[..self.count.get()]
     }
 
-    /// The warp of `thread`.
+    /// Returns the warp of `thread`.
     #[inline]
     pub(crate) fn warp_of(&self, thread: Thread) -> &Warp {
         &self.warps[thread.warp()]
     }
 
-    /// Takes the number of the next thread that may run. As a rule lanes of one warp come one after the other, as long
-    /// as any may run.
+    /// Takes the number of the next thread that may run. Lanes of one warp usually follow each other, as long as any
+    /// may run.
     #[inline]
     pub(crate) fn pick(&self) -> Option<u32> {
         if self.preference.get() != Preference::First {
@@ -155,7 +155,7 @@ impl RunQueue {
         Some(self.take(warp, lane))
     }
 
-    /// As [`RunQueue::pick`], with another preference.
+    /// Like [`RunQueue::pick`], for every preference but `First`.
     #[inline(never)]
     fn pick_preferred(&self) -> Option<u32> {
         let warps = self.pending.get();
@@ -181,7 +181,7 @@ impl RunQueue {
         Some(self.take(warp, lane))
     }
 
-    /// Takes the number of `lane` of `warp`, which is pending.
+    /// Takes the number of `lane` of `warp`, which must be pending.
     #[inline]
     fn take(&self, warp: usize, lane: u32) -> u32 {
         let rest = self.warps[warp].pending.get() & !(1 << lane);
@@ -192,13 +192,13 @@ impl RunQueue {
         warp as u32 * LANES + lane
     }
 
-    /// Goes to another warp with pending lanes; there must be one.
+    /// Switches to a warp with pending lanes, of which there must be one.
     #[inline]
     pub(crate) fn choose_warp(&self) {
         self.choose_warp_of(self.pending.get());
     }
 
-    /// Goes to one of `warps`, of which there must be one.
+    /// Switches to one of `warps`, which must not be empty.
     #[inline]
     fn choose_warp_of(&self, warps: u32) {
         let mut chooser = self.chooser.get();
@@ -206,7 +206,7 @@ impl RunQueue {
         self.chooser.set(chooser);
     }
 
-    /// Lets `lanes` of `warp` run.
+    /// Makes `lanes` of `warp` runnable.
     #[inline]
     pub(crate) fn wake(&self, warp: usize, lanes: u32) {
         let state = &self.warps[warp];
@@ -214,7 +214,7 @@ impl RunQueue {
         self.pending.set(self.pending.get() | 1 << warp);
     }
 
-    /// `thread`, which was picked, is started.
+    /// Notes that `thread`, which was picked, is started.
     #[inline]
     pub(crate) fn start(&self, thread: Thread) {
         let warp = self.warp_of(thread);
@@ -226,7 +226,7 @@ impl RunQueue {
         self.warps[(linear / LANES) as usize % MAX_WARPS].started.get() & (1 << (linear % LANES)) != 0
     }
 
-    /// `thread` has returned from the kernel.
+    /// Notes that `thread` has returned from the kernel.
     #[inline]
     pub(crate) fn exit(&self, thread: Thread) {
         let warp = self.warp_of(thread);
@@ -234,20 +234,20 @@ impl RunQueue {
         self.exited.set(self.exited.get() + 1);
     }
 
-    /// How many threads have returned.
+    /// Returns the number of threads that have returned.
     #[inline]
     pub(crate) fn exited(&self) -> u32 {
         self.exited.get()
     }
 
-    /// `thread` polls.
+    /// Marks `thread` as polling.
     pub(crate) fn poll(&self, thread: Thread) {
         let warp = self.warp_of(thread);
         warp.polling.set(warp.polling.get() | thread.bit());
         self.polling.set(self.polling.get() | 1 << thread.warp());
     }
 
-    /// How many threads poll.
+    /// Returns the number of polling threads.
     pub(crate) fn polling(&self) -> u32 {
         if self.polling.get() == 0 { 0 } else { self.count_polling() }
     }
@@ -257,7 +257,7 @@ impl RunQueue {
         self.warps().iter().map(|warp| warp.polling.get().count_ones()).sum()
     }
 
-    /// Lets all polling threads run.
+    /// Makes all polling threads runnable.
     pub(crate) fn wake_polling(&self) {
         let mut warps = self.polling.replace(0);
         while warps != 0 {
@@ -268,7 +268,7 @@ impl RunQueue {
         self.choose_warp();
     }
 
-    /// Lets all threads run that wait at the block barrier.
+    /// Makes all threads that wait at the block barrier runnable.
     pub(crate) fn wake_at_barrier(&self) {
         for (warp, state) in self.warps().iter().enumerate() {
             self.wake(warp, state.at_barrier.replace(0));

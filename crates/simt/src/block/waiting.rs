@@ -1,4 +1,4 @@
-//! How a thread waits: for other threads of its block, for its block's turn, or because it must give way.
+//! Waiting of a thread: for other threads of its block, for its block's turn, or because it must yield.
 
 use super::{Block, Pause};
 use crate::panic::unwind;
@@ -6,22 +6,22 @@ use crate::source::Line;
 use crate::watch::{Touch, Watcher};
 
 impl Block {
-    /// Hands control to the scheduler until the current thread is woken.
+    /// Suspends the current thread and returns control to the scheduler until the thread is woken.
     ///
-    /// Inlined, as its callers are, into the kernel: the processor predicts where a function returns to from the
-    /// calls that it has seen, and those have been another thread's. The fewer returns follow, the faster.
+    /// This and its callers are inlined into the kernel. The processor predicts return addresses from the calls that it
+    /// has seen, and those were another thread's. Fewer returns are therefore faster.
     #[inline(always)]
     pub(crate) fn suspend(&self) {
         self.suspend_as(Pause::Waiting);
     }
 
-    /// As [`Block::suspend`], and tells the scheduler `pause`, which must not be `Idle`.
+    /// Like [`Block::suspend`], and passes `pause`, which must not be `Idle`, to the scheduler.
     #[inline(always)]
     pub(crate) fn suspend_as(&self, pause: Pause) {
         let thread = self.thread();
         let yielder = self.yielder.get();
-        // SAFETY: the yielder is that of the fibre that runs now: `run` sets it for a new thread, and the line below
-        // does for one that goes on. A fibre's yielder lives as long as the fibre runs.
+        // SAFETY: the yielder belongs to the running fibre: `run` sets it for a new thread, and the line below sets it
+        // for a resumed one. A fibre's yielder lives as long as the fibre runs.
         unsafe { (*yielder).suspend(pause) };
         self.context.thread.set(thread);
         self.yielder.set(yielder);
@@ -40,8 +40,8 @@ impl Block {
         }
     }
 
-    /// As [`Block::let_others_run`], at the wish of `watcher`, which is told when the thread pauses and when it goes on. The
-    /// thread could go on, so this counts as progress.
+    /// Like [`Block::let_others_run`], on request of `watcher`, which is notified when the thread pauses and resumes.
+    /// The pause counts as progress, because the thread could have continued.
     #[cold]
     pub(crate) fn pause(&self, watcher: &dyn Watcher) {
         if self.is_unwinding() {
@@ -56,8 +56,8 @@ impl Block {
         watcher.resume(&self.context);
     }
 
-    /// Whether the current thread must not wait any more, as it unwinds. A thread that has caught its own unwinding
-    /// is unwound again.
+    /// Returns true if the current thread unwinds and must not wait any more. If a thread has caught its unwinding,
+    /// this unwinds it again.
     #[inline]
     pub(crate) fn is_unwinding(&self) -> bool {
         let panicking = std::thread::panicking();
@@ -67,8 +67,8 @@ impl Block {
         panicking
     }
 
-    /// Waits until all earlier blocks have finished, so that what the current thread does next, and other blocks can
-    /// see, is in a determined order.
+    /// Waits until all earlier blocks have finished. What the current thread does next, visible to other blocks, is
+    /// then in a deterministic order.
     #[inline]
     pub(crate) fn take_turn(&self) {
         if !self.has_turn.get() {
@@ -82,7 +82,7 @@ impl Block {
             Ok(()) => self.has_turn.set(true),
             Err(_cancelled) => {
                 self.abandon();
-                // A thread that unwinds already goes on without order: nobody will see what it does.
+                // A thread that already unwinds continues without this order: the effects are not observed.
                 if !self.is_unwinding() {
                     unwind();
                 }
@@ -90,7 +90,7 @@ impl Block {
         }
     }
 
-    /// The current thread found nothing new: now and then lets others run.
+    /// Notes that the current thread has read no new value. After some polls, other threads run.
     #[inline]
     pub(crate) fn poll(&self, at: Line) {
         let left = self.polls_left.get() - 1;
@@ -101,8 +101,8 @@ impl Block {
         }
     }
 
-    /// As [`Block::poll`], of `address` in global memory. A thread that has come further than ever is reading its way
-    /// through memory, and not waiting: as there is an end to memory, that cannot go on for ever.
+    /// Like [`Block::poll`], for `address` in global memory. A thread that polls a higher address than ever before is
+    /// scanning memory and not waiting. This ends, because memory does.
     #[inline]
     pub(crate) fn poll_at(&self, address: usize, at: Line) {
         if self.furthest_polls.advance(self.thread(), address) {
@@ -111,7 +111,8 @@ impl Block {
         self.poll(at);
     }
 
-    /// The current thread is about to make a plain load, in a launch that is watched: one that it makes again and again is a poll.
+    /// Notes that the current thread is about to make a plain load, in a watched launch. A load that is repeated often
+    /// is a poll.
     #[inline]
     pub(crate) fn note_load(&self, address: usize, at: Line) {
         if self.plain_loads.is_poll(self.thread(), address, at) {
@@ -132,8 +133,8 @@ impl Block {
         self.suspend();
     }
 
-    /// Before an access at `at`: lets another thread run first, where the schedule wants that. Not for a thread that
-    /// panics.
+    /// Lets another thread run before an access at `at`, if the schedule requires it. Must not be called while the
+    /// thread panics.
     #[inline]
     pub(crate) fn preempt(&self, at: Line) {
         self.last_seen.note(self.thread(), at);
@@ -144,7 +145,8 @@ impl Block {
         }
     }
 
-    /// Before an atomic access: waits where the schedule holds the thread, and notes the access where the launch is traced.
+    /// Waits before an atomic access if the schedule holds the thread there, and records the access if the launch is
+    /// traced.
     pub(crate) fn come_to(&self, touch: &Touch) {
         let grid = self.grid();
         let Some(director) = &grid.director else { return };
@@ -167,13 +169,13 @@ impl Block {
         let pause = if self.preemption.draw() {
             Pause::Leaving
         } else {
-            // Chosen before the current thread counts as one that may run.
+            // Chosen before the current thread becomes runnable.
             let Some(next) = self.run_queue.pick() else { return };
             self.go_on_with(next);
             Pause::Waiting
         };
         self.run_queue.wake(thread.warp(), thread.bit());
-        // What the thread has polled in vain stays so: otherwise threads that poll would go on for ever.
+        // The count of polls is kept. Otherwise polling threads would run for ever.
         let polls_left = self.polls_left.get();
         self.suspend_as(pause);
         self.polls_left.set(polls_left);

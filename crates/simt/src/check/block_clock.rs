@@ -1,4 +1,4 @@
-//! What is known of the threads of one block.
+//! The knowledge about the threads of one block.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ pub(super) struct ThreadEpoch {
     pub(super) epoch: u32,
 }
 
-/// Threads and their epochs, in the order of the threads.
+/// Threads and their epochs, ordered by thread.
 #[derive(Clone, Debug)]
 enum Extras {
     None,
@@ -23,14 +23,14 @@ enum Extras {
 #[derive(Clone, Debug)]
 pub(super) struct BlockClock {
     pub(super) block: u32,
-    /// The epoch of all threads but the `extras`.
+    /// The epoch of all threads that are not in `extras`.
     base: u32,
     /// The threads with a later epoch.
     extras: Extras,
 }
 
 impl BlockClock {
-    /// `extras` must be in the order of the threads.
+    /// Makes a clock. `extras` must be ordered by thread.
     pub(super) fn new(block: u32, base: u32, extras: &[ThreadEpoch]) -> Self {
         let extras = match extras {
             [] => Extras::None,
@@ -49,7 +49,7 @@ impl BlockClock {
         }
     }
 
-    /// The epoch before which all accesses of `thread` are known.
+    /// Returns the epoch before which all accesses of `thread` are known.
     #[inline]
     pub(super) fn epoch(&self, thread: u32) -> u32 {
         let extras = self.extras();
@@ -59,7 +59,7 @@ impl BlockClock {
         }
     }
 
-    /// The bits of those of the set of threads from `first` on of which accesses of the epoch `epoch` are known.
+    /// Returns a bit for each thread of the set from `first` on whose accesses in `epoch` are known.
     pub(super) fn known_of_set(&self, first: u32, epoch: u32) -> u64 {
         if epoch < self.base {
             return u64::MAX;
@@ -70,12 +70,12 @@ impl BlockClock {
         of_set.filter(|known| epoch < known.epoch).fold(0, |bits, known| bits | 1 << (known.thread - first))
     }
 
-    /// The latest epoch of any thread.
+    /// Returns the latest epoch of any thread.
     pub(super) fn highest(&self) -> u32 {
         self.extras().iter().map(|known| known.epoch).fold(self.base, u32::max)
     }
 
-    /// Whether it has all that `other` knows of the same block.
+    /// Returns true if this clock includes everything that `other` knows about the same block.
     pub(super) fn has(&self, other: &Self) -> bool {
         if let (Extras::Many(mine), Extras::Many(others)) = (&self.extras, &other.extras)
             && Rc::ptr_eq(mine, others)
@@ -90,7 +90,7 @@ impl BlockClock {
         }
         let mut mine = self.extras();
         if is_of_same_threads(mine, other.extras()) {
-            // Without an early end, so that several are compared at a time.
+            // No early exit, so that the compiler can compare several at a time.
             let pairs = mine.iter().zip(other.extras());
             return pairs.fold(true, |all, (own, known)| all & (known.epoch <= own.epoch.max(self.base)));
         }
@@ -105,7 +105,7 @@ impl BlockClock {
         })
     }
 
-    /// Adds what `other` knows of the same block.
+    /// Adds what `other` knows about the same block.
     pub(super) fn join(&mut self, other: &Self) {
         if self.has(other) {
             return;
@@ -117,7 +117,7 @@ impl BlockClock {
         self.merge(other);
     }
 
-    /// As [`join`](Self::join), where neither has all of the other.
+    /// Like [`join`](Self::join), if neither clock includes the other.
     pub(super) fn merge(&mut self, other: &Self) {
         if other.base <= self.base && self.raise(other.extras()) {
             return;
@@ -129,7 +129,7 @@ impl BlockClock {
         *self = Self::new(self.block, base, &extras);
     }
 
-    /// Adds what `others` say of threads of which there is something already, if that is all and can be done in place.
+    /// Adds the epochs of `others` in place, if this clock lists all their threads. Returns false if it does not.
     fn raise(&mut self, others: &[ThreadEpoch]) -> bool {
         let Extras::Many(mine) = &mut self.extras else { return false };
         let Some(mine) = Rc::get_mut(mine) else { return false };
@@ -148,7 +148,7 @@ fn is_of_same_threads(a: &[ThreadEpoch], b: &[ThreadEpoch]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(true, |all, (a, b)| all & (a.thread == b.thread))
 }
 
-/// Appends the threads of both lists to `into`, each with its later epoch. All are in the order of the threads.
+/// Appends the threads of both lists to `into`, each with its later epoch. All three are ordered by thread.
 fn merge(mut a: &[ThreadEpoch], mut b: &[ThreadEpoch], into: &mut Vec<ThreadEpoch>) {
     loop {
         match (a, b) {

@@ -1,20 +1,20 @@
-//! The shadow of a block's shared memory, and what of it has been written.
+//! The shadow of a block's shared memory, and its initialised bytes.
 
 use super::cells::Cells;
 use super::copies::AsyncCopies;
 use super::shadow::{self, Conflict, Finding, Toucher};
 use crate::watch::{Access, Touch};
 
-/// Bytes of a page.
+/// The size of a page in bytes.
 const PAGE: usize = 1024;
 
 struct Page {
     cells: Cells,
-    /// One bit per byte.
+    /// The initialised bytes, one bit per byte.
     written: [u64; PAGE / 64],
 }
 
-/// What is known of a block's shared memory.
+/// The shadow of a block's shared memory.
 #[derive(Default)]
 pub(super) struct BlockShadow {
     pages: Vec<Option<Page>>,
@@ -23,7 +23,7 @@ pub(super) struct BlockShadow {
 }
 
 impl BlockShadow {
-    /// For another block, which has written nothing.
+    /// Resets the shadow for another block, whose memory is uninitialised.
     pub(super) fn begin(&mut self) {
         self.copies.clear();
         for page in &mut self.pages {
@@ -31,7 +31,7 @@ impl BlockShadow {
         }
     }
 
-    /// Checks an access and notes it.
+    /// Checks an access and records it.
     #[inline]
     pub(super) fn touch(&mut self, touch: &Touch, toucher: &mut Toucher<'_>) -> Result<(), Finding> {
         let &Touch { access, address, bytes, .. } = touch;
@@ -48,7 +48,7 @@ impl BlockShadow {
             && let Some(copy) = self.copies.under_way(address)
         {
             let is_own = copy.begin.thread() == toucher.stamp.thread();
-            // A read by the copy's own thread finds what nobody has written.
+            // A read by the copy's own thread is reported as a read of uninitialised memory.
             let is_allowed = is_own && (access == Access::Fill || toucher.uses(access));
             if !is_allowed {
                 return Err(Finding::Race(Conflict { with: copy.begin, address }));

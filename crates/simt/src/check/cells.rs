@@ -7,16 +7,17 @@ use crate::watch::Access;
 /// The cells of a page.
 pub(super) struct Cells {
     cells: Vec<Cell>,
-    /// The size of a cell is two to the power of this.
+    /// The logarithm of a cell's size in bytes.
     shift: u32,
     /// The width of the last atomic access.
     width: usize,
-    /// Whether there have been atomic accesses of several widths.
+    /// True if there have been atomic accesses of several widths.
     is_mixed: bool,
 }
 
 impl Cells {
-    /// For `bytes` bytes, which a first access of `width` bytes is made to. `cells` is memory to use.
+    /// Makes the cells of a page of `bytes` bytes whose first access has `width` bytes. The memory of `cells` is
+    /// reused.
     pub(super) fn new(bytes: usize, width: usize, mut cells: Vec<Cell>) -> Self {
         let shift = width.trailing_zeros();
         cells.clear();
@@ -28,13 +29,14 @@ impl Cells {
         self.cells
     }
 
-    /// The last plain write to the byte `first` of the page.
+    /// Returns the last plain write to byte `first` of the page.
     pub(super) fn last_write(&self, first: usize) -> Option<Stamp> {
         let cell = &self.cells[first >> self.shift];
         (cell.write.tag() != NONE).then_some(cell.write)
     }
 
-    /// Checks `access` to `bytes` bytes from the byte `first` of the page on, which is `address`, and notes it.
+    /// Checks `access` to the `bytes` bytes from byte `first` of the page on, whose address is `address`, and records
+    /// it.
     #[inline]
     pub(super) fn touch(
         &mut self,
@@ -78,7 +80,7 @@ impl Cells {
         Ok(())
     }
 
-    /// Divides all cells into smaller ones, with the same history each.
+    /// Divides all cells into smaller ones, each with the same history.
     fn split(&mut self, shift: u32, histories: &mut Histories) {
         let parts = 1 << (self.shift - shift);
         let mut cells = Vec::with_capacity(self.cells.len() * parts);

@@ -1,10 +1,12 @@
-//! The epochs of a block's threads, and what its threads know of each other and of other blocks.
+//! The epochs of a block's threads, and what its threads know about each other and about other blocks.
 //!
-//! Each thread counts epochs: its next one begins where it passes on what it has done. A block barrier brings all threads to
-//! an epoch that none had reached, the block's *base*: whatever a thread of the block did in earlier epochs happened before.
-//! Likewise an operation of all lanes of a warp gives the warp a base. Only operations of some lanes need an epoch for
-//! each pair of lanes. What threads learn by atomics and fences is kept as [`VectorClocks`]: for each thread that has learnt something
-//! since the last barrier, and in common for the others.
+//! Each thread counts epochs. Its epoch ends when it publishes what it has done. A block barrier moves all threads to
+//! an epoch that none had reached, the block's *base*: all accesses of the block's threads in earlier epochs happened
+//! before. In the same way, an operation of all lanes of a warp gives the warp a base. Only operations of some lanes
+//! need an epoch for each pair of lanes.
+//!
+//! [`VectorClocks`] have what threads learn by atomics and fences. Each thread that has learnt something since the last
+//! barrier has its own; the other threads share one.
 
 use super::block_clock::{BlockClock, ThreadEpoch};
 use super::stamp::{SET, Stamp};
@@ -13,28 +15,28 @@ use crate::lanes::{LANES, MAX_THREADS, MAX_WARPS};
 
 const WIDTH: usize = LANES as usize;
 
-/// The epoch before which each lane of a warp (row) knows each other one (column).
+/// The epoch before which each lane of a warp (row) knows each other lane (column).
 type Pairs = [[u32; WIDTH]; WIDTH];
 
-/// The vector clocks of a thread: what it has learnt by atomics and fences, and what it passes on by them.
+/// The vector clocks of a thread: what it has learnt by atomics and fences, and what it publishes by them.
 ///
-/// Barriers and warp operations hand all of it to all who meet. For `fenced` and `pending` that is so because PTX has all
-/// fences of one scope in one order. Say that after a fence and a barrier any thread of the block makes an atomic write,
-/// that a thread elsewhere reads it, and that after another barrier any thread of that one's block makes a fence: then the
-/// first fence comes before the second.
+/// Barriers and warp operations join all clocks of the threads that meet. This includes `fenced` and `pending`, because
+/// in PTX all fences of one scope have one order. Assume that after a fence and a barrier any thread of the block makes
+/// an atomic write, and that a thread elsewhere reads it. If after another barrier any thread of that block makes a
+/// fence, then the first fence comes before the second.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VectorClocks {
-    /// What happened before whatever comes next.
+    /// What happened before the thread's next access.
     pub(super) known: VectorClock,
-    /// What was known at a fence for the device: atomic writes pass it on.
+    /// What was known at a fence of device scope. Atomic writes publish it.
     pub(super) fenced: VectorClock,
-    /// What was known at a later fence for the block: atomic writes pass it on within the block.
+    /// What was known at a later fence of block scope. Atomic writes publish it within the block.
     pub(super) fenced_in_block: Option<VectorClock>,
-    /// What atomic reads have seen: known after the next fence for the device.
+    /// What atomic reads have read. It is known after the next fence of device scope.
     pub(super) pending: VectorClock,
-    /// What they have seen of atomic writes of their own block: known after the next fence of any scope.
+    /// What atomic reads have read of their own block's writes. It is known after the next fence of any scope.
     pub(super) pending_in_block: VectorClock,
-    /// The last atomic read from which there was something to learn.
+    /// The last atomic read that had something to learn from.
     pub(super) last_read: Option<LastRead>,
 }
 
@@ -42,20 +44,20 @@ pub(super) struct VectorClocks {
 #[derive(Clone, Debug)]
 pub(super) struct LastRead {
     pub(super) address: usize,
-    /// What the address held for the device's threads, and for the block's.
+    /// The clocks of the address for the device's threads, and for the block's.
     pub(super) held: [VectorClock; 2],
-    /// Whether that has been acquired.
+    /// True if the read has acquired these clocks.
     pub(super) is_known: bool,
 }
 
 impl VectorClocks {
-    /// What was known at a fence of any scope.
+    /// Returns what was known at the last fence of any scope.
     pub(super) fn fenced_in_block(&self) -> &VectorClock {
         self.fenced_in_block.as_ref().unwrap_or(&self.fenced)
     }
 
     fn join(&mut self, other: &Self) {
-        // Whoever has made a fence last has passed on all that it knows, which is joined once then.
+        // If both sides have published all that they know, their clocks are joined only once.
         let is_known = |fenced: [&VectorClock; 2]| fenced[0].is_same(&self.known) && fenced[1].is_same(&other.known);
         let all_fenced = is_known([&self.fenced, &other.fenced]);
         let all_in_block = is_known([self.fenced_in_block(), other.fenced_in_block()]);
@@ -81,11 +83,11 @@ impl VectorClocks {
 
 #[derive(Default)]
 struct Warp {
-    /// All lanes of the warp know what each other did in epochs before this one.
+    /// All lanes of the warp know each other's accesses before this epoch.
     base: u32,
-    /// For what only some lanes know, as long as there is something.
+    /// What only some lanes know, if there is anything.
     pairs: Option<Box<Pairs>>,
-    /// The last epoch at which `pairs` has said anything new.
+    /// The last epoch in which `pairs` has changed.
     pairs_until: u32,
     /// The lanes that have vector clocks of their own.
     own: u32,
@@ -93,11 +95,11 @@ struct Warp {
 
 /// The clocks of one block.
 pub(super) struct Clocks {
-    /// The block's place in the order of the grid.
+    /// The block's position in the order of the grid.
     pub(super) block: u32,
     threads: u32,
     base: u32,
-    /// No thread's epoch is later.
+    /// The latest epoch of any thread.
     highest: u32,
     /// Each thread's epoch, unless its warp's or block's base is later.
     epochs: Box<[u32; MAX_THREADS]>,
@@ -124,10 +126,10 @@ impl Default for Clocks {
 }
 
 impl Clocks {
-    /// For the block `block` of `threads` threads, of which none has begun.
+    /// Resets the clocks for the block `block` of `threads` threads.
     pub(super) fn begin(&mut self, block: u32, threads: u32) {
-        // Epochs go on from block to block: so nothing that the last one has left is taken for this one's. Long before
-        // their numbers end they start anew.
+        // Epochs continue from block to block, so that entries of the last block are not taken for this one's. Long
+        // before the numbers overflow, they start again.
         if self.highest > u32::MAX / 2 {
             *self = Self::default();
         }
@@ -138,7 +140,7 @@ impl Clocks {
         self.common = VectorClocks::default();
     }
 
-    /// All threads share the common vector clocks again.
+    /// Makes all threads share the common vector clocks again.
     fn drop_own(&mut self) {
         if std::mem::take(&mut self.has_own) {
             for (warp, own) in self.warps.iter_mut().zip(self.own.chunks_mut(WIDTH)) {
@@ -149,20 +151,22 @@ impl Clocks {
         }
     }
 
-    /// Whatever the block's threads did in earlier epochs happened before what any of them does next.
+    /// Returns the base: all accesses of the block's threads in earlier epochs happened before any thread's next
+    /// access.
     #[inline(always)]
     pub(super) fn base(&self) -> u32 {
         self.base
     }
 
-    /// The epoch that `thread` is in.
+    /// Returns the current epoch of `thread`.
     #[inline(always)]
     pub(super) fn epoch(&self, thread: u32) -> u32 {
         let (thread, warp) = (thread as usize % MAX_THREADS, (thread / LANES) as usize % MAX_WARPS);
         self.epochs[thread].max(self.warps[warp].base).max(self.base)
     }
 
-    /// Ends the epoch of `thread`, and gives the next one: whoever knows the thread now knows what it did before that.
+    /// Ends the epoch of `thread` and returns the next one. A thread that learns of the new epoch knows all accesses
+    /// before it.
     pub(super) fn advance(&mut self, thread: u32) -> u32 {
         let next = self.epoch(thread) + 1;
         self.epochs[thread as usize % MAX_THREADS] = next;
@@ -170,12 +174,12 @@ impl Clocks {
         next
     }
 
-    /// All threads of the block have met at a barrier.
+    /// Joins all threads of the block, which have met at a barrier.
     pub(super) fn barrier(&mut self) {
         self.highest += 1;
         self.base = self.highest;
         if self.has_own {
-            // Those first who may know the same, and who know more than all.
+            // Threads with their own clocks come first: they may know the same, and they know more than the others.
             let mut all = VectorClocks::default();
             for thread in 0..self.threads {
                 if self.has_own_vectors(thread) {
@@ -187,7 +191,7 @@ impl Clocks {
         }
     }
 
-    /// Adds to `all` what the threads of this block know, which have just met at a barrier.
+    /// Adds to `all` what the threads of this block know. They have just met at a barrier.
     pub(super) fn tell_all(&self, all: &mut VectorClock) {
         all.join(&self.common.known);
         all.join(&self.common.pending);
@@ -195,12 +199,13 @@ impl Clocks {
         all.add(BlockClock::new(self.block, self.base, &[]));
     }
 
-    /// The block's threads, which have just met at a barrier, learn `all` that the grid's threads know, as by a fence.
+    /// Makes the block's threads know `all` that the grid's threads know, as by a fence. They have just met at a
+    /// barrier.
     pub(super) fn learn_all(&mut self, all: &VectorClock) {
         self.common = VectorClocks { known: all.clone(), fenced: all.clone(), ..VectorClocks::default() };
     }
 
-    /// The lanes `lanes` of `warp` have met.
+    /// Joins the lanes `lanes` of `warp`, which have met.
     pub(super) fn warp_operation(&mut self, warp: usize, lanes: u32) {
         let first = warp as u32 * LANES;
         let all = u32::MAX >> (LANES - (self.threads - first).min(LANES));
@@ -241,7 +246,8 @@ impl Clocks {
         }
     }
 
-    /// Whether what `other` of the same block did in the epoch `epoch` happened before what `thread` does next.
+    /// Returns true if the accesses of `other`, of the same block, in `epoch` happened before the next access of
+    /// `thread`.
     #[inline]
     pub(super) fn has_seen(&self, thread: u32, other: u32, epoch: u32) -> bool {
         if thread == other || epoch < self.base {
@@ -261,12 +267,12 @@ impl Clocks {
         self.has_learnt(thread, self.block, other, epoch)
     }
 
-    /// Whether `thread` knows by atomics and fences of what the thread `other` of `block` did in the epoch `epoch`.
+    /// Returns true if `thread` knows by atomics and fences the accesses of thread `other` of `block` in `epoch`.
     pub(super) fn has_learnt(&self, thread: u32, block: u32, other: u32, epoch: u32) -> bool {
         epoch < self.vectors(thread).known.epoch(block, other)
     }
 
-    /// The bits of those of the set of threads from `first` on whose accesses of the epoch `epoch` `thread` [has
+    /// Returns a bit for each thread of the set from `first` on whose accesses in `epoch` `thread` [has
     /// seen](Self::has_seen).
     pub(super) fn seen_of_set(&self, thread: u32, first: u32, epoch: u32) -> u64 {
         if epoch < self.base {
@@ -288,20 +294,21 @@ impl Clocks {
         learnt | u64::from(lanes) << (thread / LANES * LANES - first) | 1 << (thread - first)
     }
 
-    /// The bits of those of the set of threads of `block` from `first` on whose accesses of the epoch `epoch` `thread` [has
-    /// learnt](Self::has_learnt) of.
+    /// Returns a bit for each thread of the set of `block` from `first` on whose accesses in `epoch` `thread` [has
+    /// learnt](Self::has_learnt).
     pub(super) fn learnt_of_set(&self, thread: u32, block: u32, first: u32, epoch: u32) -> u64 {
         self.vectors(thread).known.known_of_set(block, first, epoch)
     }
 
-    /// Whether `thread` has read atomically of what `earlier` did, and has not acquired it.
+    /// Returns true if `thread` has read the access `earlier` atomically and has not acquired it.
     pub(super) fn is_pending(&self, thread: u32, earlier: &Stamp) -> bool {
         let VectorClocks { pending, pending_in_block, .. } = self.vectors(thread);
         let has = |clock: &VectorClock| earlier.epoch < clock.epoch(earlier.block, earlier.thread());
         has(pending) || has(pending_in_block)
     }
 
-    /// The latest epoch before which `thread` knows, or has read atomically, what the thread `other` of `block` did.
+    /// Returns the latest epoch before which `thread` knows, or has read atomically, the accesses of thread `other` of
+    /// `block`.
     pub(super) fn heard_of(&self, thread: u32, block: u32, other: u32) -> u32 {
         let VectorClocks { known, pending, pending_in_block, .. } = self.vectors(thread);
         [known, pending, pending_in_block].map(|clock| clock.epoch(block, other)).into_iter().fold(0, u32::max)
@@ -329,7 +336,7 @@ impl Clocks {
         &mut self.own[thread as usize]
     }
 
-    /// Ends the epoch of `thread`: gives all that it knows, its own past among it.
+    /// Ends the epoch of `thread`, and returns all that it knows, including its own past.
     pub(super) fn snapshot(&mut self, thread: u32) -> VectorClock {
         let epoch = self.advance(thread);
         let mut extras = Vec::new();
@@ -350,14 +357,14 @@ impl Clocks {
         snapshot.add(BlockClock::new(self.block, self.base, extras));
         snapshot.is_of(self.block, ThreadEpoch { thread, epoch });
         if self.has_own_vectors(thread) {
-            // It has what the thread knows anyway of its block beside, and tells whose it is.
+            // The thread's clock may include this knowledge about its own block. It then records its owner.
             self.own[thread as usize].known = snapshot.clone();
         }
         snapshot
     }
 }
 
-/// The numbers of the bits of `lanes`.
+/// Returns the indices of the bits of `lanes`.
 pub(super) fn lanes_of(mut lanes: u32) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let lane = lanes.trailing_zeros();

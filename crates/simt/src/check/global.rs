@@ -1,4 +1,4 @@
-//! The shadow of global memory, and what of it has been written.
+//! The shadow of global memory, and its initialised bytes.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -11,23 +11,23 @@ use crate::memory_map::{MemoryMap, Written};
 use crate::region::Region;
 use crate::watch::Touch;
 
-/// Bytes of a page.
+/// The size of a page in bytes.
 const PAGE: usize = 4096;
-/// Pages that are found without a search, by the lowest bits of their numbers.
+/// The number of pages that are found without a search, by the lowest bits of their numbers.
 const RECENT: usize = 64;
-/// The most pages whose shadow an OS thread keeps for other launches.
+/// The maximum number of pages whose shadow an OS thread keeps for other launches.
 const KEPT: usize = 2048;
 
 thread_local! {
-    /// The memory of shadows of earlier launches.
+    /// The memory of the shadows of earlier launches.
     static SPARE: Cell<Vec<Vec<shadow::Cell>>> = const { Cell::new(Vec::new()) };
 }
 
 struct Page {
     cells: Option<Cells>,
-    /// The allocations of the page that have bytes which nobody had written when the page was first accessed.
+    /// The allocations of the page that had uninitialised bytes when the page was first accessed.
     fresh: Vec<Arc<Written>>,
-    /// Which of its bytes the launch may write.
+    /// Which of the page's bytes the launch may write.
     writable: Writable,
 }
 
@@ -38,16 +38,16 @@ enum Writable {
     Some,
 }
 
-/// What is known of global memory.
+/// The shadow of global memory.
 pub(super) struct Global {
     pages: Vec<Page>,
     numbers: HashMap<usize, u32, Hashing>,
     recent: [(usize, u32); RECENT],
     spare: Vec<Vec<shadow::Cell>>,
     memory: MemoryMap,
-    /// The memory that the launch may write, if that is known: beginnings and ends, in order.
+    /// The memory that the launch may write, if known: starts and ends, in order.
     writable: Option<Vec<(usize, usize)>>,
-    /// What any region shows.
+    /// The memory of all regions.
     shown: Vec<(usize, usize)>,
 }
 
@@ -64,7 +64,7 @@ impl Global {
         }
     }
 
-    /// Checks an access and notes it.
+    /// Checks an access and records it.
     #[inline]
     pub(super) fn touch(&mut self, touch: &Touch, toucher: &mut Toucher<'_>) -> Result<(), Finding> {
         let &Touch { access, address, bytes, .. } = touch;
@@ -106,14 +106,14 @@ impl Global {
         index
     }
 
-    /// The page that begins at `start`.
+    /// Makes the page that begins at `start`.
     fn page(&self, start: usize) -> Page {
         let end = start.saturating_add(PAGE);
         let writable = match &self.writable {
             None => Writable::All,
             Some(writable) if writable.iter().any(|&(first, last)| first <= start && end <= last) => Writable::All,
             Some(writable) if writable.iter().any(|&(first, last)| first < end && start < last) => Writable::Some,
-            // What is in no region, a pointer leads to.
+            // Memory in no region is reached through pointers.
             Some(_) if !self.shown.iter().any(|&(first, last)| first < end && start < last) => Writable::All,
             Some(_) => Writable::None,
         };
@@ -124,11 +124,11 @@ impl Global {
 }
 
 impl Page {
-    /// Notes that a write writes. `is_used` is whether what is there has to have been written. Gives whether an atomic one is the
-    /// first.
+    /// Marks the bytes of a write as initialised. `is_used` is true if the bytes must be initialised before. Returns
+    /// true for the first atomic write to any of the bytes.
     ///
     /// # Errors
-    /// A read of what nobody has written.
+    /// A read of uninitialised memory.
     #[inline]
     fn note(&mut self, touch: &Touch, is_used: bool) -> Result<bool, Finding> {
         let &Touch { access, address, bytes, .. } = touch;
@@ -159,7 +159,7 @@ impl Drop for Global {
     }
 }
 
-/// What the writable ones of `regions` show.
+/// Returns the memory of the writable `regions`.
 fn writable(regions: &[Region]) -> Vec<(usize, usize)> {
     let writable = regions.iter().filter(|region| region.is_writable && region.bytes > 0);
     let mut all: Vec<_> = writable.map(|region| (region.start, region.start.saturating_add(region.bytes))).collect();

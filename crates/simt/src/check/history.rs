@@ -1,9 +1,9 @@
 //! The accesses to a few bytes that a later access could race with.
 //!
-//! An access is forgotten as soon as a later one can stand in for it, which is when the earlier one happened before the later one
-//! and whatever would race with the earlier one would also race with the later one. As every access is checked when it
-//! comes, the last plain write stands for all before it.
-//! What is left are the reads and the atomic accesses since then, each kind in a set of its own.
+//! An access is dropped as soon as a later one can stand for it. This is so if the earlier one happened before the
+//! later one, and whatever would race with the earlier one would also race with the later one. Every access is checked
+//! when it is made, so the last plain write stands for all accesses before it. The reads and the atomic accesses since
+//! then are kept, each kind in a set of its own.
 
 use super::clock::Clocks;
 use super::stamp::{SET, Stamp};
@@ -19,7 +19,7 @@ pub(super) struct Past<'a> {
 }
 
 impl Past<'_> {
-    /// Whether the access of `thread` of `block` in the epoch `epoch` is in the past.
+    /// Returns true if the accesses of `thread` of `block` in `epoch` are in the past.
     #[inline]
     pub(super) fn has(&self, block: u32, thread: u32, epoch: u32) -> bool {
         if block == self.block {
@@ -34,7 +34,7 @@ impl Past<'_> {
         self.has(stamp.block, stamp.thread(), stamp.epoch)
     }
 
-    /// The bits of the threads of `group` whose access is in the past.
+    /// Returns the bits of the threads of `group` whose access is in the past.
     fn inside(&self, group: &Group) -> u64 {
         let Group { stamp, threads } = *group;
         if threads.is_power_of_two() {
@@ -49,16 +49,16 @@ impl Past<'_> {
             }
     }
 
-    /// Whether no thread will ever have `stamp` in its past, which is not of the block of this one.
+    /// Returns true if no thread can ever have `stamp`, which is of another block, in its past.
     pub(super) fn is_secret(&self, stamp: &Stamp) -> bool {
         stamp.block != self.block && self.lives.is_secret(stamp.block, stamp.epoch)
     }
 }
 
-/// Threads of a set that made the same access in the same epoch.
+/// The threads of a set that made the same access in the same epoch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
-    /// The access, by any of them.
+    /// The access, by any of the threads.
     pub(super) stamp: Stamp,
     /// The bits of the threads.
     pub(super) threads: u64,
@@ -78,7 +78,7 @@ impl Group {
         })
     }
 
-    /// The first of the accesses that is not in the past.
+    /// Returns the first of the accesses that is not in the past.
     #[inline]
     pub(super) fn first_outside(&self, past: &Past<'_>) -> Option<Stamp> {
         if self.stamp.block == past.block && self.stamp.epoch < past.clocks.base() {
@@ -93,17 +93,17 @@ impl Group {
     }
 }
 
-/// Accesses of one kind of which none stands for another.
+/// Accesses of one kind, none of which stands for another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accesses {
     groups: Vec<Group>,
-    /// With so many groups it is time to look for those that are not needed.
+    /// The number of groups at which redundant ones are removed.
     limit: u32,
-    /// There is one access, which no thread will ever have in its past: it stands for all others.
+    /// True if the only access is one that no thread can ever have in its past: it stands for all others.
     is_secret: bool,
 }
 
-/// As long as there are fewer groups, nobody looks for those that are not needed.
+/// With fewer groups than this, redundant ones are not searched for.
 const FEW: usize = 32;
 
 impl Accesses {
@@ -117,29 +117,29 @@ impl Accesses {
         (self.limit, self.is_secret) = (0, false);
     }
 
-    /// The access that stands for all.
+    /// Returns the access that stands for all others, if there is one.
     pub(super) fn secret(&self) -> Option<Stamp> {
         self.groups.first().filter(|_| self.is_secret).map(|group| group.stamp)
     }
 
-    /// Whether the thread of `stamp` has been the last to be added in the same epoch.
+    /// Returns true if the last access added is by the thread of `stamp` in the same epoch.
     #[inline]
     pub(super) fn is_last(&self, stamp: &Stamp) -> bool {
         self.groups.last().is_some_and(|last| last.stamp.is_of_set(stamp) && last.threads & stamp.bit() != 0)
     }
 
-    /// The read that the thread of `stamp` has made in the same epoch.
+    /// Returns the access by the thread of `stamp` in the same epoch.
     pub(super) fn of_same(&self, stamp: &Stamp) -> Option<Stamp> {
         let is_of = |group: &&Group| group.stamp.is_of_set(stamp) && group.threads & stamp.bit() != 0;
         self.groups.iter().find(is_of).map(|group| group.stamp)
     }
 
-    /// Any of the accesses.
+    /// Returns any of the accesses.
     pub(super) fn first(&self) -> Option<Stamp> {
         self.groups.first()?.stamps().next()
     }
 
-    /// Adds `stamp` if it differs from the last in nothing but the thread.
+    /// Adds `stamp` if it differs from the last access only in its thread. Returns false if it does not.
     #[inline]
     pub(super) fn add_like_last(&mut self, stamp: &Stamp) -> bool {
         match self.groups.last_mut() {
@@ -151,17 +151,17 @@ impl Accesses {
         }
     }
 
-    /// An access that is not in the past, if there is one.
+    /// Returns an access that is not in the past, if there is one.
     pub(super) fn first_outside(&self, past: &Past<'_>) -> Option<Stamp> {
         self.groups.iter().find_map(|group| group.first_outside(past))
     }
 
-    /// Whether any access is in the past.
+    /// Returns true if any access is in the past.
     pub(super) fn has_inside(&self, past: &Past<'_>) -> bool {
         self.groups.iter().any(|group| past.inside(group) != 0)
     }
 
-    /// Adds `stamp`. What is in the `past` may be left out: the access that has it stands for that.
+    /// Adds `stamp`. Accesses in its `past` may be removed, because `stamp` stands for them.
     #[inline]
     pub(super) fn add(&mut self, stamp: &Stamp, past: &Past<'_>) {
         match self.groups.last_mut() {
@@ -198,7 +198,7 @@ impl Accesses {
         self.merge(stamp);
     }
 
-    /// Adds `stamp`, and leaves out what its thread did before.
+    /// Adds `stamp`, and removes earlier accesses of its thread.
     fn merge(&mut self, stamp: &Stamp) {
         let mut is_in = false;
         self.groups.retain_mut(|group| {
@@ -218,7 +218,8 @@ impl Accesses {
         }
     }
 
-    /// Adds `stamp`, unless there is an earlier access of its thread: whoever has `stamp` in its past has that one, too.
+    /// Adds `stamp` unless there is an earlier access of its thread: a thread with `stamp` in its past has that one,
+    /// too.
     pub(super) fn add_first(&mut self, stamp: &Stamp, past: &Past<'_>) {
         if let Some(last) = self.groups.last()
             && past.is_secret(&last.stamp)
@@ -239,11 +240,11 @@ impl Accesses {
     }
 }
 
-/// An atomic write, or several of which nobody else has seen any.
+/// An atomic write, or several that no other thread has read.
 #[derive(Clone, Debug)]
 struct Write {
     group: Group,
-    /// The first atomic read of each other thread that has seen it.
+    /// The first atomic read of the write by each other thread.
     observers: Accesses,
 }
 
@@ -252,7 +253,7 @@ impl Write {
         Self { group: Group::new(stamp), observers: Accesses::default() }
     }
 
-    /// Adds `other`, if no more has to be known of both than the threads.
+    /// Adds `other` if the two writes differ only in their threads and have no readers.
     fn add(&mut self, other: &Self) -> bool {
         let is_like = [&*self, other].iter().all(|write| write.observers.groups.is_empty())
             && self.group.stamp.is_like(&other.group.stamp);
@@ -262,25 +263,25 @@ impl Write {
         is_like
     }
 
-    /// Leaves out what is before, and tells whether anything is left.
+    /// Removes the writes in the past. Returns true if any is left.
     fn keep_outside(&mut self, past: &Past<'_>) -> bool {
         self.group.threads &= !past.inside(&self.group);
         self.group.threads != 0 && !self.observers.has_inside(past)
     }
 
-    /// The first of the writes that is not before.
+    /// Returns the first of the writes that is not in the past.
     fn first_outside(&self, past: &Past<'_>) -> Option<Stamp> {
         self.group.first_outside(past).filter(|_| !self.observers.has_inside(past))
     }
 
-    /// Whether the one write happened before what comes next: by its thread's doing, or because it has been seen. In PTX's
-    /// terms, a write precedes an atomic read that sees it in observation order, and so what follows the read in
-    /// causality order. No fence is needed for that, as it is about this one address.
+    /// Returns true if the write happened before the next access: in program order, or because it has been read. In
+    /// PTX's terms, a write precedes an atomic read of it in observation order, and so it precedes what follows the
+    /// read in causality order. No fence is needed for this, because it concerns one address.
     fn is_before(&self, past: &Past<'_>) -> bool {
         past.has_stamp(&self.group.stamp) || self.observers.has_inside(past)
     }
 
-    /// Whether it will never have happened before anything.
+    /// Returns true if the write can never have happened before any access.
     fn is_secret(&self, past: &Past<'_>) -> bool {
         past.is_secret(&self.group.stamp) && self.observers.groups.iter().all(|group| past.is_secret(&group.stamp))
     }
@@ -293,15 +294,15 @@ pub(super) struct History {
     atomics: Option<Box<Atomics>>,
 }
 
-/// The atomic ones of them.
+/// The atomic accesses since the last plain write.
 #[derive(Clone, Debug, Default)]
 struct Atomics {
     reads: Accesses,
-    /// The last write, which stands for those that its thread knew or has seen.
+    /// The last write. It stands for the writes that its thread knew or has read.
     last_write: Option<Write>,
-    /// Other writes.
+    /// The other writes.
     writes: Vec<Write>,
-    /// With so many it is time to look for one that stands for all.
+    /// The number of writes at which one that stands for all is searched for.
     limit: usize,
 }
 
@@ -311,7 +312,7 @@ impl History {
         self.atomics = None;
     }
 
-    /// Whether there are only plain reads.
+    /// Returns true if there are only plain reads.
     #[inline]
     pub(super) fn is_plain(&self) -> bool {
         self.atomics.is_none()
@@ -321,23 +322,23 @@ impl History {
         self.atomics.as_ref().is_some_and(|atomics| atomics.last_write.is_some())
     }
 
-    /// An atomic write that a plain access would race with.
+    /// Returns an atomic write that a plain access would race with.
     #[inline]
     pub(super) fn atomic_write_outside(&self, past: &Past<'_>) -> Option<Stamp> {
         self.atomics.as_ref().and_then(|atomics| atomics.write_outside(past))
     }
 
-    /// An atomic read that a plain write would race with.
+    /// Returns an atomic read that a plain write would race with.
     pub(super) fn atomic_read_outside(&self, past: &Past<'_>) -> Option<Stamp> {
         self.atomics.as_ref().and_then(|atomics| atomics.reads.first_outside(past))
     }
 
-    /// The last atomic write.
+    /// Returns the last atomic write.
     pub(super) fn last_atomic_write(&self) -> Option<Stamp> {
         self.atomics.as_ref()?.last_write.as_ref().map(|write| write.group.stamp)
     }
 
-    /// The atomic writes that are kept, and the reads if asked for.
+    /// Returns the recorded atomic writes, and with `with_reads` also the reads.
     pub(super) fn atomics(&self, with_reads: bool) -> impl Iterator<Item = Stamp> {
         self.atomics.iter().flat_map(move |atomics| {
             let writes = atomics.last_write.iter().chain(&atomics.writes).flat_map(|write| write.group.stamps());
@@ -349,7 +350,7 @@ impl History {
     pub(super) fn add_atomic_read(&mut self, stamp: &Stamp, past: &Past<'_>) {
         let atomics = self.atomics.get_or_insert_default();
         atomics.reads.add(stamp, past);
-        // Who knows of its own thread's read knows of the write.
+        // A thread that knows its own write needs no record of reading it.
         if let Some(write) = &mut atomics.last_write
             && (write.group.stamp.block, write.group.stamp.thread()) != (stamp.block, stamp.thread())
         {
@@ -357,12 +358,12 @@ impl History {
         }
     }
 
-    /// The first atomic write.
+    /// Starts the history with an atomic write.
     pub(super) fn begin_with_write(&mut self, stamp: &Stamp) {
         self.atomics.get_or_insert_default().last_write = Some(Write::new(*stamp));
     }
 
-    /// Adds an atomic write, which `reads` as well or does not.
+    /// Adds an atomic write; `reads` is true if it also reads.
     pub(super) fn add_atomic_write(&mut self, stamp: &Stamp, past: &Past<'_>, reads: bool) {
         self.atomics.get_or_insert_default().add_write(stamp, past, reads);
     }
@@ -375,7 +376,7 @@ impl Atomics {
 
     fn add_write(&mut self, stamp: &Stamp, past: &Past<'_>, reads: bool) {
         let last = self.last_write.replace(Write::new(*stamp)).filter(|last| !reads && !last.is_before(past));
-        // Not later: who sees this write has not all of this past in its own.
+        // Now and not later: a thread that reads this write does not know all of this past.
         self.writes.retain_mut(|write| write.keep_outside(past));
         if self.writes.len() >= FEW.max(self.limit) {
             if let Some(secret) = self.writes.iter().position(|write| write.is_secret(past)) {
@@ -384,7 +385,7 @@ impl Atomics {
             }
             self.limit = 2 * self.writes.len();
         }
-        // A write that will never have happened before anything stands for all others.
+        // A write that can never have happened before any access stands for all others.
         let is_secret = |write: &Write| write.is_secret(past);
         if let Some(last) = last
             && !self.writes.first().is_some_and(is_secret)

@@ -1,7 +1,7 @@
-//! The atomic writes that are the first to memory: which atomic reads come after one of them.
+//! The first atomic writes to uninitialised memory, to find atomic reads that are not ordered after one of them.
 //!
-//! Two atomic accesses are no race. But where nobody had written before the launch, a read that nothing orders after such a write
-//! may find what nobody has written, in whatever order the threads have run this time.
+//! Two atomic accesses do not race. But if memory was uninitialised before the launch, an atomic read that nothing
+//! orders after such a write may read uninitialised memory, even if it did not in this run.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::history::{Accesses, Past};
 use super::stamp::Stamp;
 use crate::hashing::Hashing;
 
-/// For each address that an atomic has been the first to write: such writes, of which none comes after another.
+/// For each address whose first write was atomic: these writes, none of which is ordered after another.
 #[derive(Default)]
 pub(super) struct Initial(HashMap<usize, Accesses, Hashing>);
 
@@ -21,7 +21,7 @@ impl Initial {
         }
     }
 
-    /// A plain store to `address`: what follows it is ordered after it, or races.
+    /// Notes a plain store to `address`. What follows it is ordered after it, or races.
     #[inline(never)]
     pub(super) fn overwrite(&mut self, address: usize) {
         if !self.0.is_empty() {
@@ -29,16 +29,17 @@ impl Initial {
         }
     }
 
-    /// Whether there is nothing that an atomic read could come before.
+    /// Returns true if there are no such writes.
     #[inline(always)]
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// `stamp` is made to `address`: an atomic that `uses` what is there, or only writes, and may be the first.
+    /// Checks and records the atomic access `stamp` to `address`. `is_first` is true if it may be the first write, and
+    /// `uses` if the value that it reads is used.
     ///
     /// # Errors
-    /// A first write, if what is used is after none.
+    /// A first write, if a used read is ordered after none of them.
     #[inline(never)]
     pub(super) fn follow(
         &mut self,

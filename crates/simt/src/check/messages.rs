@@ -1,5 +1,5 @@
-//! Which atomic writes of other threads each thread has observed, ordered or not. So a report can say which side of a message
-//! lacks its fence, or its barrier.
+//! The atomic writes of other threads that each thread has read, ordered or not. A report can then name the side of a
+//! message that lacks its fence or its barrier.
 
 use super::clock::Clocks;
 use super::stamp::Stamp;
@@ -11,7 +11,7 @@ use crate::watch::{Access, MemoryOrder};
 #[derive(Clone, Copy)]
 struct Message {
     from: Stamp,
-    /// By an acquiring load, or before a fence.
+    /// True if it was read by an acquiring load, or before a fence.
     is_acquired: bool,
 }
 
@@ -30,7 +30,7 @@ impl Messages {
         }
     }
 
-    /// `thread` makes the atomic `access`, as `stamp`, and has found the atomic write `found`.
+    /// Records that the atomic `access` of `thread`, `stamp`, has read the atomic write `found`.
     #[inline]
     pub(super) fn note(&mut self, thread: u32, stamp: &Stamp, found: Option<Stamp>, access: Access) {
         if let Some(from) = found
@@ -42,7 +42,7 @@ impl Messages {
         }
     }
 
-    /// `thread` makes a fence.
+    /// Records a fence of `thread`.
     #[inline]
     pub(super) fn fence(&mut self, thread: u32) {
         if let Some(message) = &mut self.last[thread as usize] {
@@ -50,8 +50,9 @@ impl Messages {
         }
     }
 
-    /// What is missing where threads have told each other of `earlier` by an atomic write, and `thread`, of the block of `clocks`, is
-    /// not ordered after it all the same. Nothing, where none has been told. What `thread` itself has read counts first.
+    /// Returns what is missing if threads have published `earlier` by an atomic write, and `thread`, of the block of
+    /// `clocks`, is still not ordered after it. Returns `None` if no thread has read such a write. What `thread` itself
+    /// has read comes first.
     pub(super) fn remedy(&self, thread: u32, earlier: &Stamp, clocks: &Clocks) -> Option<Remedy> {
         let told = |reader: u32| {
             let message = self.last.get(reader as usize)?.filter(|message| is_later(message, earlier))?;
@@ -59,7 +60,7 @@ impl Messages {
         };
         let others = || (0..self.last.len() as u32).filter(|&other| other != thread).filter_map(told);
         let is_other_block = earlier.block != clocks.block;
-        // Within a block a barrier between the two serves as well, but where warps communicate, each by one lane for all.
+        // Within a block a barrier is enough, unless warps communicate through one lane each.
         let is_for_warp = |reader| is_one_warp(reader, thread) && !is_one_warp(thread, earlier.thread());
         let is_for_others = |&(reader, Message { from, .. }): &(u32, Message)| {
             is_other_block || is_for_warp(reader) && is_one_warp(from.thread(), earlier.thread())
@@ -87,15 +88,15 @@ fn is_one_warp(thread: u32, other: u32) -> bool {
     thread / LANES == other / LANES
 }
 
-/// Whether the message is of a write that may come after `earlier`: by its thread, or another of its block.
+/// Returns true if the message is a write that may come after `earlier`: by its thread, or another of its block.
 fn is_later(message: &Message, earlier: &Stamp) -> bool {
     message.from.block == earlier.block && message.from.epoch >= earlier.epoch
 }
 
-/// What is missing if another thread than that of `earlier` has made the write that `reader` has read, and has not had `earlier`
-/// in its past.
+/// Returns what is missing if the write that `reader` has read was made by another thread than that of `earlier`, and
+/// `earlier` is not in that thread's past.
 fn before_release((reader, Message { from, .. }): (u32, Message), earlier: &Stamp, clocks: &Clocks) -> Option<Remedy> {
-    // A barrier between the two would have ended the epoch, and what the write releases would have the earlier access in it.
+    // A barrier between the two would have ended the epoch, and the write would have released the earlier access.
     let is_released = clocks.heard_of(reader, from.block, from.thread()) >= from.epoch;
     let has_barrier = from.epoch > earlier.epoch && !is_released;
     if from.thread() == earlier.thread() || has_barrier || clocks.is_pending(reader, earlier) {
@@ -105,7 +106,7 @@ fn before_release((reader, Message { from, .. }): (u32, Message), earlier: &Stam
     Some(if is_of_warp { Remedy::WarpBeforeRelease } else { Remedy::BarrierBeforeRelease })
 }
 
-/// Which side lacks its fence.
+/// Returns the side that lacks its fence.
 fn fences((_, message): &(u32, Message), thread: u32, earlier: &Stamp, clocks: &Clocks) -> Remedy {
     match (clocks.is_pending(thread, earlier), message.is_acquired) {
         (true, _) => Remedy::Acquire,

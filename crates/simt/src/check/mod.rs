@@ -1,15 +1,28 @@
-//! The search for data races, and for reads of what nobody wrote.
+//! The checker: finds data races, and reads of uninitialised memory.
 //!
-//! Two accesses to one byte race if at least one is a write, not both are atomic, and neither happened before the other. What
-//! happened before what follows from the barriers, warp operations, atomics and fences that the threads made, never from
-//! the order in which the simulator has run them: so a race is found in whatever order the threads run, as long as both
-//! accesses are made. And as every access is compared with all before it that could race with it, and ordered by exactly
-//! what orders it, what is reported is a race.
+//! Two accesses to one byte race if at least one is a write, not both are atomic, and neither happened before the
+//! other. This order follows from the barriers, warp operations, atomics and fences that the threads executed, never
+//! from the order in which the simulator ran them. A race is therefore found under any schedule, as long as both
+//! accesses are made. Every access is compared with all earlier ones that could race with it, and the order is exact.
+//! What is reported is therefore always a race.
 //!
-//! `clock`, `block_clock` and `vector_clock` say what happened before what, and `sync` how atomics and fences order
-//! accesses. `messages` keeps which atomic writes a thread has observed, ordered or not, and `initial` what atomics are
-//! the first to write. `stamp`, `history` and `shadow` keep the accesses, `global` and `block_shadow` those to the two
-//! kinds of memory, `copies` the asynchronous copies, and `report` says what is wrong.
+//! `clock`, `block_clock` and `vector_clock` hold what happened before what, and `sync` has the rules of atomics and
+//! fences. `messages` records the atomic writes that threads have read, and `initial` the first atomic writes to
+//! uninitialised memory. `stamp`, `history` and `shadow` record the accesses, `global` and `block_shadow` those to the
+//! two kinds of memory, and `copies` the asynchronous copies. `report` makes the faults.
+//!
+//! # Design
+//!
+//! - Atomics of different widths race with each other. An atomic or fence of block scope orders nothing for other
+//!   blocks, and such an atomic races with theirs. Where one thread uses several scopes at one address, its last atomic
+//!   stands for its earlier ones.
+//! - A barrier in shared memory keeps what had been released when its last phase ended; a wait acquires that.
+//! - Shuffles and votes order memory unless the check is strict. GPUs do that and programs rely on it, but CUDA's
+//!   documentation does not promise it. The kernels in `gpu` pass both ways.
+//! - The checks are checked in four ways. Each barrier, warp synchronisation and fence of the kernels is left out in
+//!   turn, at run time and by its source line, and the checker must notice its absence. The faulty kernels must be
+//!   reported at their lines. Some hundred small kernels must be classified right. Random programs are compared with
+//!   the definition above by brute force.
 
 mod block_clock;
 mod block_shadow;
@@ -56,22 +69,23 @@ use crate::statics::Statics;
 use crate::synchronisations::SyncKind;
 use crate::watch::{Access, Apart, MemoryOrder, Next, Touch, Watcher};
 
-/// What a checked launch looks for besides the faults that every launch finds: data races, and reads of memory that
-/// nobody has written.
+/// The checks of a launch besides the faults that every launch finds: data races, and reads of uninitialised memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checks {
-    /// Whether a shuffle or a vote orders the memory accesses of the lanes that take part, as a warp synchronisation does.
-    /// Programs rely on it, and GPUs do it; CUDA's documentation does not promise it.
+    /// `true` if a shuffle or a vote orders the memory accesses of its lanes, as a warp synchronisation does. Programs
+    /// rely on this and GPUs do it, but CUDA's documentation does not guarantee it.
     pub shuffles_order_memory: bool,
-    /// Whether the warps of a block may come to one line of a block barrier by different calls, or in different iterations of
-    /// a loop. GPUs count warps at a barrier; CUDA's documentation has all threads of the block at one. Where they may not, a
-    /// launch warns of it ([`NoteKind::WarpsApart`](crate::NoteKind::WarpsApart)) and goes on. Lanes of one warp must come
-    /// together in any case.
+    /// `true` if the warps of a block may reach one line of a block barrier by different calls or in different loop
+    /// iterations.
+    ///
+    /// GPUs count warps at a barrier, but CUDA's documentation requires all threads of the block to reach the same one.
+    /// If it is `false`, a launch warns of such warps ([`NoteKind::WarpsApart`](crate::NoteKind::WarpsApart)) and
+    /// continues. The lanes of one warp must reach the barrier together in any case.
     pub warps_may_part: bool,
 }
 
 impl Checks {
-    /// Nothing counts but what CUDA's documentation promises.
+    /// Accepts only what CUDA's documentation guarantees.
     pub const STRICT: Self = Self { shuffles_order_memory: false, warps_may_part: false };
 }
 
@@ -81,12 +95,12 @@ impl Default for Checks {
     }
 }
 
-/// A block that runs.
+/// A running block.
 #[derive(Default)]
 struct Resident {
     clocks: Clocks,
     shared: BlockShadow,
-    /// Of cells in shared memory.
+    /// The histories of cells in shared memory.
     histories: Histories,
     /// The atomics in shared memory.
     objects: Objects,
@@ -95,38 +109,38 @@ struct Resident {
     dependencies: Dependencies,
 }
 
-/// Follows one launch.
+/// Checks one launch.
 pub(crate) struct Checker {
     checks: Checks,
     extent: Extent,
-    /// The grid, in blocks, and the order in which these run.
+    /// The extent of the grid in blocks, and the order in which they run.
     grid: Dim3,
     is_cooperative: bool,
     order: BlockOrder,
     regions: Vec<Region>,
-    /// Those that first got memory when the launch had begun are not among the regions.
+    /// Statics whose memory is allocated during the launch are not among the regions.
     statics: Option<Statics>,
     state: RefCell<State>,
 }
 
 struct State {
     residents: Vec<Resident>,
-    /// Those of them that no block uses.
+    /// The residents that no block uses.
     vacant: Vec<u32>,
     lives: Lives,
     global: Global,
-    /// Of cells in global memory.
+    /// The histories of cells in global memory.
     histories: Histories,
     /// The atomics in global memory.
     objects: Objects,
     initial: Initial,
     sites: Sites,
-    /// Whether there has been an access to global memory that is atomic for its own block alone.
+    /// True if an access to global memory was atomic only for its own block.
     has_narrow: bool,
 }
 
 impl Checker {
-    /// Follows the launch of `grid`, whose simulator has allocated `memory`.
+    /// Makes a checker for the launch of `grid`, whose simulator has allocated `memory`.
     pub(crate) fn new(checks: Checks, grid: &Grid<'_>, memory: MemoryMap) -> Self {
         let state = State {
             residents: Vec::new(),
@@ -181,8 +195,8 @@ impl Watcher for Checker {
         let finding = self.state.borrow_mut().touch(block, touch);
         match finding {
             Ok(()) => Next::GoOn,
-            // Whoever writes it may just not have run yet: then nothing orders that write before this read, which is a
-            // race, and the report names both.
+            // The write may come from a thread that has not run yet. Nothing orders it before this read then, so that
+            // the two race, and the report names both.
             Err(Finding::Uninitialised { .. }) => Next::LetOthersRun,
             Err(race) => self.fault(block, touch, race),
         }
@@ -207,7 +221,7 @@ impl Watcher for Checker {
         let state = &mut *self.state.borrow_mut();
         let resident = state.resident(block);
         resident.clocks.barrier();
-        // Whatever has been written there comes before whatever follows.
+        // All earlier writes to shared memory are ordered before the next accesses.
         resident.initial.clear();
     }
 
@@ -279,13 +293,13 @@ impl State {
         };
         if touch.access.is_atomic() {
             if is_first || !initial.is_empty() {
-                // Not the other one, which so stays in registers.
+                // Not the earlier `past`, which then stays in registers.
                 let past = Past { clocks, lives: &self.lives, block: clocks.block, thread };
                 let access = (touch.address, is_first, uses(touch.access, is_unused));
                 let early = |with| Finding::Early(Conflict { with, address: touch.address });
                 initial.follow(access, stamp, past).map_err(early)?;
             }
-            // Who arrives at a barrier and waits has read no flag.
+            // Arriving at a barrier or waiting for its phase reads no message.
             if !matches!(touch.access, Access::Arrive | Access::AtomicLoad(MemoryOrder::Phase, _)) {
                 messages.note(thread, &stamp, found, touch.access);
             }
@@ -300,7 +314,7 @@ impl State {
     }
 }
 
-/// The block's number: its place in the order of the grid. No launch gets to 2³² blocks.
+/// Returns the block's number: its position in the order of the grid. No launch has 2³² blocks.
 fn number(block: &BlockContext) -> u32 {
     block.position() as u32
 }

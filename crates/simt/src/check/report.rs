@@ -1,4 +1,4 @@
-//! What is reported of an access that goes wrong.
+//! Makes the fault of a failed access.
 
 use super::copies::AsyncCopy;
 use super::history::Past;
@@ -34,7 +34,7 @@ impl Checker {
         let here = block.thread();
         let other = self.state.borrow().sites.get(with.site());
         let copy = if other.access.is_of_copy() { self.last_copy(block, address) } else { None };
-        // A copy is reported where it begins.
+        // A copy is reported at its beginning.
         let there = copy.map_or(other, |copy| self.state.borrow().sites.get(copy.begin.site()));
         let overlap = if is_early { None } else { self.overlap(block, touch, address, other).map(Box::new) };
         let (_, other_block) = self.order.place_at(with.block.into(), self.grid);
@@ -64,7 +64,7 @@ impl Checker {
         if is_early { FaultKind::EarlyRead(race) } else { FaultKind::Race(race) }
     }
 
-    /// What would order an access and an earlier one, `with` at `other`.
+    /// Returns what would order an access after the earlier access `with` at `other`.
     fn remedy(
         &self,
         block: &BlockContext,
@@ -107,7 +107,7 @@ impl Checker {
         self.between(block, with, between_blocks)
     }
 
-    /// What orders the current thread after that of `with`: of another block `between_blocks`.
+    /// Returns what orders the current thread after that of `with`: for another block, `between_blocks`.
     fn between(&self, block: &BlockContext, with: &Stamp, between_blocks: Remedy) -> Remedy {
         if with.block == number(block) {
             Remedy::in_block(block.thread().linear(), with.thread())
@@ -116,12 +116,12 @@ impl Checker {
         }
     }
 
-    /// The last asynchronous copy to the byte at `address` of the block's shared memory.
+    /// Returns the last asynchronous copy to the byte at `address` of the block's shared memory.
     fn last_copy(&self, block: &BlockContext, address: usize) -> Option<AsyncCopy> {
         self.state.borrow().residents[block.tag.get() as usize].shared.copies.at(address)
     }
 
-    /// The asynchronous copy to `address` that an access was the beginning of, if it was.
+    /// Returns the asynchronous copy to `address` that begins with `stamp`, if `stamp` begins one.
     fn copy_of(&self, block: &BlockContext, stamp: &Stamp, address: usize) -> Option<CopyUnderWay> {
         let Site { at, access, .. } = self.state.borrow().sites.get(stamp.site());
         let thread = self.extent.thread(stamp.thread()).index();
@@ -129,14 +129,14 @@ impl Checker {
         (access == Access::Discard).then(|| CopyUnderWay { thread, location: at.into(), overwrites })
     }
 
-    /// Two parts of dynamic shared memory that have `address` in them, where the two accesses are not of one place in
-    /// the source.
+    /// Returns two overlapping parts of dynamic shared memory that contain `address`, unless both accesses have the
+    /// same source site.
     fn overlap(&self, block: &BlockContext, touch: &Touch, address: usize, other: Site) -> Option<[SharedPart; 2]> {
         let is_shared = touch.space == Space::Shared && !is_same_line(touch.at, other.at);
         if is_shared { block.arena.overlap(address) } else { None }
     }
 
-    /// What the byte at `address` belongs to.
+    /// Returns the element that contains the byte at `address`.
     fn element(&self, block: &BlockContext, touch: &Touch, address: usize) -> Element {
         let found = match touch.space {
             Space::Shared => {
@@ -159,8 +159,7 @@ impl Checker {
     }
 }
 
-/// What orders an access, `touch`, with the asynchronous `copy`, of which `with` at `other` is the beginning or the
-/// end.
+/// Returns what orders the access `touch` with the asynchronous `copy`, whose beginning or end is `with` at `other`.
 fn after_copy(touch: &Touch, (with, other): (&Stamp, Site), copy: AsyncCopy, past: &Past<'_>) -> Remedy {
     let (is_own, is_after) = (with.thread() == past.thread, past.has_stamp(&copy.begin));
     if is_own {
@@ -168,7 +167,7 @@ fn after_copy(touch: &Touch, (with, other): (&Stamp, Site), copy: AsyncCopy, pas
     } else if touch.access.is_of_copy() && !is_after && is_same_line(touch.at, other.at) {
         Remedy::OneCopy
     } else if is_after || !touch.access.writes() && !copy.overwrites {
-        // It cannot be meant for what was there before.
+        // The access cannot need the value before the copy.
         Remedy::WaitForCopyAndBarrier
     } else {
         Remedy::EitherSideOfCopyByBarrier

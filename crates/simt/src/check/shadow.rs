@@ -1,28 +1,28 @@
-//! The shadow of memory: for every few bytes the accesses that a later one could race with.
+//! The shadow of memory: for every few bytes, the accesses that a later one could race with.
 //!
-//! Memory is divided into pages, and a page into cells, all of the size of the narrowest access that the page has seen.
-//! So an access is to whole cells, and neighbours that are accessed separately never share one.
+//! Memory is divided into pages, and pages into cells. All cells of a page have the size of its narrowest access. An
+//! access is therefore to whole cells, and separately accessed neighbours never share one.
 
 use super::history::{Group, History, Past};
 use super::sites::Sites;
 use super::stamp::Stamp;
 use crate::watch::Access;
 
-/// The tags of [`Stamp`]: what a cell's entry is.
+/// The tags of [`Stamp`]: the kinds of a cell's entries.
 pub(super) const NONE: u32 = 0;
-/// A plain write, or plain reads of several threads.
+/// A plain write, or plain reads by several threads.
 pub(super) const PLAIN: u32 = 1;
-/// An atomic write, the last one.
+/// The last atomic write.
 const ATOMIC: u32 = 2;
-/// A history, whose number is in place of the block.
+/// A history, whose number is stored in place of the block.
 pub(super) const HISTORY: u32 = 3;
-/// A plain read that no thread will ever have in its past. It stands for whatever reads come later: with a write they race
-/// as this one does, so that a write ends the launch.
+/// A plain read that no thread can ever have in its past. It stands for all later reads: a write races with it as with
+/// them, and so ends the launch.
 const SECRET: u32 = 4;
 
 const EMPTY: Stamp = Stamp::new(0, 0, 0, 0, NONE);
 
-/// An earlier access that the one to be made races with.
+/// An earlier access that races with the current one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Conflict {
     pub(super) with: Stamp,
@@ -30,36 +30,36 @@ pub(super) struct Conflict {
     pub(super) address: usize,
 }
 
-/// What is wrong with an access.
+/// An error of an access.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Finding {
     Race(Conflict),
-    /// An atomic read of what nobody had written before the launch, which nothing orders after the atomic write that is the first
-    /// to write it.
+    /// An atomic read of memory that was uninitialised before the launch, which nothing orders after the first atomic
+    /// write to it.
     Early(Conflict),
-    /// A read of bytes from `address` on of which some have not been written: what has made them so, if it is known.
+    /// A read of uninitialised bytes from `address` on. `since` is the write that has made them so, if known.
     Uninitialised {
         address: usize,
         since: Option<Stamp>,
     },
-    /// An access before the thread has waited for the launches before.
+    /// An access before the thread has waited for the previous launches.
     BeforeDependencies,
 }
 
-/// What is known of some bytes.
+/// The accesses to a cell.
 #[derive(Clone, Copy)]
 pub(super) struct Cell {
-    /// The last plain write, or nothing.
+    /// The last plain write, if any.
     pub(super) write: Stamp,
-    /// What came after it: nothing, plain reads, one atomic write, or a history.
+    /// The accesses after it: none, plain reads, one atomic write, or a history.
     pub(super) since: Stamp,
-    /// The threads of plain reads.
+    /// The threads of the plain reads.
     threads: u64,
 }
 
 pub(super) const FRESH: Cell = Cell { write: EMPTY, since: EMPTY, threads: 0 };
 
-/// The histories of cells, by their numbers.
+/// The histories of cells, by number.
 #[derive(Default)]
 pub(super) struct Histories {
     all: Vec<History>,
@@ -91,28 +91,29 @@ impl Histories {
     }
 }
 
-/// What an access finds in the cells.
+/// The state of an access while it is checked against cells.
 pub(super) struct Toucher<'a> {
     pub(super) past: Past<'a>,
     pub(super) stamp: Stamp,
     pub(super) histories: &'a mut Histories,
-    /// Set when a plain write has been to a cell that atomics had written.
+    /// Set when a plain write overwrites a cell that atomics have written.
     pub(super) overwrites_atomic: bool,
-    /// What tells the scope and the width of an earlier atomic.
+    /// The sites, which give the scope and the width of an earlier atomic.
     pub(super) sites: &'a Sites,
-    /// Whether some have been atomic for their own block alone.
+    /// True if some accesses were atomic only for their own block.
     pub(super) has_narrow: bool,
-    /// Whether there may be atomics of other widths in the cell's page.
+    /// True if the cell's page may have atomic accesses of several widths.
     pub(super) is_mixed: bool,
-    /// Whether nobody uses what an update finds.
+    /// True if the value that an update reads is not used.
     pub(super) is_unused: bool,
-    /// Set to the atomic write that an atomic read finds.
+    /// Set to the atomic write that an atomic read reads.
     pub(super) found: Option<Stamp>,
-    /// Set when an atomic write is the first to some byte.
+    /// Set when an atomic write is the first write to any of the bytes.
     pub(super) initialises: bool,
 }
 
-/// Whether what an access finds has to have been written. `is_unused` is whether nobody uses what an update finds.
+/// Returns true if the bytes of an access must be initialised. `is_unused` is true if the value that an update reads is
+/// not used.
 #[inline(always)]
 pub(super) fn uses(access: Access, is_unused: bool) -> bool {
     access.reads() && !(is_unused && matches!(access, Access::Update(_)))
@@ -141,19 +142,19 @@ impl<'a> Toucher<'a> {
 }
 
 impl Toucher<'_> {
-    /// Whether what is there has to have been written.
+    /// Returns true if the bytes of `access` must be initialised.
     #[inline(always)]
     pub(super) fn uses(&self, access: Access) -> bool {
         uses(access, self.is_unused)
     }
 
-    /// Checks `access` to `cell` and notes it.
+    /// Checks `access` to `cell` and records it.
     #[inline(always)]
     pub(super) fn touch(&mut self, cell: &mut Cell, access: Access) -> Result<(), Stamp> {
         match access {
             Access::Load => self.load(cell),
             Access::Store | Access::Fill => self.store(cell),
-            // Noted even after a store of the same epoch, as it undoes that.
+            // Recorded even after a store in the same epoch, because it undoes that store.
             Access::Discard => self.store_anew(cell),
             Access::AtomicLoad(..) => self.atomic_load(cell),
             Access::AtomicStore(..) => self.atomic_write(cell, false),
@@ -172,7 +173,7 @@ impl Toucher<'_> {
         if cell.write.tag() == NONE { Ok(()) } else { self.check(&cell.write) }
     }
 
-    /// A plain read of the cell that is not in the past, where the cell has no history.
+    /// Returns a plain read of the cell that is not in the past. The cell must have no history.
     #[inline(always)]
     fn read_outside(&self, cell: &Cell) -> Option<Stamp> {
         Group { stamp: cell.since, threads: cell.threads }.first_outside(&self.past)
@@ -327,7 +328,7 @@ impl Toucher<'_> {
         Ok(())
     }
 
-    /// The last atomic write to `cell`.
+    /// Returns the last atomic write to `cell`.
     fn atomic_write_in(&self, cell: &Cell) -> Option<Stamp> {
         match cell.since.tag() {
             ATOMIC => Some(cell.since),
@@ -336,8 +337,8 @@ impl Toucher<'_> {
         }
     }
 
-    /// Checks an atomic access against those that are not atomic with it, "morally strong" in PTX's words: those of other
-    /// widths, and those of other blocks if either is atomic for its own block alone.
+    /// Checks an atomic access against atomics that are not "morally strong" with it, in PTX's words. These are
+    /// accesses of another width, and accesses of other blocks if either is atomic only for its own block.
     #[inline(always)]
     fn check_strength(&self, cell: &Cell, writes: bool) -> Result<(), Stamp> {
         if self.has_narrow || self.is_mixed { self.check_each_strength(cell, writes) } else { Ok(()) }
@@ -359,7 +360,7 @@ impl Toucher<'_> {
         found.map_or(Ok(()), Err)
     }
 
-    /// The cell's history, which begins with what the cell holds so far.
+    /// Returns the cell's history, which starts with the cell's accesses so far.
     fn history(&mut self, cell: &mut Cell) -> &mut History {
         let since = cell.since;
         if since.tag() != HISTORY {

@@ -1,4 +1,4 @@
-//! Numbers for places of the source, which are shorter than their addresses.
+//! Numbers for source sites, which are shorter than addresses.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -8,22 +8,22 @@ use crate::hashing::Hashing;
 use crate::source::Line;
 use crate::watch::Access;
 
-/// Places that are found without a search.
+/// The number of sites that are found without a search.
 const RECENT: usize = 256;
 
-/// A place of the source and what it does there.
+/// A source site and its access.
 #[derive(Clone, Copy)]
 pub(super) struct Site {
     pub(super) at: Line,
     pub(super) access: Access,
-    /// The width of an atomic access, else 0.
+    /// The width of an atomic access, otherwise 0.
     pub(super) bytes: usize,
 }
 
-/// The places that have been met.
+/// The sites reached so far.
 pub(super) struct Sites {
     all: Vec<Site>,
-    /// For each place of a store that of the load which the same thread has made from the same address before, and 1; or 0.
+    /// For each store, 1 plus the number of the load by which the same thread has read the address before; or 0.
     loads: Vec<Cell<u32>>,
     numbers: HashMap<usize, u32, Hashing>,
     recent: Box<[(usize, u32); RECENT]>,
@@ -34,12 +34,12 @@ impl Sites {
         Self { all: Vec::new(), loads: Vec::new(), numbers: HashMap::default(), recent: Box::new([(0, 0); RECENT]) }
     }
 
-    /// The place with this number.
+    /// Returns the site with this number.
     pub(super) fn get(&self, number: u32) -> Site {
         self.all[number as usize]
     }
 
-    /// A thread stores at the place `store` to where it has loaded from at `load`.
+    /// Records that a thread stores at `store` to an address from which it has loaded at `load`.
     #[inline]
     pub(super) fn note_update(&self, store: u32, load: u32) {
         if let Some(noted) = self.loads.get(store as usize) {
@@ -47,14 +47,14 @@ impl Sites {
         }
     }
 
-    /// Whether a thread has stored at `store` to where it had loaded from at `load`.
+    /// Returns true if a thread has stored at `store` to an address from which it had loaded at `load`.
     pub(super) fn is_update(&self, store: Site, load: Site) -> bool {
         let number = |site: Site| self.numbers.get(&key(site.at, site.access, site.bytes)).copied();
         let (Some(store), Some(load)) = (number(store), number(load)) else { return false };
         self.loads.get(store as usize).is_some_and(|noted| noted.get() == load + 1)
     }
 
-    /// The number of a place, of which the parts are given, so that they stay in registers.
+    /// Returns the number of a site. Its fields are separate parameters, so that they stay in registers.
     #[inline(always)]
     pub(super) fn number(&mut self, at: Line, access: Access, bytes: usize) -> u32 {
         let key = key(at, access, bytes);
@@ -67,7 +67,7 @@ impl Sites {
     #[cold]
     fn find(&mut self, key: usize, at: Line, access: Access, bytes: usize) -> u32 {
         let number = *self.numbers.entry(key).or_insert_with(|| {
-            // Should there be more places than numbers, the last number is that of the latest.
+            // If there are more sites than numbers, the last number stands for the latest site.
             self.all.truncate(Stamp::SITES as usize - 1);
             self.all.push(Site { at, access, bytes });
             self.loads.resize(self.all.len(), Cell::new(0));
@@ -78,7 +78,7 @@ impl Sites {
     }
 }
 
-/// Places are at multiples of 8, twice which leaves four bits to tell the access, and below 2⁵⁶.
+/// `Location`s are aligned to 8 bytes and below 2⁵⁶. Doubling the address leaves four bits for the kind of access.
 #[inline(always)]
 fn key(at: Line, access: Access, bytes: usize) -> usize {
     (2 * std::ptr::from_ref(at).addr()) ^ code(access) ^ (bytes << 58)

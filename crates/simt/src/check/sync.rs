@@ -1,11 +1,12 @@
-//! How atomics and fences order accesses of different threads: the rules of PTX's memory model, which are C++'s.
+//! How atomics and fences order accesses of different threads, by the rules of PTX's memory model, which are those of
+//! C++.
 //!
-//! An atomic write passes on what its thread knew at its last fence, and a releasing one all that its thread knows. An atomic
-//! update adds that to what the address holds already, as a release sequence goes on through updates; a store replaces it,
-//! but for what the same thread has released there before. With an acquiring load, a thread learns at once what the address
-//! holds; with any other atomic read, at its next fence. From a plain store nothing is learnt.
+//! An atomic write publishes what its thread knew at its last fence; a releasing write publishes all that its thread
+//! knows. An atomic update adds this to what the address holds, because updates continue a release sequence. A store
+//! replaces what the address holds, except what the same thread has released there before.
 //!
-//! A fence or an atomic of block scope passes knowledge on only within its own block.
+//! With an acquiring load, a thread learns at once what the address holds; with any other atomic read, at its next
+//! fence. A plain store publishes nothing. A fence or an atomic of block scope publishes only within its own block.
 
 use std::collections::HashMap;
 
@@ -15,11 +16,11 @@ use crate::hashing::Hashing;
 use crate::memory::Scope;
 use crate::watch::{Access, MemoryOrder};
 
-/// The blocks that run, and how much of each of the others has been passed on.
+/// The running blocks, and how much of each block has been published.
 #[derive(Default)]
 pub(super) struct Lives {
     running: Vec<u32>,
-    /// For blocks that have passed something on: the latest epoch, before which it is known.
+    /// For each block that has published something, the latest epoch before which it is known.
     told: HashMap<u32, u32, Hashing>,
 }
 
@@ -37,8 +38,8 @@ impl Lives {
         *told = epoch.max(*told);
     }
 
-    /// Whether no thread will ever know of what a thread of `block` did in the epoch `epoch`, as the block is over and
-    /// has never passed that on.
+    /// Returns true if no thread can ever learn of the accesses of `block` in `epoch`, because the block has ended and
+    /// has never published them.
     pub(super) fn is_secret(&self, block: u32, epoch: u32) -> bool {
         !self.running.contains(&block) && self.told.get(&block).is_none_or(|&told| epoch >= told)
     }
@@ -46,7 +47,7 @@ impl Lives {
 
 /// What a thread has released by a store.
 struct Released {
-    /// What it knew.
+    /// What the thread knew.
     clock: VectorClock,
     scope: Scope,
 }
@@ -58,15 +59,15 @@ fn key(block: u32, thread: u32) -> u64 {
 /// An address that atomics have written.
 #[derive(Default)]
 struct Object {
-    /// What whoever reads it learns.
+    /// What a thread learns that reads the address.
     holds: VectorClock,
-    /// What the threads of the block that has written it last learn, where that is more.
+    /// What threads of the last writer's block learn, if that is more.
     holds_for_block: Option<VectorClock>,
-    /// That block.
+    /// The block of the last writer.
     writer: u32,
-    /// Of a barrier: what those had released who arrived before the last phase was over.
+    /// For a barrier: what the threads had released that arrived before the end of the last phase.
     phase: VectorClock,
-    /// By blocks and threads.
+    /// The releases by block and thread.
     released: HashMap<u64, Released, Hashing>,
 }
 
@@ -75,12 +76,12 @@ impl Object {
         if self.released.is_empty() { None } else { self.released.get(&key(block, thread)) }
     }
 
-    /// What a thread of `block` learns of the writes of its own block.
+    /// Returns what a thread of `block` learns from the writes of its own block.
     fn holds_for(&self, block: u32) -> Option<&VectorClock> {
         (self.writer == block).then(|| self.holds_for_block.as_ref().unwrap_or(&self.holds))
     }
 
-    /// A thread of `clocks` stores with `scope`. Gives what it passes on to other blocks.
+    /// Records a store with `scope` by a thread of `clocks`. Returns what it publishes to other blocks.
     fn store(&mut self, clocks: &mut Clocks, thread: u32, order: MemoryOrder, scope: Scope) -> &VectorClock {
         let block = clocks.block;
         let (released, wide) = match order {
@@ -113,7 +114,7 @@ impl Object {
         &self.holds
     }
 
-    /// A thread of `clocks` makes an update with `scope`.
+    /// Records an update with `scope` by a thread of `clocks`.
     fn update(&mut self, clocks: &Clocks, thread: u32, scope: Scope) {
         let block = clocks.block;
         let vectors = clocks.vectors(thread);
@@ -141,7 +142,7 @@ impl Object {
     }
 }
 
-/// The addresses that atomics have written with something to learn.
+/// The addresses of atomic writes that have published something.
 #[derive(Default)]
 pub(super) struct Objects(HashMap<usize, Object, Hashing>);
 
@@ -152,7 +153,7 @@ impl Objects {
         }
     }
 
-    /// A plain store to `address`, which atomics had written.
+    /// Records a plain store to `address`, which atomics have written.
     pub(super) fn overwrite(&mut self, address: usize) {
         if let Some(object) = self.0.get_mut(&address) {
             object.holds = VectorClock::default();
@@ -161,14 +162,14 @@ impl Objects {
         }
     }
 
-    /// A phase is over of the barrier at `address`, at which threads of `block` arrive.
+    /// Records the end of a phase of the barrier at `address`, at which threads of `block` arrive.
     pub(super) fn end_phase(&mut self, address: usize, block: u32) {
         if let Some(object) = self.0.get_mut(&address) {
             object.phase = object.holds_for(block).cloned().unwrap_or_default();
         }
     }
 
-    /// `thread` makes the atomic `access` at `address`.
+    /// Orders the atomic `access` of `thread` at `address`.
     #[inline]
     pub(super) fn order(
         &mut self,
@@ -233,8 +234,8 @@ impl Objects {
     }
 }
 
-/// `thread` reads what `address` holds for it, of the device and of its block, by a load of a scope that acquires, or does
-/// not.
+/// Makes `thread` read what `address` holds, for the device and for its block, by a load of `scope` that acquires or is
+/// relaxed.
 fn read(held: [&VectorClock; 2], clocks: &mut Clocks, thread: u32, address: usize, (acquires, scope): (bool, Scope)) {
     let is_same = |last: &LastRead| last.held.iter().zip(held).all(|(last, now)| last.is_same(now));
     let last = clocks.vectors(thread).last_read.as_ref().filter(|last| last.address == address);
@@ -246,7 +247,7 @@ fn read(held: [&VectorClock; 2], clocks: &mut Clocks, thread: u32, address: usiz
     let vectors = clocks.vectors_mut(thread);
     let last = vectors.last_read.take().filter(|last| last.address == address);
     if acquires {
-        // An acquiring load also acquires what relaxed loads of the same address before it have seen.
+        // An acquiring load also acquires what earlier relaxed loads of the same address have read.
         if let Some(last) = last {
             last.held[usize::from(scope == Scope::Block)..].iter().for_each(|held| vectors.known.join(held));
         }
@@ -258,7 +259,7 @@ fn read(held: [&VectorClock; 2], clocks: &mut Clocks, thread: u32, address: usiz
     vectors.last_read = Some(LastRead { address, held: held.map(Clone::clone), is_known: acquires });
 }
 
-/// `thread` makes a fence for the threads of `scope`.
+/// Records a fence of `thread` for the threads of `scope`.
 pub(super) fn fence(clocks: &mut Clocks, thread: u32, scope: Scope) {
     let is_wide = scope != Scope::Block;
     let vectors = clocks.vectors(thread);

@@ -1,12 +1,13 @@
-//! Vector clocks: which accesses of other threads happened before what a thread does next.
+//! Vector clocks: the accesses of other threads that happened before a thread's next access.
 //!
-//! Each thread counts its epochs, and an access belongs to the epoch in which it is made. A vector clock has an epoch for each
-//! thread: the accesses of all *earlier* epochs are known. It is kept by blocks, as a block's barriers bring all its threads
-//! to the same epoch; and shared between those who know the same, as clocks are passed on far more often than they change.
+//! Each thread counts its epochs, and an access belongs to the epoch in which it is made. A vector clock has an epoch
+//! for each thread: the accesses in all *earlier* epochs are known. It is organised by blocks, because a block's
+//! barriers bring all its threads to the same epoch. Threads that know the same share a clock, because clocks are
+//! copied far more often than they change.
 //!
-//! To join two clocks means to go through both. But whoever knows that a thread has ended an epoch knows all that the thread
-//! knew then. So the clock that a thread passes on is a [`Part`] that says whose it is: one look tells whether another clock has
-//! all of it. Only parts of which none has the other stand side by side, until there are too many.
+//! Joining two clocks takes time in proportion to both. But a thread that knows the end of another thread's epoch knows
+//! all that this thread knew then. A published clock is therefore a [`Part`] with its owner: a single comparison tells
+//! if another clock includes it. Parts that do not include each other are stored side by side, up to a limit.
 
 use std::rc::Rc;
 
@@ -15,23 +16,23 @@ use super::block_clock::ThreadEpoch;
 
 /// The blocks of a chunk have the same number above these bits.
 const CHUNK_BITS: u32 = 5;
-/// A vector clock has at most so many parts.
+/// The maximum number of parts of a vector clock.
 const PARTS: usize = 4;
-/// A part is known to be of at most so many threads.
+/// The maximum number of owners of a part.
 const OWNERS: usize = 8;
 
-/// The clocks of neighbouring blocks, in the order of the blocks.
+/// The clocks of neighbouring blocks, ordered by block.
 #[derive(Clone, Debug)]
 struct Chunk {
     number: u32,
     clocks: Rc<Vec<BlockClock>>,
 }
 
-/// What is known, in one piece.
+/// One piece of a vector clock.
 #[derive(Clone, Debug, Default)]
 struct Part {
-    /// Threads, by their blocks, that together knew all of this when they ended the epochs before these. Who knows of all that
-    /// has all of it. Empty where that is not known.
+    /// The owners: threads, with their blocks, that together knew all of this when they ended the epochs before these.
+    /// A clock that knows all these epochs includes the part. Empty if the owners are unknown.
     of: Vec<(u32, ThreadEpoch)>,
     chunks: Vec<Chunk>,
 }
@@ -44,12 +45,12 @@ impl Part {
         Some(&chunk.clocks[index])
     }
 
-    /// The epoch before which all accesses of `thread` of `block` are known; 0 if that is none.
+    /// Returns the epoch before which all accesses of `thread` of `block` are known, or 0.
     fn epoch(&self, block: u32, thread: u32) -> u32 {
         self.block(block).map_or(0, |clock| clock.epoch(thread))
     }
 
-    /// Whether it is known to have all of `other`.
+    /// Returns true if this part is known to include `other`.
     fn has(&self, other: &Self) -> bool {
         !other.of.is_empty() && other.of.iter().all(|owner| self.knows(owner))
     }
@@ -93,7 +94,7 @@ impl Part {
     }
 }
 
-/// A vector clock for the threads of all blocks; empty as long as nothing is known of any.
+/// A vector clock for the threads of all blocks. It is empty if nothing is known about any.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VectorClock([Option<Rc<Part>>; PARTS]);
 
@@ -108,7 +109,7 @@ impl VectorClock {
         self.0.iter().map_while(Option::as_ref)
     }
 
-    /// Whether both are one and the same. False does not mean that they differ.
+    /// Returns true if both are the same object. If false, they may still be equal.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).all(|pair| match pair {
             (None, None) => true,
@@ -117,32 +118,32 @@ impl VectorClock {
         })
     }
 
-    /// The epoch before which all accesses of `thread` of `block` are known; 0 if that is none.
+    /// Returns the epoch before which all accesses of `thread` of `block` are known, or 0.
     #[inline]
     pub(super) fn epoch(&self, block: u32, thread: u32) -> u32 {
         self.parts().map(|part| part.epoch(block, thread)).fold(0, u32::max)
     }
 
-    /// The bits of those of the set of threads of `block` from `first` on of which accesses of the epoch `epoch` are known.
+    /// Returns a bit for each thread of the set of `block` from `first` on whose accesses in `epoch` are known.
     pub(super) fn known_of_set(&self, block: u32, first: u32, epoch: u32) -> u64 {
         let clocks = self.parts().filter_map(|part| part.block(block));
         clocks.map(|clock| clock.known_of_set(first, epoch)).fold(0, |all, bits| all | bits)
     }
 
-    /// The latest known epoch of any thread of `block`.
+    /// Returns the latest known epoch of any thread of `block`.
     pub(super) fn highest(&self, block: u32) -> Option<u32> {
         self.parts().filter_map(|part| part.block(block)).map(BlockClock::highest).max()
     }
 
-    /// Adds what `clock` knows of its block.
+    /// Adds what `clock` knows about its block.
     pub(super) fn add(&mut self, clock: BlockClock) {
         let part = Rc::make_mut(self.in_one_part());
         part.of.clear();
         part.add(clock);
     }
 
-    /// Notes that this is all that `known.thread` of `block` knew when it ended the epoch before `known.epoch`: all others
-    /// that know of that must have it from this clock, or from one that has all of this.
+    /// Sets the owner: this is all that `known.thread` of `block` knew when it ended the epoch before `known.epoch`.
+    /// Any other clock that knows this epoch has it from this clock, or from one that includes it.
     pub(super) fn is_of(&mut self, block: u32, known: ThreadEpoch) {
         let of = &mut Rc::make_mut(self.in_one_part()).of;
         of.clear();
@@ -177,11 +178,12 @@ impl VectorClock {
         self.0[count] = Some(Rc::clone(part));
     }
 
-    /// The only part, after all have been joined.
+    /// Joins all parts and returns the only one.
     fn in_one_part(&mut self) -> &mut Rc<Part> {
         let [first, others @ ..] = &mut self.0;
         let first = first.get_or_insert_default();
-        // The first is what others have been joined to before, and the largest: these, which are small, are joined before.
+        // The first part is the largest, because others were joined to it before. The small ones are joined with each
+        // other first.
         let others = others.iter_mut().map_while(Option::take).reduce(|mut all, part| {
             Rc::make_mut(&mut all).join(&part);
             all
@@ -193,13 +195,13 @@ impl VectorClock {
     }
 }
 
-/// Where `block` is, or would be.
+/// Returns the index of `block`, or the index at which to insert it.
 #[inline]
 fn find(clocks: &[BlockClock], block: u32) -> Result<usize, usize> {
     clocks.binary_search_by_key(&block, |clock| clock.block)
 }
 
-/// Adds `others` to `mine`, both in the order of the blocks.
+/// Adds `others` to `mine`. Both are ordered by block.
 fn join_chunks(mine: &mut Rc<Vec<BlockClock>>, others: &Rc<Vec<BlockClock>>) {
     let has_all = |all: &[BlockClock], others: &[BlockClock]| {
         others.iter().all(|clock| find(all, clock.block).is_ok_and(|index| all[index].has(clock)))
@@ -244,7 +246,7 @@ mod tests {
         clock.highest(block).map(|_| clock.epoch(block, thread))
     }
 
-    /// What a thread passes on that knows `known`, where it is in its epoch `epoch`.
+    /// Returns the clock that a thread publishes that knows `known` and is in its epoch `epoch`.
     fn snapshot(known: &VectorClock, thread: u32, epoch: u32) -> VectorClock {
         let mut clock = known.clone();
         clock.add(BlockClock::new(3, 1, &[ThreadEpoch { thread, epoch }]));

@@ -1,8 +1,8 @@
-//! Where lanes that leave a loop in different iterations wait for each other.
+//! Finds the places where lanes that leave a loop in different iterations reconverge.
 //!
-//! They wait behind the loop, where all ways out of it meet. What a lane does on its way there, as between the test and the
-//! `break` of `if found { …; break; }`, it does as part of the iteration in which it leaves. A way out that no lane has
-//! taken is not known: if every lane leaves by such a `break`, they are assumed to meet right behind the test.
+//! They wait behind the loop, where all its exits meet. The code on the way there, such as between the test and the
+//! `break` of `if found { …; break; }`, counts as part of the iteration in which the lane leaves. An exit that no lane
+//! has taken is unknown: if every lane leaves by such a `break`, they are assumed to meet directly behind the test.
 
 use std::collections::VecDeque;
 
@@ -10,18 +10,19 @@ use super::flow::{Edge, Flow};
 use super::order::Sorter;
 use super::site::{END, Node, Step};
 
-/// A loop, and what comes later inside of the same loops.
+/// A loop, and the nodes that come later in the same enclosing loops.
 struct Exits<'a> {
     flow: &'a Flow,
     sorter: &'a Sorter<'a>,
     part: &'a [Node],
     later: Vec<Node>,
-    /// The mark of all that is later.
+    /// The mark of the later nodes.
     number: u32,
 }
 
 impl Sorter<'_> {
-    /// Takes from the parts that come `later` those that belong to the ways out of the loop `part`, which begins at `head`.
+    /// Removes from `later` the parts that belong to the exits of the loop `part`, whose head is `head`, and returns
+    /// their nodes.
     pub(super) fn ways_out(
         &mut self,
         flow: &Flow,
@@ -49,8 +50,8 @@ impl Sorter<'_> {
 }
 
 impl Exits<'_> {
-    /// Where `edge` leads, if that is later inside of the same loops. Elsewhere are the end of the kernel and what begins one
-    /// of these loops again.
+    /// Returns the target of `edge` if it is later in the same enclosing loops. Other targets are the end of the kernel
+    /// and the heads of these loops.
     fn target(&self, edge: &Edge) -> Option<Node> {
         let is_later = edge.repeats.is_none() && self.sorter.members[edge.to as usize] == self.number;
         (is_later && edge.to != END).then_some(edge.to)
@@ -60,10 +61,10 @@ impl Exits<'_> {
         &self.flow.places[node as usize].successors
     }
 
-    /// Where the loop leads when its own test ends it, if that is one place only. A test that the simulator is told of is the
-    /// head of the loop, and ends it where the test fails. A test that it is not told of shows as a step out of the loop
-    /// from a place that is no branch.
-    #[expect(clippy::option_option, reason = "whether it is known, and whether it is later inside of the same loops")]
+    /// Returns the target of the loop's own test when it ends the loop, if there is only one such target. A test that
+    /// the simulator observes is the head of the loop, and ends it when the test fails. A test that it does not observe
+    /// shows as a step out of the loop from a place that is no branch.
+    #[expect(clippy::option_option, reason = "if it is known, and if it is later in the same enclosing loops")]
     fn regular(&self, head: Node) -> Option<Option<Node>> {
         let step = |node| self.sorter.sites.get(node).map(|site| site.step);
         let mut targets: Vec<Option<Node>> = Vec::new();
@@ -79,8 +80,8 @@ impl Exits<'_> {
         (targets.len() == 1).then(|| targets[0])
     }
 
-    /// The first place that all ways out come to; if some lead elsewhere, the last place in the source that one of them leads
-    /// to.
+    /// Returns the first place that all exits reach. If some lead elsewhere, returns the exit's target that is last in
+    /// the source.
     fn meeting(&self) -> Option<Node> {
         let mut exits: Vec<Node> = Vec::new();
         for edge in self.part.iter().flat_map(|&node| self.successors(node)) {
@@ -94,14 +95,14 @@ impl Exits<'_> {
         })
     }
 
-    /// Whether all ways from `exits` come to `node`.
+    /// Returns true if all paths from `exits` reach `node`.
     fn is_passed_by_all(&self, exits: &[Node], node: Node) -> bool {
         let mut seen: Vec<Node> = exits.iter().copied().filter(|&exit| exit != node).collect();
         let mut next = 0;
         while let Some(&from) = seen.get(next) {
             for edge in self.successors(from) {
                 match self.target(edge) {
-                    // A loop among what comes later.
+                    // A loop among the later nodes.
                     None if edge.repeats.is_none() && seen.contains(&edge.to) => {}
                     None => return false,
                     Some(to) if to == node || seen.contains(&to) => {}
@@ -113,7 +114,7 @@ impl Exits<'_> {
         true
     }
 
-    /// A place of the source at, or right behind, `exit`, which may be the way of a branch.
+    /// Returns a place in the source at, or directly behind, `exit`, which may be an edge of a branch.
     fn place(&self, exit: Node) -> Option<Node> {
         let has_place = |node: &Node| self.sorter.sites.get(*node).is_some();
         Some(exit).filter(has_place).or_else(|| self.successors(exit).iter().map(|edge| edge.to).find(has_place))

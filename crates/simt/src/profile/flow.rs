@@ -1,23 +1,22 @@
-//! The control flow of a kernel, as far as its lanes have shown it: in which order its places come, and which of them
-//! form loops.
+//! The control flow of a kernel, as observed from its lanes: the order of its places, and the loops that they form.
 //!
-//! The lanes of a warp that has diverged come together again, on a device, where the paths that they took do. To find
-//! out which accesses lanes make together, each event of a lane gets a [`Moment`]: the iterations of the loops that it
-//! lies in, and its position in them. Lanes make an access together if it is at the same place in the same moment. A
-//! moment grows along every lane's trace, so the earliest moment of all lanes is always what a warp does next.
+//! On a device, the lanes of a diverged warp reconverge where their paths do. To find out which accesses lanes make
+//! together, each event of a lane gets a [`Moment`]: the iterations of the enclosing loops, and its position in them.
+//! Lanes make an access together if it has the same place and the same moment. Moments increase along every lane's
+//! trace, so the earliest moment of all lanes is always what a warp does next.
 //!
-//! The loops are those of a graph whose edges are the steps that lanes have made from one event to the next. A strongly
-//! connected part of it is a loop; without the edges that lead back to where it is entered, its own strongly connected
-//! parts are the loops inside of it, and so on. (F. Bourdoncle, *Efficient chaotic iteration strategies with widenings*,
-//! 1993, calls that a weak topological order.)
+//! The loops are those of a graph whose edges are the steps that lanes made from one event to the next. A strongly
+//! connected component is a loop. Without the edges that lead back to its head, the component's own strongly connected
+//! components are the inner loops, and so on. (F. Bourdoncle, *Efficient chaotic iteration strategies with widenings*,
+//! 1993, calls this a weak topological order.)
 
 use super::site::Node;
 
-/// The loops inside of each other that are told apart. Deeper ones count as part of the innermost of these.
+/// The maximum depth of nested loops. Deeper loops count as part of the innermost of these.
 pub(super) const DEPTH: usize = 6;
 
-/// When a lane does something: for each loop that it is in its position and iteration, the outermost first, and then
-/// the position of what it does.
+/// The time of a lane's event: for each enclosing loop its position and iteration, the outermost first, and then the
+/// event's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Moment([u64; DEPTH + 1]);
 
@@ -25,29 +24,29 @@ impl Moment {
     pub(super) const ZERO: Self = Self([0; DEPTH + 1]);
 }
 
-/// In which iteration of which loop, by its head, a lane is.
+/// For each loop, by its head, the iteration in which a lane is.
 pub(super) type Iterations = Vec<(Node, u32)>;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) to: Node,
-    /// The loop that it begins again: how many loops there are around that.
+    /// The number of loops around the loop that this edge repeats, if it repeats one.
     pub(super) repeats: Option<u8>,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Place {
     pub(super) successors: Vec<Edge>,
-    /// The successor noted last.
+    /// The successor that was noted last.
     last: Node,
     pub(super) position: u32,
-    /// The loops around it, the outermost first.
+    /// The enclosing loops, the outermost first.
     pub(super) loops: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loop {
-    /// No position but those of its own places is as large, and as small as its last one.
+    /// A position that orders the loop: only its own places have positions from here to its last place.
     pub(super) position: u32,
     pub(super) head: Node,
 }
@@ -64,7 +63,7 @@ impl Flow {
         Self { places: vec![Place::default()], loops: Vec::new(), is_stale: true }
     }
 
-    /// Notes that a lane has come from `from` to `to`.
+    /// Notes that a lane has gone from `from` to `to`.
     #[inline]
     pub(super) fn note(&mut self, from: Node, to: Node) {
         if self.places.get(from as usize).is_none_or(|place| place.last != to) {
@@ -83,7 +82,7 @@ impl Flow {
         }
     }
 
-    /// The moment of a lane that is at `node`, in the given iterations, or the first where none is given.
+    /// Returns the moment of a lane at `node` in `iterations`. A loop that is not listed is in its first iteration.
     pub(super) fn moment(&self, node: Node, iterations: &Iterations) -> Moment {
         let place = &self.places[node as usize];
         let mut moment = Moment::ZERO;
@@ -96,13 +95,13 @@ impl Flow {
         moment
     }
 
-    /// What [`Self::moment`] needs to know of a moment at `node`, whatever becomes of the loops.
+    /// Returns the iterations of a moment at `node`, for [`Self::moment`]. They stay valid when the loops change.
     pub(super) fn iterations(&self, node: Node, moment: Moment) -> Iterations {
         let loops = &self.places[node as usize].loops;
         loops.iter().zip(moment.0).map(|(&around, level)| (self.loops[around as usize].head, level as u32)).collect()
     }
 
-    /// The moment of a lane that comes to `to` from `from`, where it was at `moment`. The step must have been noted.
+    /// Returns the moment of a lane that goes from `from`, at `moment`, to `to`. The step must have been noted.
     pub(super) fn advance(&self, moment: Moment, from: Node, to: Node) -> Moment {
         let (before, after) = (&self.places[from as usize], &self.places[to as usize]);
         let repeats = before.successors.iter().find(|edge| edge.to == to).and_then(|edge| edge.repeats);
@@ -114,7 +113,7 @@ impl Flow {
                 if is_inside { moment.0[depth] } else { u64::from(self.loops[around as usize].position) << 32 };
             if repeats == Some(depth as u8) {
                 next.0[depth] += 1;
-                // Loops inside of it begin anew.
+                // Inner loops start with their first iteration.
                 is_inside = false;
             }
         }
@@ -122,8 +121,8 @@ impl Flow {
         next
     }
 
-    /// Forgets order and loops, for [`settle`](super::order::settle) to find them again among `count` places; not if the flow
-    /// is the same as the last time. Gives whether it has changed.
+    /// Clears the order and the loops of `count` places, for [`settle`](super::order::settle) to compute them again.
+    /// Does nothing and returns false if the flow has not changed since the last call.
     pub(super) fn unsettle(&mut self, count: usize) -> bool {
         if !std::mem::take(&mut self.is_stale) {
             return false;
@@ -139,12 +138,12 @@ impl Flow {
 }
 
 impl Place {
-    /// Sets which loop the edge to `to` begins again.
+    /// Sets which loop the edge to `to` repeats.
     pub(super) fn repeat(&mut self, to: Node, repeats: Option<u8>) {
         self.successors.iter_mut().filter(|edge| edge.to == to).for_each(|edge| edge.repeats = repeats);
     }
 
-    /// Whether an edge that is not cut leads to `node`.
+    /// Returns true if an edge that is not cut leads to `node`.
     pub(super) fn leads_to(&self, node: Node) -> bool {
         self.successors.iter().any(|edge| edge.to == node && edge.repeats.is_none())
     }

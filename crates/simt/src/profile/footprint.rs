@@ -1,11 +1,11 @@
-//! Which sectors of global memory a launch touches, each counted once.
+//! Counts the sectors of global memory that a launch touches, each once.
 
 use std::collections::HashMap;
 
 use super::replay::bits;
 use super::request::{Request, SECTOR};
 
-/// Sectors whose bits are kept together.
+/// The number of sectors whose bits are stored together.
 const GROUP: u64 = u128::BITS as u64;
 
 /// A set of sectors.
@@ -34,7 +34,7 @@ impl Footprint {
         }
     }
 
-    /// How many sectors there are.
+    /// Returns the number of sectors.
     pub(super) fn len(&self) -> u64 {
         self.0.values().map(|sectors| u64::from(sectors.count_ones())).sum()
     }

@@ -1,11 +1,11 @@
-//! The order of a kernel's places, and its loops, from the steps that lanes have made.
+//! The order of a kernel's places and its loops, from the steps that lanes have made.
 
 use std::collections::VecDeque;
 
 use super::flow::{DEPTH, Flow, Loop};
 use super::site::{Node, START, Sites};
 
-/// Gives each place of the flow its position and its loops, if the flow has changed.
+/// Computes the position and the loops of each place, if the flow has changed.
 pub(super) fn settle(flow: &mut Flow, sites: &Sites) {
     if !flow.unsettle(sites.len()) {
         return;
@@ -21,10 +21,10 @@ pub(super) fn settle(flow: &mut Flow, sites: &Sites) {
     sorter.sort(flow, &all, &mut Vec::new());
 }
 
-/// Puts the places of a flow in order.
+/// Orders the places of a flow.
 pub(super) struct Sorter<'a> {
     pub(super) sites: &'a Sites,
-    /// For each node the number of the last part that it was found to be in.
+    /// For each node, the number of the last part in which it was.
     pub(super) members: Vec<u32>,
     pub(super) predecessors: Vec<Vec<Node>>,
     parts: u32,
@@ -34,7 +34,7 @@ pub(super) struct Sorter<'a> {
 }
 
 impl Sorter<'_> {
-    /// Gives positions to `nodes`, which the loops `around` have in common.
+    /// Assigns positions to `nodes`, which are all in the loops `around`.
     fn sort(&mut self, flow: &mut Flow, nodes: &[Node], around: &mut Vec<u32>) {
         let mut parts: VecDeque<Vec<Node>> = components(flow, nodes).into();
         while let Some(part) = parts.pop_front() {
@@ -51,13 +51,13 @@ impl Sorter<'_> {
         }
     }
 
-    /// Gives positions to the loop `part` and the ways out of it.
+    /// Assigns positions to the loop `part` and its exits.
     fn sort_loop(&mut self, flow: &mut Flow, part: &[Node], head: Node, ways_out: &[Node], around: &mut Vec<u32>) {
         let all = [part, ways_out].concat();
         let depth = around.len().min(DEPTH - 1) as u8;
         let entries = self.entries(part);
         let mut backs = self.inside(flow, part, |from, to| {
-            // Of a loop that is entered at several places, what leads back in the source begins it again.
+            // If a loop has several entries, the edges that lead backwards in the source repeat it.
             if entries.len() > 1 { entries.contains(&to) && !self.sites.is_before(from, to) } else { to == head }
         });
         if backs.is_empty() {
@@ -65,7 +65,7 @@ impl Sorter<'_> {
         }
         let start = (self.position, flow.loops.len(), self.cuts.len());
         self.sort_body(flow, &all, &backs, (head, depth), around);
-        // What leads on in the loop as well as back to its head begins a loop inside of it, with the same head.
+        // A node that leads on in the loop and also back to its head forms an inner loop with the same head.
         let going_on: Vec<Node> = self.inside(flow, part, |_, _| true).into_iter().map(|(from, _)| from).collect();
         let outer: Vec<_> = backs.iter().copied().filter(|(from, _)| !going_on.contains(from)).collect();
         if entries.len() <= 1 && !outer.is_empty() && outer.len() < backs.len() {
@@ -78,7 +78,7 @@ impl Sorter<'_> {
         }
     }
 
-    /// Gives positions to the loop `part`, which `backs` begin again.
+    /// Assigns positions to the loop `part`, which the edges `backs` repeat.
     fn sort_body(
         &mut self,
         flow: &mut Flow,
@@ -102,7 +102,7 @@ impl Sorter<'_> {
         }
     }
 
-    /// The edges between nodes of `part` that are not cut and that `is_it` is true of.
+    /// Returns the edges between nodes of `part` that are not cut and for which `is_it` returns true.
     fn inside(&mut self, flow: &Flow, part: &[Node], is_it: impl Fn(Node, Node) -> bool) -> Vec<(Node, Node)> {
         let number = self.number(part);
         let edges = part.iter().flat_map(|&from| {
@@ -112,7 +112,7 @@ impl Sorter<'_> {
         edges.filter(|&(from, to)| self.members[to as usize] == number && is_it(from, to)).collect()
     }
 
-    /// Where `part` is come to from elsewhere.
+    /// Returns the nodes of `part` that are entered from elsewhere.
     fn entries(&mut self, part: &[Node]) -> Vec<Node> {
         let number = self.number(part);
         let is_inside = |node: Node| self.members[node as usize] == number;
@@ -120,14 +120,14 @@ impl Sorter<'_> {
         part.iter().copied().filter(is_entry).collect()
     }
 
-    /// Marks the nodes of `part` with a number of their own.
+    /// Marks the nodes of `part` with a new number and returns it.
     pub(super) fn number(&mut self, part: &[Node]) -> u32 {
         self.parts += 1;
         part.iter().for_each(|&node| self.members[node as usize] = self.parts);
         self.parts
     }
 
-    /// Where the loop `part` begins: where it is entered, of several places the first in the source.
+    /// Returns the head of the loop `part`: its entry, or of several entries the first in the source.
     fn head(&mut self, part: &[Node]) -> Node {
         let entries = self.entries(part);
         let first = entries.into_iter().reduce(|a, b| if self.sites.is_before(b, a) { b } else { a });
@@ -135,8 +135,9 @@ impl Sorter<'_> {
     }
 }
 
-/// The strongly connected components of `nodes`, by the edges that are not cut, in topological order.
-/// (R. Tarjan, *Depth-first search and linear graph algorithms*, 1972; without recursion, as kernels have small stacks.)
+/// Returns the strongly connected components of `nodes`, by the edges that are not cut, in topological order. (R.
+/// Tarjan, *Depth-first search and linear graph algorithms*, 1972; without recursion, because kernels have small
+/// stacks.)
 fn components(flow: &Flow, nodes: &[Node]) -> Vec<Vec<Node>> {
     const NEW: u32 = u32::MAX;
     const OUTSIDE: u32 = u32::MAX - 1;

@@ -1,4 +1,4 @@
-//! The watcher of a profiled launch: it hands what it is told to the parts of the profiler.
+//! The watcher of a profiled launch, which records events for the other parts of the profiler.
 
 use std::cell::RefCell;
 
@@ -18,10 +18,10 @@ use crate::source::Line;
 use crate::synchronisations::SyncKind;
 use crate::watch::{Access, Next, Touch, Watcher};
 
-/// Follows one launch.
+/// Profiles one launch.
 ///
-/// Lanes of a warp run one after the other, each until it waits. What they have done is put together when they all meet:
-/// at a block barrier, at an operation of all lanes of the warp, and when the last lane exits.
+/// Lanes of a warp run one after the other, each until it waits. Their events are combined when they all meet: at a
+/// block barrier, at an operation of all lanes of the warp, and when the last lane exits.
 pub(crate) struct Profiler {
     kernel: &'static KernelInfo,
     config: LaunchConfig,
@@ -34,7 +34,7 @@ struct State {
     tally: Tally,
     /// The blocks that have begun and not ended.
     traces: Vec<Trace>,
-    /// Traces for blocks to come.
+    /// Traces that later blocks reuse.
     spare: Vec<Trace>,
     barriers: u64,
     warp_operations: u64,
@@ -43,7 +43,7 @@ struct State {
 }
 
 impl Profiler {
-    /// Follows the launch of `grid`.
+    /// Makes a profiler for the launch of `grid`.
     pub(crate) fn new(grid: &Grid<'_>) -> Self {
         let state = State {
             sites: Sites::new(),
@@ -79,7 +79,7 @@ impl Profiler {
         }
     }
 
-    /// Notes an event of the current thread, which lets others catch up if it is far ahead.
+    /// Records an event of the current thread. Pauses the thread if it is far ahead of the others.
     #[inline]
     fn note(&self, block: &BlockContext, at: Line, step: Step, value: u64) -> Next {
         let thread = block.thread();
@@ -114,7 +114,7 @@ impl Watcher for Profiler {
             Access::Load | Access::AtomicLoad(..) => AccessKind::Load,
             Access::Store | Access::Fill | Access::AtomicStore(..) => AccessKind::Store,
             Access::Update(_) | Access::Arrive => AccessKind::Atomic,
-            // The end of the copy counts.
+            // The copy is counted at its end.
             Access::Discard => return Next::GoOn,
         };
         let step = Step::Access { space: touch.space, kind, bytes: touch.bytes as u8 };
@@ -125,8 +125,8 @@ impl Watcher for Profiler {
         self.note(block, at, Step::Branch, is_taken.into())
     }
 
-    /// The lanes of the current thread's warp are about to catch up with it. If all others wait for it as well, what they have
-    /// done is counted as far as it can be.
+    /// Called before the other lanes of the thread's warp catch up with it. If all others wait for it as well, their
+    /// events are counted as far as possible.
     fn pause(&self, block: &BlockContext, waiting: u32) {
         let thread = block.thread();
         let state = &mut *self.state.borrow_mut();
@@ -185,15 +185,15 @@ impl Watcher for Profiler {
 }
 
 impl State {
-    /// Where the trace of `block` is.
+    /// Returns the index of the trace of `block`.
     #[inline]
     fn index(&self, block: &BlockContext) -> Option<usize> {
         let position = block.position();
-        // Of the blocks that have begun, the last one runs, or one that waits for others.
+        // The running block is usually the last one that has begun.
         self.traces.iter().rposition(|trace| trace.position == position)
     }
 
-    /// `lanes` of a warp have met at `node`.
+    /// Records that `lanes` of a warp have met at `node`.
     fn meet(&mut self, block: &BlockContext, index: usize, warp: usize, lanes: u32, node: Node) {
         let Warp { lanes: traces, live, .. } = &mut self.traces[index].warps[warp];
         for lane in bits(lanes) {
@@ -202,7 +202,8 @@ impl State {
         if lanes != *live {
             return;
         }
-        // Lanes that have exited may have been further on: they may have done what those that have met are yet to do.
+        // Lanes that have exited may have been further on, and may have made accesses that the others have not made
+        // yet.
         self.replay(block, index, warp, lanes);
         if self.traces[index].warps[warp].unfinished() & lanes != 0 {
             self.replay(block, index, warp, 0);
@@ -213,7 +214,8 @@ impl State {
         }
     }
 
-    /// Puts together what the lanes of a warp have done, those that are `open` as far as that can be known.
+    /// Combines the events of the lanes of a warp. The events of lanes that are `open` are combined as far as they are
+    /// known.
     fn replay(&mut self, block: &BlockContext, index: usize, warp: usize, open: u32) {
         let Self { sites, flow, tally, traces, .. } = self;
         let Trace { position, warps } = &mut traces[index];
@@ -222,7 +224,7 @@ impl State {
     }
 }
 
-/// The array of the block's shared memory that `address` is in.
+/// Returns the array of the block's shared memory that contains `address`.
 fn shared_array(block: &BlockContext, address: u64) -> Option<Array> {
     let Place { name, start, bytes, .. } = block.arena.locate(usize::try_from(address).ok()?, 1)?;
     Some(Array { name, start: start as u64, end: (start + bytes) as u64 })

@@ -1,4 +1,4 @@
-//! Puts together what the lanes of a warp did: which of their accesses and branches are one instruction of the warp.
+//! Combines the events of a warp's lanes: finds the accesses and branches that are one instruction of the warp.
 
 use std::cmp::Ordering;
 
@@ -11,13 +11,13 @@ use crate::lanes::LANES;
 /// An event of a warp.
 pub(super) struct Step<'a> {
     pub(super) node: Node,
-    /// The lanes that take part.
+    /// The participating lanes.
     pub(super) lanes: u32,
-    /// What [`Event::value`] is for each of them; anything for others.
+    /// The [`Event::value`] of each participating lane; unspecified for others.
     pub(super) values: &'a [u64; LANES as usize],
 }
 
-/// The lanes whose bits are set.
+/// Returns the indices of the set bits.
 pub(super) fn bits(mut lanes: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lane = lanes.trailing_zeros();
@@ -26,8 +26,8 @@ pub(super) fn bits(mut lanes: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Replays the events of a warp, and removes them. What comes after the last event of a lane that is `open`, and goes on
-/// without having met the others, is left.
+/// Replays the events of a warp, and removes them. Events after the last known meeting point of `open` lanes, which
+/// continue without having met the others, are kept.
 pub(super) fn replay(
     lanes: &mut [Lane; LANES as usize],
     open: u32,
@@ -38,7 +38,7 @@ pub(super) fn replay(
     let present = (0..LANES).filter(|&lane| !lanes[lane as usize].events.is_empty()).map(|lane| 1 << lane).sum();
     let Some(first) = bits(present).next() else { return };
     for lane in bits(present) {
-        // Of lanes that did the same one is enough.
+        // Of several lanes with the same events, one is enough.
         if lane == first || !is_alike(&lanes[lane], &lanes[first]) {
             note(&mut lanes[lane], flow, sites);
         }
@@ -52,7 +52,7 @@ pub(super) fn replay(
     }
 }
 
-/// Whether two lanes came from the same place, and to the same places.
+/// Returns true if two lanes started at the same place and visited the same places.
 fn is_alike(a: &Lane, b: &Lane) -> bool {
     a.from == b.from
         && a.iterations == b.iterations
@@ -74,7 +74,7 @@ fn note(lane: &mut Lane, flow: &mut Flow, sites: &Sites) {
     }
 }
 
-/// All lanes that are `present` came to the same places.
+/// Replays lanes that all visited the same places.
 fn replay_uniform(lanes: &mut [Lane; LANES as usize], present: u32, sites: &Sites, each: &mut impl FnMut(Step<'_>)) {
     let mut values = [0; LANES as usize];
     let first = present.trailing_zeros() as usize % lanes.len();
@@ -91,18 +91,18 @@ fn replay_uniform(lanes: &mut [Lane; LANES as usize], present: u32, sites: &Site
     }
 }
 
-/// The lanes of a warp on their ways.
+/// The replay of the lanes of a diverged warp.
 struct Replay<'a> {
     lanes: &'a mut [Lane; LANES as usize],
     flow: &'a Flow,
     sites: &'a Sites,
     /// The lanes with events left.
     ready: u32,
-    /// The next event of each lane.
+    /// The index of each lane's next event.
     next: [usize; LANES as usize],
-    /// When that is.
+    /// The moment of each lane's next event.
     moments: [Moment; LANES as usize],
-    /// When the last one was.
+    /// The moment of each lane's last event.
     last: [Moment; LANES as usize],
 }
 
@@ -118,7 +118,7 @@ impl<'a> Replay<'a> {
 
     fn run(mut self, open: u32, each: &mut impl FnMut(Step<'_>)) {
         let present = self.ready;
-        // Where a lane that goes on without having met the others will be next is not known.
+        // The next place of an open lane is unknown.
         while self.ready != 0 && open & !self.ready == 0 {
             let (group, later) = self.earliest();
             self.run_group(group, later, each);
@@ -133,7 +133,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The lanes at the earliest moment, and the earliest one of all others.
+    /// Returns the lanes at the earliest moment, and the earliest moment of the others.
     fn earliest(&self) -> (u32, Option<Moment>) {
         let (mut group, mut least, mut later) = (0, None, None);
         for lane in bits(self.ready) {
@@ -148,7 +148,8 @@ impl<'a> Replay<'a> {
         (group, later)
     }
 
-    /// Runs the lanes of `group`, which are at the same moment, until they part, or one is done, or others are as far.
+    /// Runs the lanes of `group`, which are at the same moment, until they diverge, one is done, or other lanes have
+    /// caught up.
     fn run_group(&mut self, group: u32, later: Option<Moment>, each: &mut impl FnMut(Step<'_>)) {
         let first = group.trailing_zeros() as usize % self.next.len();
         let mut moment = self.moments[first];
@@ -175,7 +176,7 @@ impl<'a> Replay<'a> {
                 bits(group).for_each(|lane| (self.moments[lane], self.last[lane]) = (moment, now));
                 return;
             }
-            // Most go one of two ways.
+            // Most lanes take one of two paths.
             let mut known = [None; 2];
             for lane in bits(group) {
                 self.last[lane] = now;
@@ -199,12 +200,12 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The moment in which a lane comes to `to`, from `node` by the way `after` it.
+    /// Returns the moment in which a lane reaches `to` from `node` along the edge `after`.
     fn step(&self, moment: Moment, node: Node, after: Node, to: Node) -> Moment {
         self.flow.advance(self.leave(moment, node, after), after, to)
     }
 
-    /// The moment in which a lane is on the way `after` `node`.
+    /// Returns the moment in which a lane is on the edge `after` of `node`.
     fn leave(&self, moment: Moment, node: Node, after: Node) -> Moment {
         if after == node { moment } else { self.flow.advance(moment, node, after) }
     }

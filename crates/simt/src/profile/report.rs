@@ -1,4 +1,4 @@
-//! What a profile reports of a launch.
+//! The report of a profiled launch.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,33 +6,33 @@ use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::region::Space;
 use crate::source::SourceLocation;
 
-/// What one launch did, as a GPU would count it.
+/// The counters of one launch, as a GPU would count them.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Profile {
     /// The kernel.
     pub kernel: &'static KernelInfo,
-    /// The launch.
+    /// The launch configuration.
     pub config: LaunchConfig,
-    /// Every place of the source that accesses memory, in the order of the source.
+    /// The source sites that access memory, in source order.
     pub accesses: Vec<AccessProfile>,
-    /// Every branch that the simulator sees, in the order of the source.
+    /// The branches that the simulator observes, in source order.
     pub branches: Vec<BranchProfile>,
-    /// Block barriers completed, one for each block.
+    /// The number of completed block barriers, summed over blocks.
     pub barriers: u64,
-    /// Warp synchronisations, shuffles and votes, one for each group of lanes that met.
+    /// The number of warp synchronisations, shuffles and votes, summed over groups of lanes.
     pub warp_operations: u64,
-    /// Fences, one for each thread that made one.
+    /// The number of fences, summed over threads.
     pub fences: u64,
-    /// Sectors of global memory that were read, each counted once.
+    /// The number of sectors of global memory that were read, each counted once.
     pub sectors_read: u64,
-    /// Sectors of global memory that were written, each counted once.
+    /// The number of sectors of global memory that were written, each counted once.
     pub sectors_written: u64,
-    /// Bytes of shared memory that a block has at most: dynamic and static ones.
+    /// The maximum shared memory of a block in bytes, dynamic and static.
     pub shared_bytes: u32,
 }
 
-/// How a place of the source accesses memory.
+/// The kind of access at a source site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AccessKind {
     /// A load.
@@ -43,61 +43,61 @@ pub enum AccessKind {
     Atomic,
 }
 
-/// What one place of the source did in memory. A *request* is one instruction of one warp: the accesses that its lanes
-/// make together.
+/// The memory accesses of one source site. A *request* is one instruction of one warp: the accesses that its lanes make
+/// together.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AccessProfile {
-    /// The place.
+    /// The source site.
     pub location: SourceLocation,
     /// Global or shared memory.
     pub space: Space,
     /// Load, store or atomic.
     pub kind: AccessKind,
-    /// The array, by the name of the kernel's parameter or of the shared array; several, if one place accesses several.
+    /// The names of the kernel's parameters or shared arrays that the site accesses.
     pub arrays: Vec<&'static str>,
-    /// Bytes that a lane accesses at once.
+    /// The number of bytes per access of a lane.
     pub bytes_per_lane: u32,
-    /// Requests.
+    /// The number of requests.
     pub requests: u64,
-    /// Accesses of lanes: at most 32 per request.
+    /// The number of accesses by lanes: at most 32 per request.
     pub lanes: u64,
-    /// Global memory: 32-byte sectors touched, counted for each request.
+    /// Global memory: the number of 32-byte sectors touched, summed over requests.
     pub sectors: u64,
-    /// Global memory: the fewest sectors in which the bytes of each request, each counted once, would fit.
+    /// Global memory: the minimum number of sectors that could hold the bytes of each request, each byte counted once.
     pub ideal_sectors: u64,
-    /// Shared memory: wavefronts, the passes over the 32 banks that the requests take.
+    /// Shared memory: the number of wavefronts, the passes over the 32 banks that the requests need.
     pub wavefronts: u64,
-    /// Shared memory: the wavefronts that as many bytes would take without bank conflicts.
+    /// Shared memory: the number of wavefronts that the same bytes would need without bank conflicts.
     pub ideal_wavefronts: u64,
-    /// Shared memory: the most ways that one request was split.
+    /// Shared memory: the largest number of ways into which a bank conflict has split a request.
     pub most_ways: u32,
-    /// The bytes from one lane's address to the next lane's, if they are the same for all lanes of nearly all requests.
+    /// The distance in bytes from one lane's address to the next lane's, if it is the same in nearly all requests.
     pub stride: Option<i64>,
 }
 
-/// What one branch did.
+/// The counters of one branch.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BranchProfile {
-    /// The place.
+    /// The source site.
     pub location: SourceLocation,
-    /// How often a warp came to it.
+    /// The number of times that a warp reached the branch.
     pub executions: u64,
-    /// How often some lanes of the warp took it and some did not.
+    /// The number of times that only some lanes of the warp took the branch.
     pub divergent: u64,
-    /// How often lanes came to it.
+    /// The number of times that lanes reached the branch.
     pub lanes: u64,
-    /// How often lanes took it.
+    /// The number of times that lanes took the branch.
     pub taken: u64,
 }
 
-/// Where a simulator leaves the profiles of its launches, in their order.
+/// The profiles of a simulator's launches, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Profiles(Arc<Mutex<Vec<Profile>>>);
 
 impl Profiles {
-    /// Takes all profiles so far.
+    /// Takes all profiles recorded so far.
     pub fn take(&self) -> Vec<Profile> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,52 +1,53 @@
-//! What a request costs: sectors of global memory, wavefronts of shared memory.
+//! The cost of a request: sectors of global memory, wavefronts of shared memory.
 
 use super::replay::bits;
 use crate::lanes::LANES;
 
-/// Bytes of a sector, the least that a cache moves.
+/// The size of a sector in bytes, the smallest unit that a cache transfers.
 pub(super) const SECTOR: u64 = 32;
-/// Banks of shared memory.
+/// The number of banks of shared memory.
 const BANKS: usize = 32;
-/// Bytes of a bank's word.
+/// The size of a bank's word in bytes.
 const WORD: u64 = 4;
 
-/// The accesses that lanes of a warp make with one instruction: each of `bytes` bytes, at a multiple of that.
+/// The accesses of a warp's lanes by one instruction: each has `bytes` bytes and is aligned to its size.
 #[derive(Clone, Copy)]
 pub(super) struct Request<'a> {
     pub(super) lanes: u32,
-    /// The address for each of them; anything for others.
+    /// The address of each participating lane; unspecified for others.
     pub(super) addresses: &'a [u64; LANES as usize],
     pub(super) bytes: u64,
 }
 
-/// Sectors of a request in global memory.
+/// The sectors of a request in global memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sectors {
-    /// Sectors in which any of the request's bytes are.
+    /// The number of sectors that contain any of the request's bytes.
     pub(super) touched: u64,
-    /// Sectors that the request's bytes, each counted once, would fill.
+    /// The number of sectors that the request's bytes, each counted once, would fill.
     pub(super) ideal: u64,
 }
 
-/// Wavefronts of a request in shared memory.
+/// The wavefronts of a request in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wavefronts {
     pub(super) count: u64,
-    /// Wavefronts without bank conflicts.
+    /// The number of wavefronts without bank conflicts.
     pub(super) ideal: u64,
-    /// The most wavefronts for lanes that are served together.
+    /// The maximum number of wavefronts for lanes that are served together.
     pub(super) most_ways: u32,
 }
 
 impl Request<'_> {
-    /// The lowest and the highest address.
+    /// Returns the lowest and the highest address.
     pub(super) fn range(&self) -> (u64, u64) {
         bits(self.lanes)
             .map(|lane| self.addresses[lane])
             .fold((u64::MAX, 0), |(low, high), address| (low.min(address), high.max(address)))
     }
 
-    /// The bytes from one lane's address to the next lane's, if that is the same for all of at least two.
+    /// Returns the distance in bytes between the addresses of consecutive lanes, if it is the same for all of at least
+    /// two lanes.
     pub(super) fn stride(&self) -> Option<i64> {
         let mut lanes = bits(self.lanes).map(|lane| self.addresses[lane]);
         let (first, second) = (lanes.next()?, lanes.next()?);
@@ -57,7 +58,7 @@ impl Request<'_> {
             .then_some(stride as i64)
     }
 
-    /// The sectors that the request touches in global memory.
+    /// Returns the sectors that the request touches in global memory.
     pub(super) fn sectors(&self) -> Sectors {
         let mut sorted = [0; LANES as usize];
         let mut len = 0;
@@ -71,7 +72,7 @@ impl Request<'_> {
         }
         let (mut touched, mut distinct) = (0, 0);
         let mut last = None;
-        // No access reaches beyond its sector, as it stands at a multiple of its size.
+        // An aligned access is always within one sector.
         for &address in &*sorted {
             if last != Some(address) {
                 distinct += 1;
@@ -82,13 +83,14 @@ impl Request<'_> {
         Sectors { touched, ideal: (distinct * self.bytes).div_ceil(SECTOR) }
     }
 
-    /// The wavefronts that the request takes in shared memory; `is_update` for atomic updates.
+    /// Returns the wavefronts that the request needs in shared memory; `is_update` is true for atomic updates.
     ///
-    /// A wavefront serves one word of each bank, to all lanes that ask for it; updates of one word come one after the other.
-    /// Lanes that access 8 bytes are served in halves of the warp, those that access 16 bytes in quarters: no more than
-    /// 128 bytes go to lanes at a time. Two such parts that lie
-    /// next to each other are served together where that takes fewer wavefronts, and either every lane asks for the same
-    /// address as its neighbour, or every lane for that of its neighbour but one.
+    /// A wavefront serves one word of each bank to all lanes that request it. Updates of one word are served one after
+    /// the other.
+    ///
+    /// At most 128 bytes go to lanes at a time: lanes that access 8 bytes are served in halves of the warp, those that
+    /// access 16 bytes in quarters. Two adjacent parts are served together if that needs fewer wavefronts, and if every
+    /// lane has the address of its neighbour, or every lane that of its next-but-one neighbour.
     pub(super) fn wavefronts(&self, is_update: bool) -> Wavefronts {
         let mut total = Wavefronts { count: 0, ideal: 0, most_ways: 0 };
         let mut serve = |ways: u32| {
@@ -117,8 +119,8 @@ impl Request<'_> {
         total
     }
 
-    /// Whether each of `lanes` has the address of its neighbour, or each that of its neighbour but one, where that is one
-    /// of them as well.
+    /// Returns true if each of `lanes` has the address of its neighbour, or each that of its next-but-one neighbour, as
+    /// far as these are among `lanes`.
     fn is_paired(&self, lanes: u32) -> bool {
         [1, 2].into_iter().any(|distance| {
             bits(lanes).all(|lane| {
@@ -128,9 +130,9 @@ impl Request<'_> {
         })
     }
 
-    /// How many wavefronts it takes to serve `lanes` together: the most words of one bank that they ask for.
+    /// Returns the number of wavefronts to serve `lanes` together: the maximum number of requested words of one bank.
     fn ways(&self, lanes: u32, is_update: bool) -> u32 {
-        // Lanes that are served together ask for 8 bytes at most, or for 16 where each does so twice.
+        // Lanes that are served together request at most 8 bytes, or 16 if each word is requested twice.
         let mut words = [0; 2 * LANES as usize];
         let mut len = 0;
         for lane in bits(lanes) {

@@ -1,4 +1,4 @@
-//! The places of the source that a launch comes to, numbered.
+//! The numbered source sites that a launch reaches.
 
 use std::collections::HashMap;
 use std::panic::Location;
@@ -7,24 +7,24 @@ use super::report::AccessKind;
 use crate::region::Space;
 use crate::source::Line;
 
-/// What a place does.
+/// The operation at a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Step {
     /// Accesses `bytes` bytes of memory.
     Access { space: Space, kind: AccessKind, bytes: u8 },
-    /// Goes one way or the other.
+    /// A branch.
     Branch,
-    /// Meets other lanes of the warp.
+    /// A meeting with other lanes of the warp.
     Meeting,
 }
 
 impl Step {
-    /// How many nodes a place has in the flow of the kernel: a branch has one for itself, and one for each way.
+    /// Returns the number of nodes in the kernel's flow: a branch has one for itself and one for each outcome.
     fn nodes(self) -> u32 {
         if self == Self::Branch { 3 } else { 1 }
     }
 
-    /// A number of its own for each step.
+    /// Returns a different number for each step.
     fn code(self) -> u32 {
         match self {
             Self::Branch => 0,
@@ -36,15 +36,15 @@ impl Step {
     }
 }
 
-/// A place of the source and what it does there, as a number: its node in the [flow](super::flow::Flow).
+/// The number of a source site with its operation: its node in the [flow](super::flow::Flow).
 pub(super) type Node = u32;
 
-/// Where every trace begins.
+/// The start of every trace.
 pub(super) const START: Node = 0;
-/// Where every trace ends: the lane has exited.
+/// The end of every trace: the lane has exited.
 pub(super) const END: Node = 1;
 
-/// A place.
+/// A source site with its operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site {
     pub(super) at: Line,
@@ -60,13 +60,13 @@ struct Recent {
 
 const RECENT: usize = 1024;
 
-/// All places that a launch has come to so far.
+/// All sites that a launch has reached so far.
 pub(super) struct Sites {
-    /// By node; `None` for the start, the end, and the ways of branches.
+    /// The sites by node; `None` for the start, the end, and the outcomes of branches.
     sites: Vec<Option<Site>>,
-    /// One place of the source may have several `Location`s, as every instance of a generic function has its own.
+    /// The nodes by source position. A position may have several `Location`s, one per instance of a generic function.
     by_place: HashMap<(&'static str, u32, u32, Step), Node>,
-    /// Those found lately, by the address of their `Location`.
+    /// A cache of recent look-ups, by the address of their `Location`.
     recent: Box<[Recent]>,
 }
 
@@ -76,11 +76,11 @@ impl Sites {
         Self { sites: vec![None; 2], by_place: HashMap::new(), recent }
     }
 
-    /// The node of `step` at the place `at`.
+    /// Returns the node of `step` at `at`.
     #[inline]
     pub(super) fn node(&mut self, at: Line, step: Step) -> Node {
         let (address, code) = (std::ptr::from_ref::<Location<'_>>(at).addr(), step.code());
-        // `Location`s have 24 bytes and stand next to each other.
+        // `Location`s have 24 bytes and are stored side by side.
         let index = (address / 8).wrapping_add(code as usize * 31) % RECENT;
         let recent = self.recent[index];
         if recent.at == address && recent.code == code {
@@ -102,18 +102,18 @@ impl Sites {
         })
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub(super) fn len(&self) -> usize {
         self.sites.len()
     }
 
-    /// The place of `node`, if it is one.
+    /// Returns the site of `node`, if it is one.
     #[inline]
     pub(super) fn get(&self, node: Node) -> Option<Site> {
         self.sites[node as usize]
     }
 
-    /// The node after an event of `node` with `value`: for a branch the way that was taken.
+    /// Returns the node after an event of `node` with `value`: for a branch, that of its outcome.
     #[inline]
     pub(super) fn after(&self, node: Node, value: u64) -> Node {
         match self.get(node) {
@@ -122,7 +122,8 @@ impl Sites {
         }
     }
 
-    /// Whether `a` is known to stand before `b` in the source; of different files, what was come to first.
+    /// Returns true if `a` comes before `b` in the source. Sites of different files are ordered by when they were first
+    /// reached.
     pub(super) fn is_before(&self, a: Node, b: Node) -> bool {
         match (self.get(a), self.get(b)) {
             (Some(Site { at: a, .. }), Some(Site { at: b, .. })) if a.file() == b.file() && !std::ptr::eq(a, b) => {

@@ -1,5 +1,5 @@
-//! Structured programs, run in lock-step by a warp that diverges and reconverges as their structure says. The replay must come to
-//! the same result from the traces of the lanes alone.
+//! Tests with structured programs, which a warp runs in lock-step, diverging and reconverging by the structure. The
+//! replay must get the same result from the lanes' traces alone.
 
 use std::collections::BTreeMap;
 use std::panic::Location;
@@ -18,7 +18,7 @@ fn here() -> Line {
     Location::caller()
 }
 
-/// Places of the source, in their order.
+/// Returns source sites in order.
 #[rustfmt::skip]
 fn places() -> [Line; 48] {
     [
@@ -39,13 +39,13 @@ enum Statement {
         then: Vec<Statement>,
         otherwise: Vec<Statement>,
     },
-    /// A loop that tells of its test, and at most goes round a few times.
+    /// A loop whose test is observed, with at most `most` iterations.
     While {
         at: Node,
         most: u64,
         body: Vec<Statement>,
     },
-    /// A loop that does not, and goes round once at least.
+    /// A loop whose test is not observed, with at least one iteration.
     For {
         most: u64,
         body: Vec<Statement>,
@@ -55,7 +55,7 @@ enum Statement {
     Return,
 }
 
-/// Pseudo-random numbers. (G. Marsaglia, *Xorshift RNGs*, 2003.)
+/// A generator of pseudo-random numbers. (G. Marsaglia, *Xorshift RNGs*, 2003.)
 struct Numbers(u64);
 
 impl Numbers {
@@ -67,7 +67,7 @@ impl Numbers {
     }
 }
 
-/// Writes programs.
+/// A generator of programs.
 struct Author<'a> {
     numbers: &'a mut Numbers,
     sites: &'a mut Sites,
@@ -84,7 +84,7 @@ impl Author<'_> {
     fn block(&mut self, depth: u64, loops: u64) -> Vec<Statement> {
         let count = 1 + self.numbers.below(3);
         let mut block: Vec<_> = (0..count).filter_map(|_| self.statement(depth, loops)).collect();
-        // A jump is the last thing that lanes do.
+        // A jump ends a block.
         if loops > 0 && depth > 1 && self.has_jumps && self.numbers.below(4) == 0 {
             block.push(if self.numbers.below(2) == 0 { Statement::Break } else { Statement::Continue });
         } else if self.has_returns && depth > 0 && self.numbers.below(10) == 0 {
@@ -106,7 +106,7 @@ impl Author<'_> {
             7 if self.numbers.below(2) == 0 => {
                 let at = self.node(Step::Branch)?;
                 let most = 1 + self.numbers.below(4);
-                // A branch in a loop begins a block of its own, which may jump.
+                // The body of a branch in a loop is a block of its own, which may jump.
                 Some(Statement::While { at, most, body: self.body(depth, loops) })
             }
             7 => {
@@ -128,7 +128,7 @@ impl Author<'_> {
     }
 }
 
-/// The lanes that go on, and those that wait at the ends of the innermost loop and its iteration.
+/// The lanes that wait at the end of the innermost loop, and of its iteration.
 #[derive(Default)]
 struct Waiting {
     broken: u32,
@@ -139,7 +139,7 @@ struct Waiting {
 struct Machine<'a> {
     numbers: &'a mut Numbers,
     warp: &'a mut Warp,
-    /// What the warp did: how often with which lanes at which place.
+    /// For each place and set of lanes, how many times they executed it together.
     done: BTreeMap<(Node, u32), u32>,
 }
 
@@ -153,7 +153,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The lanes that go on behind `block`.
+    /// Runs `block` and returns the lanes that continue behind it.
     fn run(&mut self, block: &[Statement], mut lanes: u32, waiting: &mut Waiting) -> u32 {
         for statement in block {
             match statement {
@@ -199,14 +199,14 @@ impl Machine<'_> {
     }
 }
 
-/// What a program may do.
+/// The statements that a program may have.
 #[derive(Clone, Copy)]
 struct Dialect {
     has_returns: bool,
     has_jumps: bool,
 }
 
-/// How many of `count` programs the replay puts together as they ran, once it has seen `before` other warps.
+/// Returns how many of `count` programs are replayed correctly, after `before` other warps of each.
 fn right(count: u64, dialect: Dialect, before: u64) -> u64 {
     (1..=count).filter(|&seed| is_right(seed, dialect, before)).count() as u64
 }

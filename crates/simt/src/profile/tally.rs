@@ -7,7 +7,7 @@ use super::request::Request;
 use super::site::{self, Node, Sites};
 use crate::region::{Region, Space};
 
-/// An array: its name, and from where to where it is.
+/// An array: its name and its address range.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Array {
     pub(super) name: Option<&'static str>,
@@ -21,7 +21,7 @@ impl Array {
     }
 }
 
-/// What one place has done.
+/// The sums of one site.
 #[derive(Clone, Debug, Default)]
 struct Sum {
     requests: u64,
@@ -35,22 +35,22 @@ struct Sum {
     taken: u64,
     divergent: u64,
     names: Vec<&'static str>,
-    /// The arrays that it is known to have accessed.
+    /// The arrays that the site is known to access.
     arrays: Vec<Array>,
     /// The block for which they are known.
     block: u64,
 }
 
-/// The stride that most requests have.
+/// The stride of most requests.
 #[derive(Clone, Copy, Debug, Default)]
 struct Stride {
     candidate: Option<i64>,
-    /// By how many requests at least it has the majority so far.
+    /// The lower bound of its majority so far.
     lead: u64,
 }
 
 impl Stride {
-    /// Notes the stride of a request, after Boyer and Moore's majority vote.
+    /// Counts the stride of a request, by Boyer and Moore's majority vote.
     fn note(&mut self, stride: Option<i64>) {
         if self.lead == 0 {
             self.candidate = stride;
@@ -58,16 +58,16 @@ impl Stride {
         self.lead = if self.candidate == stride { self.lead + 1 } else { self.lead - 1 };
     }
 
-    /// The stride that at least three quarters of `requests` have, if there is one.
+    /// Returns the stride of at least three quarters of `requests`, if there is one.
     fn of_most(self, requests: u64) -> Option<i64> {
         self.candidate.filter(|_| 2 * self.lead >= requests)
     }
 }
 
-/// What all places have done.
+/// The sums of all sites.
 #[derive(Default)]
 pub(super) struct Tally {
-    /// By node.
+    /// The sums by node.
     sums: Vec<Sum>,
     regions: Vec<Region>,
     /// The sectors that were read, and those that were written.
@@ -80,8 +80,8 @@ impl Tally {
         Self { regions: regions.to_vec(), ..Self::default() }
     }
 
-    /// Counts what lanes of a warp do together, in the block number `block`. `shared` tells which array an address in shared
-    /// memory is in.
+    /// Counts a step of a warp's lanes in block number `block`. `shared` returns the array that contains an address in
+    /// shared memory.
     pub(super) fn count(&mut self, step: &Step<'_>, sites: &Sites, block: u64, shared: impl Fn(u64) -> Option<Array>) {
         let Some(site) = sites.get(step.node) else { return };
         let index = step.node as usize;
@@ -120,7 +120,7 @@ impl Tally {
                         sum.wavefronts += wavefronts.count;
                         sum.ideal_wavefronts += wavefronts.ideal;
                         sum.most_ways = sum.most_ways.max(wavefronts.most_ways);
-                        // Each block may lay out its shared memory in its own way.
+                        // Each block may lay out its shared memory differently.
                         if std::mem::replace(&mut sum.block, block) != block {
                             sum.arrays.clear();
                         }
@@ -133,12 +133,12 @@ impl Tally {
         sum.lanes += lanes;
     }
 
-    /// How many sectors of global memory were read, and how many were written.
+    /// Returns the numbers of sectors of global memory that were read and that were written.
     pub(super) fn footprint(&self) -> (u64, u64) {
         (self.read.len(), self.written.len())
     }
 
-    /// What all places have done, in the order of the source.
+    /// Returns the sums of all sites, in source order.
     pub(super) fn into_profiles(self, sites: &Sites) -> (Vec<AccessProfile>, Vec<BranchProfile>) {
         let (mut accesses, mut branches) = (Vec::new(), Vec::new());
         for (node, sum) in (0 as Node..).zip(self.sums) {
@@ -184,7 +184,7 @@ impl Tally {
 }
 
 impl Sum {
-    /// Notes the names of the arrays that `request` accesses.
+    /// Records the names of the arrays that `request` accesses.
     fn name(&mut self, request: &Request<'_>, find: impl Fn(u64) -> Option<Array>) {
         let (low, high) = request.range();
         if self.arrays.iter().any(|array| array.has(low) && array.has(high)) {
@@ -201,7 +201,7 @@ impl Sum {
     }
 }
 
-/// The array at `address` in global memory: of several that overlap, the first that the access may be of.
+/// Returns the array at `address` in global memory: of several that overlap, the first that the access may be to.
 fn global(regions: &[Region], kind: AccessKind, address: u64) -> Option<Array> {
     let arrays = regions.iter().filter(|region| kind == AccessKind::Load || region.is_writable);
     arrays

@@ -1,50 +1,50 @@
-//! What the lanes of a block's warps have done since they last met.
+//! The events of a block's lanes since they last met.
 
 use super::flow::Iterations;
 use super::site::{Node, START};
 use crate::lanes::{LANES, MAX_WARPS};
 
-/// How many events of a lane are kept before it lets the other lanes catch up: then some can be counted, and forgotten.
+/// The number of events after which a lane lets the others catch up, so that events can be counted and dropped.
 const AHEAD: usize = 1024;
 
-/// A lane has come to a place.
+/// A lane has reached a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Event {
     pub(super) node: Node,
-    /// The address of an access; whether a branch is taken.
+    /// The address of an access; for a branch, 1 if it is taken.
     pub(super) value: u64,
 }
 
-/// What a lane has done that has not been put together with what others have done.
+/// The events of a lane that are not combined with those of other lanes yet.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     pub(super) events: Vec<Event>,
-    /// How many of these the flow knows.
+    /// The number of these events that are noted in the flow.
     pub(super) noted: usize,
-    /// How many of these are enough for the lane to let others catch up.
+    /// The number of events at which the lane lets others catch up.
     limit: usize,
-    /// Where it was before that.
+    /// The lane's place before the first event.
     pub(super) from: Node,
-    /// The iterations that it was in then; none if that is the first of all loops.
+    /// The iterations of loops at that place; empty if all are in their first iteration.
     pub(super) iterations: Iterations,
 }
 
 impl Lane {
-    /// Goes on from `node`, together with the other lanes of the warp.
+    /// Continues from `node`, together with the other lanes of the warp.
     pub(super) fn restart(&mut self, node: Node) {
         self.forget(self.events.len());
         self.from = node;
         self.iterations.clear();
     }
 
-    /// Forgets the first `count` events, which have been counted.
+    /// Removes the first `count` events, which have been counted.
     pub(super) fn forget(&mut self, count: usize) {
         self.events.drain(..count);
         self.noted = self.noted.saturating_sub(count);
         self.limit = self.events.len() + AHEAD;
     }
 
-    /// Whether the lane should let others catch up. If none does, it goes on for a while.
+    /// Returns true if the lane should let others catch up. If they do not, it continues for a while.
     pub(super) fn is_ahead(&mut self) -> bool {
         let is_ahead = self.events.len() >= self.limit;
         if is_ahead {
@@ -65,14 +65,14 @@ pub(super) struct Warp {
 }
 
 impl Warp {
-    /// The lanes with events that have not been counted.
+    /// Returns the lanes with events that have not been counted.
     pub(super) fn unfinished(&self) -> u32 {
         let lanes = self.lanes.iter().enumerate().filter(|(_, lane)| !lane.events.is_empty());
         lanes.map(|(lane, _)| 1 << lane).sum()
     }
 }
 
-/// A block: which one, and its warps.
+/// A block: its position and its warps.
 #[derive(Debug)]
 pub(super) struct Trace {
     pub(super) position: u64,

@@ -1,13 +1,13 @@
-//! The buffer that a pointer came from.
+//! The buffer from which a pointer comes.
 
 use crate::region::{Region, Space};
 
-/// A buffer of global memory, as a parameter of the kernel shows it, or a shared array.
+/// A buffer of global memory that is a parameter of the kernel, or a shared array.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffer {
     pub(super) space: Space,
     pub(super) array: Option<&'static str>,
-    /// The host's address, in shared memory, too.
+    /// The host's address, also for shared memory.
     pub(super) start: usize,
     pub(super) bytes: usize,
     pub(super) element: usize,

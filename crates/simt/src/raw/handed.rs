@@ -1,4 +1,4 @@
-//! Pointers and slices that device code hands to functions which are not device code: what these access is not seen.
+//! Pointers and slices that device code passes to functions that are not device code, whose accesses are not observed.
 
 use std::mem::MaybeUninit;
 use std::panic::Location;
@@ -14,7 +14,7 @@ use super::handed_calls::{Call, Callee, Handed, place};
 use super::kept::frozen;
 use super::known;
 
-/// The current thread's block, in a launch that is checked.
+/// Returns the current thread's block in a checked launch.
 fn checked<'a>() -> Option<(&'a Block, &'a Handed)> {
     let block = if is_watching() { current()? } else { return None };
     Some((block, block.grid().handed.as_ref()?))
@@ -24,8 +24,8 @@ fn thread(block: &Block) -> (u64, u32) {
     (block.position(), block.thread().linear())
 }
 
-/// The current thread calls `function` at `at`, with a pointer or a slice at `address`. Where `is_written` the function may
-/// write there.
+/// Notes that the current thread calls `function` at `at` with a pointer or a slice at `address`. `is_written` is true
+/// if the function may write there.
 #[cold]
 pub fn handed(address: usize, function: &'static str, is_written: bool, at: &'static Location<'static>) {
     if let Some((block, handed)) = checked() {
@@ -43,9 +43,11 @@ fn begin((block, handed): (&Block, &Handed), call: Call) {
     }
 }
 
-/// The current thread calls `callee` at `at`, with a value of these words. Where the value's type shows that pointers are in
-/// it, `is_written` says whether the function may write through them, and every word counts that is an address of the launch's
-/// memory; else the words do that have been told of as [`kept`].
+/// Notes that the current thread calls `callee` at `at` with a value that consists of `words`.
+///
+/// If the value's type shows that it contains pointers, `is_written` is true if the function may write through them,
+/// and every word that is an address of the launch's memory counts. Otherwise only words that were reported as [`kept`]
+/// count.
 #[cold]
 pub fn handed_value(
     words: &[MaybeUninit<usize>],
@@ -68,7 +70,7 @@ pub fn handed_value(
     }
 }
 
-/// Whether the launch accesses memory at `address`: global memory, or the block's shared memory.
+/// Returns true if `address` is in memory that the launch may access: global memory, or the block's shared memory.
 fn is_memory(block: &Block, address: usize) -> bool {
     let arena = &block.context.arena;
     region::locate(block.grid().regions, address).is_some()
@@ -76,7 +78,7 @@ fn is_memory(block: &Block, address: usize) -> bool {
         || known::look_up(address).is_some()
 }
 
-/// The function that was called at `at` has returned.
+/// Notes that the function called at `at` has returned.
 #[inline(never)]
 pub fn returned(at: &'static Location<'static>) {
     if let Some((block, handed)) = checked()
@@ -84,7 +86,7 @@ pub fn returned(at: &'static Location<'static>) {
     {
         let state = &mut *handed.state();
         let Some(begun) = state.begun.get_mut(&thread(block)) else { return };
-        // One for each argument; others that are begun have never returned.
+        // The call has one entry per argument. Calls after it have never returned.
         let Some(first) = begun.iter().position(|call| is_same_line(call.at, at)) else { return };
         for call in begun.drain(first..) {
             if call.is_written {
@@ -97,7 +99,7 @@ pub fn returned(at: &'static Location<'static>) {
     }
 }
 
-/// The current thread has entered the marked function `name`: it was called where the thread last called one of that name.
+/// Notes that the current thread has entered the marked function `name`, from its last call of a function of this name.
 #[inline]
 pub fn entered(name: &'static str) {
     if is_watching() {
@@ -105,7 +107,7 @@ pub fn entered(name: &'static str) {
     }
 }
 
-/// As [`entered`], of the function `name` of the type `of`, which an operator of the trait `operator` leads to, too.
+/// Like [`entered`], for the function `name` of the type `of`, which the operator trait `operator` also calls.
 #[inline]
 pub fn entered_operator(name: &'static str, operator: &'static str, of: &'static str) {
     if is_watching() {
@@ -121,7 +123,7 @@ fn settle(callee: Callee) {
         if let Some(begun) = state.begun.get_mut(&thread(block))
             && let Some(last) = begun.iter().rposition(|call| call.callee.is(&callee))
         {
-            // Each argument of the call has been noted.
+            // Each argument of the call has an entry.
             let at = begun[last].at;
             let marked = &mut state.marked;
             begun.retain(|call| {
@@ -135,8 +137,8 @@ fn settle(callee: Callee) {
     }
 }
 
-/// The current thread puts a pointer to `address` into a value, which may lead to writes there where `is_written`. Who is handed
-/// the value is told of it.
+/// Notes that the current thread stores a pointer to `address` in a value. `is_written` is true if it permits writes.
+/// Passing the value to a function then counts as passing the pointer.
 #[cold]
 pub fn kept(address: usize, is_written: bool) {
     if let Some((block, _)) = checked() {

@@ -1,4 +1,4 @@
-//! What device code has handed over in a launch, and to which calls.
+//! The pointers that device code has passed to other functions in a launch.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use crate::source::Line;
 
 use super::notes::{Note, NoteKind};
 
-/// What has been handed over in a checked launch.
+/// The calls of a checked launch to which pointers were passed.
 #[derive(Debug)]
 pub(crate) struct Handed {
     memory: MemoryMap,
@@ -19,25 +19,25 @@ pub(crate) struct Handed {
 
 #[derive(Debug, Default)]
 pub(super) struct State {
-    /// The calls that each thread, by its block's place and its number, is in.
+    /// The calls in which each thread is, by its block's position and its index.
     pub(super) begun: HashMap<(u64, u32), Vec<Call>>,
-    /// Places whose functions are marked.
+    /// The source sites whose functions are marked.
     pub(super) marked: HashSet<Place>,
-    /// Calls of functions that are not.
+    /// The calls of functions that are not marked.
     pub(super) unmarked: Vec<Call>,
-    /// Their places.
+    /// The source sites of these calls.
     pub(super) told: HashSet<Place>,
 }
 
-/// A place in the source, as a number.
+/// A source site, as a number.
 pub(super) type Place = usize;
 
 /// A function that is called.
 #[derive(Clone, Copy, Debug)]
 pub struct Callee {
-    /// Its name; of an operator, that of its trait.
+    /// The function's name; for an operator, the name of its trait.
     pub function: &'static str,
-    /// The type of an operator's first operand, where it is known.
+    /// The type of an operator's first operand, if known.
     pub of: Option<&'static str>,
 }
 
@@ -49,7 +49,7 @@ impl From<&'static str> for Callee {
 }
 
 impl Callee {
-    /// Whether it is the `other`, which has been entered.
+    /// Returns true if this is the function `other`, which was entered.
     pub(super) fn is(&self, other: &Self) -> bool {
         let is_of = |type_name: &str, other: &str| without_references(type_name) == without_references(other);
         self.function == other.function
@@ -57,7 +57,7 @@ impl Callee {
     }
 }
 
-/// The name of the type that references of a type of that name lead to.
+/// Returns the type name without references.
 fn without_references(type_name: &str) -> &str {
     let name = type_name.trim_start_matches('&');
     name.strip_prefix("mut ").map_or(name, without_references)
@@ -80,7 +80,7 @@ impl Handed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The calls of functions that are not marked, those among them that the launch has ended in.
+    /// Returns notes for the calls of functions that are not marked, including calls that have not returned.
     pub(crate) fn notes(self, kernel: &'static KernelInfo, regions: &[Region]) -> Vec<Note> {
         let State { begun, unmarked, .. } = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut notes: Vec<Note> = Vec::new();
@@ -89,7 +89,7 @@ impl Handed {
         {
             let array = region::locate(regions, address).and_then(|place| place.name);
             let note = Note { kernel, location: at.into(), kind: NoteKind::NotChecked { function, array } };
-            // One place may have several `Location`s.
+            // One source site may have several `Location`s.
             if !notes.iter().any(|other| other.location == note.location) {
                 notes.push(note);
             }
@@ -97,7 +97,7 @@ impl Handed {
         notes
     }
 
-    /// Whoever has not been seen may have written what is at `address`.
+    /// Marks the array at `address` as initialised, because code that is not observed may have written it.
     pub(super) fn count_as_written(&self, regions: &[Region], address: usize) {
         if let Some(place) = region::locate(regions, address) {
             for written in self.memory.overlapping(place.start, place.bytes) {
@@ -107,7 +107,7 @@ impl Handed {
     }
 }
 
-/// The place of `at`.
+/// Returns the site of `at`.
 pub(super) fn place(at: Line) -> Place {
     std::ptr::from_ref(at).addr()
 }

@@ -1,21 +1,21 @@
-//! Pointers that device code has put into structures, whose types do not show that they contain pointers.
+//! Pointers that device code has stored in structures whose types do not show that they contain pointers.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::mem::MaybeUninit;
 
-/// Those of a block's threads.
+/// The stored pointers of a block's threads.
 #[derive(Default)]
 pub(crate) struct Kept {
-    /// Whether each may be written through, by its address.
+    /// For each address, true if the pointer permits writes.
     addresses: RefCell<HashMap<usize, bool>>,
     is_used: Cell<bool>,
-    /// Whether a thread has begun a call that a pointer is handed to.
+    /// True if a thread has begun a call to which a pointer is passed.
     pub(super) has_begun: Cell<bool>,
 }
 
 impl Kept {
-    /// For a block that begins.
+    /// Resets the records for a new block.
     pub(crate) fn begin(&self) {
         self.has_begun.set(false);
         if self.is_used.replace(false) {
@@ -32,25 +32,25 @@ impl Kept {
         *self.addresses.borrow_mut().entry(address).or_default() |= is_written;
     }
 
-    /// Whether what is at `address` may be written, if the address has been kept.
+    /// Returns true if the pointer to `address` permits writes, or `None` if the address was not stored.
     pub(super) fn is_written(&self, address: usize) -> Option<bool> {
         self.addresses.borrow().get(&address).copied()
     }
 }
 
-/// The bits of a word of a value. Of one that the value does not initialise, as between two fields, some bits.
+/// Returns the bits of a word of a value. They are arbitrary if the value does not initialise the word, as in padding.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) fn frozen(word: MaybeUninit<usize>) -> usize {
     let bits: usize;
-    // SAFETY: the empty assembly gives back the register that it was given, which has bits, whatever they are; the compiler
-    // knows nothing of where they come from.
+    // SAFETY: the empty assembly returns the register that was passed to it, which has some bits. The compiler does not
+    // know their origin.
     unsafe {
         std::arch::asm!("/* {0} */", inout(reg) word => bits, options(pure, nomem, nostack, preserves_flags));
     }
     bits
 }
 
-/// On other processors nothing is known of it.
+/// Returns 0, because the word cannot be read on other processors.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(super) fn frozen(_word: MaybeUninit<usize>) -> usize {
     0

@@ -1,12 +1,12 @@
-//! All global memory that the process has allocated, to look up addresses outside of the arrays that a launch was given.
+//! All global memory of the process, to look up addresses outside of the arrays that were passed to a launch.
 
 use std::alloc::Layout;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes before and after each allocation that are nobody's.
+/// The size in bytes of the unallocated zones before and after each allocation.
 pub(crate) const REDZONE: usize = 4096;
-/// The most bytes of freed memory that are kept, so that nobody else gets them and who still accesses them is found out.
+/// The maximum bytes of freed memory that are kept from reuse, so that later accesses to them are found.
 const KEPT: usize = 16 << 20;
 
 static MEMORY: Mutex<Memory> = Mutex::new(Memory { live: BTreeMap::new(), freed: VecDeque::new(), freed_bytes: 0 });
@@ -14,33 +14,33 @@ static MEMORY: Mutex<Memory> = Mutex::new(Memory { live: BTreeMap::new(), freed:
 struct Memory {
     /// The length in bytes of each allocation, by its address, without the zones around it.
     live: BTreeMap<usize, usize>,
-    /// The oldest first.
+    /// The freed memory, the oldest first.
     freed: VecDeque<Freed>,
     freed_bytes: usize,
 }
 
-/// Memory that the kernel could still have a pointer to. It is given to the system when it is dropped.
+/// Freed memory to which the kernel may still have a pointer. Dropping it returns it to the system.
 struct Freed {
     base: *mut u8,
     layout: Layout,
 }
 
-// SAFETY: it owns the memory, and nobody accesses it.
+// SAFETY: it owns the memory, which is not accessed any more.
 unsafe impl Send for Freed {}
 
 impl Drop for Freed {
     fn drop(&mut self) {
-        // SAFETY: who retires memory gives the base and the layout that it was allocated with.
+        // SAFETY: `retire` requires the base and the layout of the allocation.
         unsafe { std::alloc::dealloc(self.base, self.layout) };
     }
 }
 
-/// What is known of an address.
+/// The memory to which an address belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// It lies in an allocation, or in the zones around it: where that begins, and its length in bytes.
+    /// An allocation or the zones around it: its address, and its length in bytes.
     Live(usize, usize),
-    /// It lies in an allocation that has been freed.
+    /// An allocation that was freed.
     Freed,
 }
 
@@ -48,16 +48,16 @@ fn memory() -> MutexGuard<'static, Memory> {
     MEMORY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Notes an allocation.
+/// Registers an allocation.
 pub(crate) fn note_live(start: usize, bytes: usize) {
     memory().live.insert(start, bytes);
 }
 
-/// Frees the allocation at `start`, sooner or later: `layout` is that of all the memory from `base` on. Where `is_kept` it is
-/// kept for a while.
+/// Frees the allocation at `start` now or later. `layout` is that of the memory from `base` on. If `is_kept`, the
+/// memory is kept from reuse for a while.
 ///
 /// # Safety
-/// The memory must have been allocated so, and nobody may use it any more.
+/// The memory must have been allocated with this layout and must not be used afterwards.
 pub(crate) unsafe fn retire(start: usize, base: *mut u8, layout: Layout, is_kept: bool) {
     let freed = Freed { base, layout };
     let mut memory = memory();
@@ -73,7 +73,7 @@ pub(crate) unsafe fn retire(start: usize, base: *mut u8, layout: Layout, is_kept
     }
 }
 
-/// What is known of `address`.
+/// Returns the memory to which `address` belongs, if it is known.
 pub(super) fn look_up(address: usize) -> Option<Known> {
     let memory = memory();
     let before = memory.live.range(..=address.saturating_add(REDZONE)).next_back();

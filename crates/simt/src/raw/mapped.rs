@@ -1,24 +1,24 @@
-//! Whether there is any memory at an address.
+//! Tests if an address is mapped.
 
 use std::cell::Cell;
 
-/// Bytes of a page, or less.
+/// A lower bound of the page size in bytes.
 const PAGE: usize = 4096;
-/// Pages that need not be asked for again, by the lowest bits of their numbers.
+/// The number of cached pages, by the lowest bits of the page number.
 const RECENT: usize = 64;
 
 thread_local! {
     static RECENT_PAGES: [Cell<usize>; RECENT] = const { [const { Cell::new(usize::MAX) }; RECENT] };
 }
 
-/// Whether the process may read all of the `bytes` bytes at `address`. Where the system does not tell, it may.
+/// Returns true if the process may read all of the `bytes` bytes at `address`, or if the system cannot tell.
 pub(super) fn is_mapped(address: usize, bytes: usize) -> bool {
     let last = address.saturating_add(bytes - 1);
     (address / PAGE..=last / PAGE).all(|page| {
         RECENT_PAGES.with(|recent| {
             let slot = &recent[page % RECENT];
             let is_known = slot.get() == page;
-            // Of an address 0 the system takes no notice.
+            // The system ignores the address 0.
             if page == 0 || (!is_known && !is_readable(page * PAGE)) {
                 return false;
             }
@@ -28,12 +28,13 @@ pub(super) fn is_mapped(address: usize, bytes: usize) -> bool {
     })
 }
 
-/// Has the system read 8 bytes at `address`, a multiple of 8, as an argument of a call that fails either way, by another
-/// error where there is nothing to read.
+/// Makes the system read 8 bytes at `address`, a multiple of 8, as an argument of a call that always fails. The error
+/// is another one if the address cannot be read.
 #[cfg(target_os = "linux")]
 fn is_readable(address: usize) -> bool {
     let no_such_way: libc::c_int = !0;
-    // SAFETY: the system checks the address, and changes nothing, as there is no such way of changing a signal mask.
+    // SAFETY: the system checks the address. It changes nothing, because the first argument is no valid operation on a
+    // signal mask.
     let result = unsafe { libc::syscall(libc::SYS_rt_sigprocmask, no_such_way, address, 0_usize, 8_usize) };
     result == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT)
 }

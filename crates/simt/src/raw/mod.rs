@@ -1,10 +1,10 @@
-//! Accesses through pointers and slices, of which nothing but the address is known.
+//! Accesses through pointers and slices, of which only the address is known.
 //!
-//! A view knows its bounds; a pointer's address is looked up. An access to memory of the launch, global or shared, is reported
-//! to the watcher as a view's access is. An access to other memory of the process, such as a thread's own variables, is not
-//! reported. An access to where there is no memory is a fault. Outside of a kernel nothing is checked.
+//! A view knows its bounds; a pointer's address is looked up. An access to memory of the launch, global or shared, is
+//! reported to the watcher like an access through a view. An access to other memory of the process, such as a thread's
+//! own variables, is not reported. An access to unmapped memory is a fault. Nothing is checked outside of a kernel.
 //!
-//! The access itself is the kernel's own: a plain one.
+//! The kernel itself makes the access, as a plain one.
 
 mod buffer;
 pub(crate) mod guard;
@@ -33,14 +33,14 @@ pub use handed_calls::Callee;
 
 pub use crate::watch::is_watching as is_followed;
 
-/// What a kernel does with the memory.
+/// The kind of access through a pointer or slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// Reads it.
+    /// Reads the memory.
     Read,
-    /// Writes it.
+    /// Writes the memory.
     Write,
-    /// Reads it, then writes it.
+    /// Reads the memory, then writes it.
     Update,
 }
 
@@ -59,24 +59,24 @@ impl Use {
     }
 }
 
-/// How the kernel got at an address.
+/// The origin of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Through {
-    /// By a raw pointer, which may have been moved out of its buffer.
+    /// A raw pointer, which may have been moved out of its buffer.
     Pointer,
-    /// By a slice, whose bounds have been checked.
+    /// A slice, whose bounds have been checked.
     Slice,
 }
 
-/// Checks the access that the current thread is about to make to `bytes` bytes at `address`, which should be a multiple of
-/// `align`, and tells who watches. One that leads nowhere is a fault at the caller's line.
+/// Checks an access that the current thread is about to make to `bytes` bytes at `address`, which must be aligned to
+/// `align`, and notifies the watcher. An invalid access is a fault at the caller's line.
 #[inline]
 #[track_caller]
 pub fn touch(address: usize, bytes: usize, align: usize, what: Use, through: Through) {
     touch_at((address, bytes, align), what, through, Location::caller());
 }
 
-/// As [`touch`], at the line `at`.
+/// Like [`touch`], at the line `at`.
 #[inline]
 pub fn touch_at(
     (address, bytes, align): (usize, usize, usize),
@@ -100,8 +100,9 @@ pub fn touch_at(
     }
 }
 
-/// Tells that the current thread may read what is at `address`, with this size and alignment, by a reference that the kernel was
-/// given: what is done by it later is not told of. Of more than a few words only a block's first thread tells.
+/// Reports that the current thread may read the value at `address`, with this size and alignment, through a reference
+/// that was passed to the kernel. Its later reads are not reported. For more than a few words only a block's first
+/// thread reports.
 #[inline]
 #[track_caller]
 pub fn referred(place: (usize, usize, usize)) {
@@ -116,8 +117,8 @@ pub fn referred(place: (usize, usize, usize)) {
     }
 }
 
-/// Checks an atomic access that the current thread is about to make by a raw pointer, as [`touch`] does. Nobody is told of it:
-/// the access itself does that.
+/// Checks an atomic access through a raw pointer as [`touch`] does, without notifying the watcher: the access itself
+/// does that.
 #[track_caller]
 pub fn check_atomic(address: usize, bytes: usize, what: Use) {
     if let Some(block) = current()
@@ -148,8 +149,8 @@ fn examine(block: &Block, (address, bytes, align): (usize, usize, usize), what: 
     }
 }
 
-/// Notes that a pointer has been moved from `from` to `to`: should that be outside of the buffer that `from` is in, an access
-/// there is out of this buffer's bounds, whatever else is there.
+/// Notes that a pointer was moved from `from` to `to`. If `to` is outside of the buffer that contains `from`, an access
+/// there is out of this buffer's bounds, even if other memory is there.
 #[inline]
 pub fn moved(from: usize, to: usize) {
     if let Some(block) = current() {
@@ -163,8 +164,8 @@ pub fn moved(from: usize, to: usize) {
     }
 }
 
-/// Ends the launch with a fault at the caller's line: element `index` of a slice of `len` elements from the address `start`
-/// on was asked for. Outside of a kernel it does nothing.
+/// Ends the launch with a fault at the caller's line: an access to element `index` of a slice of `len` elements that
+/// begins at address `start`. Does nothing outside of a kernel.
 #[cold]
 #[track_caller]
 pub fn out_of_slice(start: usize, index: usize, len: usize) {

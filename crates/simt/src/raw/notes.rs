@@ -1,4 +1,4 @@
-//! Messages of checked launches that are no faults.
+//! Notes of checked launches: messages that are no faults.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,15 +8,15 @@ use crate::region::Space;
 use crate::source::SourceLocation;
 use crate::way::Way;
 
-/// What a checked launch has to say of a place in the source, and what is no fault.
+/// A message of a checked launch about a source site, which is no fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Note {
     /// The kernel.
     pub kernel: &'static KernelInfo,
-    /// The place.
+    /// The source site.
     pub location: SourceLocation,
-    /// What is said of it.
+    /// The message.
     pub kind: NoteKind,
 }
 
@@ -24,36 +24,36 @@ pub struct Note {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoteKind {
-    /// What a function does that is called here, is handed a pointer or a slice, and is not marked as device code, was not
+    /// A function is called here that is not marked as device code, with a pointer or a slice. Its accesses were not
     /// checked.
     NotChecked {
-        /// The function; of an operator, its trait.
+        /// The function; for an operator, its trait.
         function: &'static str,
-        /// What it is handed, where that has a name.
+        /// The name of the array that is passed, if it has one.
         array: Option<&'static str>,
     },
-    /// An access by a pointer or a slice that no marked function makes, and that was not checked, as nothing was told of it.
+    /// An access through a pointer or a slice outside of marked functions. It was not reported, and so not checked.
     Unseen {
-        /// Where.
+        /// The memory space.
         space: Space,
-        /// The array, where it has a name, and the element.
+        /// The array's name, if it has one, and the index of the element.
         array: Option<(&'static str, usize)>,
-        /// Whether it writes.
+        /// `true` if the access writes.
         is_written: bool,
     },
-    /// Whole warps of a block come to this barrier by different calls, or in different iterations of a loop. GPUs allow it,
-    /// so that it is a warning, given where [`Checks::warps_may_part`](crate::Checks::warps_may_part) is off.
+    /// Whole warps of a block reach this barrier by different calls or in different loop iterations. GPUs allow it, so
+    /// it is a warning, which is given unless [`Checks::warps_may_part`](crate::Checks::warps_may_part) is set.
     WarpsApart {
         /// The block.
         block: Dim3,
-        /// A thread of each of two warps.
+        /// One thread of each of two warps.
         threads: [Dim3; 2],
-        /// The way of each.
+        /// The call path of each thread.
         ways: Box<[Way; 2]>,
     },
 }
 
-/// Functions of the standard library, which nobody can mark.
+/// Functions of the standard library, which cannot be marked.
 const OF_CORE: &[&str] = &[
     "read",
     "write",
@@ -132,16 +132,16 @@ impl fmt::Display for Note {
         write!(f, "kernel `{}`, at {location}: ", kernel.name)?;
         match kind {
             NoteKind::NotChecked { function, array } => {
-                write!(f, "not checked: what `{function}` accesses")?;
+                write!(f, "not checked: the accesses of `{function}`")?;
                 if let Some(array) = array {
-                    write!(f, " of `{array}`")?;
+                    write!(f, " to `{array}`")?;
                 }
                 f.write_str(if OF_CORE.contains(function) {
-                    "; of a slice or a pointer, access the elements by indices instead; a function of your own is marked with \
-                     `#[cuda_std::device]`"
+                    "; access the elements of a slice or a pointer by index instead; mark a function of your own with \
+                    `#[cuda_std::device]`"
                 } else if function.starts_with("Partial") {
-                    "; compare slices by themselves, not in a tuple or an `Option`, what a call gives from a variable with a \
-                     type; of a type of your own, mark its `impl` with `#[cuda_std::device]`"
+                    "; compare slices directly, not inside a tuple or an `Option`, and bind the result of a call to a \
+                     variable with a type first; for a type of your own, mark its `impl` with `#[cuda_std::device]`"
                 } else if function.starts_with(char::is_uppercase) {
                     "; mark its `impl` with `#[cuda_std::device]`"
                 } else {
@@ -155,28 +155,28 @@ impl fmt::Display for Note {
                     None => write!(f, "{space} memory")?,
                 }
                 f.write_str(
-                    " where nothing tells of it: in a function, a method or an operator that is not marked with \
-                     `#[cuda_std::device]`, or through a reference to one element that was made before",
+                    " in code that is not instrumented: in a function, a method or an operator that is not marked with \
+                    `#[cuda_std::device]`, or through a reference to one element that was made before",
                 )
             }
             NoteKind::WarpsApart { block, threads: [thread, other], ways } => write!(
                 f,
-                "warning: warps of block {block} come to this barrier by different ways: thread {thread} {}, thread {other} {}. \
-                 GPUs count warps and go on, CUDA's documentation does not promise it: have all threads of the block reach one \
-                 call of the barrier",
+                "warning: warps of block {block} reach this barrier by different call paths: thread {thread} {}, \
+                thread {other} {}. GPUs count warps and continue, but CUDA's documentation does not guarantee it: make \
+                all threads of the block reach one call of the barrier",
                 ways[0], ways[1]
             ),
         }
     }
 }
 
-/// Where a simulator that checks launches notes what is no fault: once per launch and place in the source. Without
-/// one it prints each note to the standard error.
+/// The notes of a simulator that checks launches, one per launch and source site. Without such a list, the simulator
+/// prints each note to standard error.
 #[derive(Clone, Debug, Default)]
 pub struct Notes(Arc<Mutex<Vec<Note>>>);
 
 impl Notes {
-    /// None.
+    /// Makes an empty list.
     pub fn new() -> Self {
         Self::default()
     }

@@ -1,4 +1,4 @@
-//! What an address belongs to.
+//! Finds the memory to which an address belongs.
 
 use super::buffer::Buffer;
 use super::known::{self, Known};
@@ -9,13 +9,13 @@ use crate::fault::FaultKind;
 use crate::pointer_fault::{PointerFault, PointerProblem};
 use crate::region::{self, Region, Space};
 
-/// Addresses below belong to nobody on any system.
+/// No system maps memory below this address.
 const FIRST: usize = 4096;
-/// A thread's stack is at most so far above its innermost frame.
+/// The maximum distance between a thread's innermost frame and the top of its stack.
 const STACK: usize = crate::worker::STACK_BYTES;
 
 impl Buffer {
-    /// The one that a pointer is moved in or out of, from `from` to `to`.
+    /// Returns the buffer into or out of which a pointer is moved from `from` to `to`.
     pub(super) fn of_move(block: &Block, from: usize, to: usize) -> Option<Self> {
         let mut regions = block.grid().regions.iter().map(Self::from).filter(|buffer| buffer.contains(from));
         let first = regions.next();
@@ -26,7 +26,7 @@ impl Buffer {
         }
     }
 
-    /// The shared array that holds the host's `address`.
+    /// Returns the shared array that contains the host's `address`.
     fn of_shared(block: &Block, address: usize) -> Option<Self> {
         let arena = &block.context.arena;
         let base = arena.base().addr();
@@ -36,7 +36,7 @@ impl Buffer {
         Some(Self { space: Space::Shared, array, start, bytes, element })
     }
 
-    /// Why an access of `bytes` bytes at `address` is outside of it.
+    /// Returns the fault of an access of `bytes` bytes at `address`, which is outside of this buffer.
     fn fault(&self, address: usize, bytes: usize) -> FaultKind {
         let &Self { space, array, start, element, .. } = self;
         let len = self.bytes / element;
@@ -45,16 +45,17 @@ impl Buffer {
             let problem = PointerProblem::BeforeStart { array, elements, len };
             return FaultKind::Pointer(Box::new(PointerFault { address, bytes, problem }));
         }
-        // An access may begin in the last element and end beyond.
+        // An access may begin in the last element and end beyond it.
         let index = ((address - start) / element).max(len);
         FaultKind::OutOfBounds { space, array, element_type: None, index, len }
     }
 }
 
-/// Finds what an access goes to: memory of the launch, with the address there, or other memory of the process.
+/// Finds the target of an access. Returns its space and its address there for memory of the launch, or `None` for other
+/// memory of the process.
 ///
 /// # Errors
-/// Why it goes wrong.
+/// The fault, if the access is invalid.
 pub(super) fn find(
     block: &Block,
     (address, bytes, align): (usize, usize, usize),
@@ -100,7 +101,7 @@ fn misaligned(block: &Block, address: usize, align: usize) -> Box<FaultKind> {
     Box::new(FaultKind::Misaligned { space, element: place.map(Box::new), address, size: align })
 }
 
-/// The same for an address in nothing that the launch was given.
+/// Does the same for an address outside of the memory that was passed to the launch.
 fn elsewhere(block: &Block, address: usize, bytes: usize) -> Result<Option<(Space, usize)>, Box<FaultKind>> {
     let arena = &block.context.arena;
     let offset = address.wrapping_sub(arena.base().addr());
@@ -121,7 +122,7 @@ fn elsewhere(block: &Block, address: usize, bytes: usize) -> Result<Option<(Spac
     let pointer = |problem| Err(Box::new(FaultKind::Pointer(Box::new(PointerFault { address, bytes, problem }))));
     match known::look_up(address) {
         Some(Known::Live(start, len)) => {
-            // Beside what the launch was given of the buffer, the nearest part of that is meant.
+            // Near a part of a buffer that was passed to the launch, the nearest part is reported.
             let distance = |region: &&Region| {
                 let end = region.start.saturating_add(region.bytes);
                 if address < region.start { region.start - address } else { address - end }
@@ -150,7 +151,7 @@ fn elsewhere(block: &Block, address: usize, bytes: usize) -> Result<Option<(Spac
 #[inline(never)]
 pub(super) fn note_move(block: &Block, from: usize, to: usize) {
     let thread = block.thread().linear();
-    // Views may overlap: whichever holds both is meant.
+    // If views overlap, the one that contains both addresses is the origin.
     let origin = block.strays.origin(thread, from).or_else(|| Buffer::of_move(block, from, to));
     block.strays.note(thread, to, origin.filter(|origin| !origin.contains(to)));
 }

@@ -1,4 +1,12 @@
-//! A worker that runs all blocks of a grid at the same time, as a cooperative launch has them.
+//! A worker that runs all blocks of a grid at the same time, for cooperative launches.
+//!
+//! # Design
+//!
+//! One worker runs a cooperative launch. All blocks begin at once and keep their threads' stacks, so the number of
+//! blocks is limited: all threads together may take half of the process's stacks.
+//!
+//! A block runs until it waits for the grid or polls in vain. When all blocks wait, the watcher is told that each block
+//! now knows all that the others did, and they continue in the order of the grid.
 
 use super::{Outcome, Resident, VAIN_POLLS, VAIN_ROUNDS, VAIN_ROUNDS_WITH_HOLDS, Worker};
 use crate::block::context::BlockContext;
@@ -8,9 +16,9 @@ use crate::schedule::Schedule;
 /// The blocks of the grid.
 #[derive(Default)]
 struct Blocks {
-    /// Those that may go on.
+    /// The blocks that may continue.
     active: Vec<Resident>,
-    /// Those that wait at the barrier of the grid.
+    /// The blocks that wait at the barrier of the grid.
     waiting: Vec<Resident>,
     ended: u64,
 }
@@ -33,7 +41,7 @@ impl Worker<'_> {
                 break;
             }
             blocks.active.append(&mut blocks.waiting);
-            // As the grid has them: so the next round is in the same order, whoever came first to the barrier.
+            // Sorted by position, so that the next round has the same order, whichever block reached the barrier first.
             blocks.active.sort_by_key(|resident| resident.block.position());
             blocks.active.iter().for_each(|resident| resident.block.leave_grid_barrier());
             if let Some(watcher) = self.watcher {
@@ -45,8 +53,8 @@ impl Worker<'_> {
         self.give_up(&mut blocks.active);
     }
 
-    /// Runs the active blocks until each waits at the barrier of the grid or has ended. Gives false if one has faulted, or none
-    /// can go on.
+    /// Runs the active blocks until each waits at the barrier of the grid or has ended. Returns false if one has
+    /// faulted, or none can continue.
     fn run_to_barrier(&mut self, blocks: &mut Blocks) -> bool {
         let takes_turns = matches!(self.grid.schedule, Schedule::Interleaved(_));
         let mut chooser = Chooser::new(self.grid.schedule, u64::MAX);

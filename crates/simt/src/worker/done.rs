@@ -1,6 +1,6 @@
-//! What is counted of a launch while it runs.
+//! Counters of a running launch.
 
-/// What a worker has done.
+/// The counters of a worker.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Done {
     pub(crate) blocks: u64,
@@ -9,7 +9,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// Counts what another worker has done as well.
+    /// Adds the counters of another worker.
     pub(crate) fn add(&mut self, other: Self) {
         self.blocks += other.blocks;
         self.barriers += other.barriers;

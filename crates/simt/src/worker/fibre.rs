@@ -1,7 +1,8 @@
-//! Fibres: stacks of their own, on which simulated threads run.
+//! Fibres: stacks on which simulated threads run.
 //!
-//! A fibre runs threads one after the other. Only when a thread waits does it keep its fibre, and another fibre goes
-//! on with the next thread; so a kernel without barriers runs on one fibre, at the cost of one call per thread.
+//! A fibre runs threads one after the other. A thread keeps its fibre only while it waits, and another fibre then
+//! continues with the next thread. A kernel without barriers therefore runs on one fibre, at the cost of one call per
+//! thread.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -19,7 +20,7 @@ use crate::current::current;
 use crate::fault::FaultKind;
 use crate::panic::{Unwind, describe};
 
-/// Bytes of stack that a simulated thread has.
+/// The stack size of a simulated thread in bytes.
 pub(crate) const STACK_BYTES: usize = 128 * 1024;
 
 struct Fibre {
@@ -28,6 +29,8 @@ struct Fibre {
 }
 
 impl Fibre {
+    /// Makes a fibre with a new stack.
+    ///
     /// # Errors
     /// When the system has no memory for a stack.
     fn new(number: usize) -> io::Result<Self> {
@@ -51,16 +54,16 @@ impl Fibre {
 impl Drop for Fibre {
     fn drop(&mut self) {
         if self.is_idle && self.coroutine.started() {
-            // SAFETY: an idle fibre is suspended in `live`, outside of a kernel; no frame there owns anything.
+            // SAFETY: an idle fibre is suspended in `live`, outside of a kernel, where no frame owns a value.
             unsafe { self.coroutine.force_reset() };
         }
     }
 }
 
-/// What a fibre does all its life: runs threads of the current block.
+/// The main function of a fibre: runs threads of the current block.
 ///
-/// Inlined, so that the compiler sees that it never unwinds and leaves out the coroutine's own `catch_unwind`: each frame
-/// fewer under a waiting thread is less for the cache to hold.
+/// It is inlined, so that the compiler sees that it never unwinds and omits the coroutine's own `catch_unwind`. Fewer
+/// frames under a waiting thread take less space in the cache.
 #[inline(always)]
 fn live(yielder: &Yielder<(), Pause>) {
     while let Some(block) = current() {
@@ -68,7 +71,7 @@ fn live(yielder: &Yielder<(), Pause>) {
             if !payload.is::<Unwind>() {
                 record_panic(block, &*payload);
             }
-            // A payload may panic as it is dropped. What that panics with is not dropped at all.
+            // Dropping a payload may panic. The payload of that panic is not dropped.
             if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
                 std::mem::forget(second);
             }
@@ -83,31 +86,31 @@ fn record_panic(block: &Block, payload: &(dyn std::any::Any + Send)) {
     block.record(block.fault_of(block.thread(), location, FaultKind::Panic(message)));
 }
 
-/// Stacks of OS threads that have ended, for those that begin: a mapping of memory and its first use take longer than the
-/// threads of many a small launch.
+/// Stacks of OS threads that have ended, for new ones to reuse. Mapping a stack and using it for the first time takes
+/// longer than the threads of many a small launch.
 static SPARE: Mutex<Vec<DefaultStack>> = Mutex::new(Vec::new());
-/// The most of them.
+/// The maximum number of spare stacks.
 const MOST_SPARE: usize = 4096;
 
 fn spare() -> MutexGuard<'static, Vec<DefaultStack>> {
     SPARE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A stack that begins some cache lines further down than its neighbours, so that the innermost frames of many
-/// fibres do not all compete for the same lines of the cache.
+/// A stack that begins some cache lines below the start of its mapping. The innermost frames of many fibres then do not
+/// compete for the same cache lines.
 struct ColouredStack {
     inner: ManuallyDrop<DefaultStack>,
     colour: usize,
 }
 
 impl ColouredStack {
-    /// The distance between the tops of neighbouring stacks, modulo a page: more than the frames of a thread that
-    /// waits at a barrier take.
+    /// The distance between the starts of consecutive stacks, modulo a page. It is larger than the frames of a thread
+    /// that waits at a barrier.
     const STEP: usize = 7 * 64;
     const PAGE: usize = 4096;
 
-    /// One of those that have been taken of [`STACKS`], to which it goes back. No memory is mapped while there is a spare stack,
-    /// so that there are never more mappings than stacks that may be taken.
+    /// Makes a stack for a fibre, which the caller must have taken from [`STACKS`]; dropping it returns it there. A
+    /// spare stack is reused before memory is mapped, so that there are never more mappings than stacks in the budget.
     fn new(number: usize) -> io::Result<Self> {
         let colour = if cfg!(windows) { 0 } else { number * Self::STEP % Self::PAGE };
         let spare = spare().pop();
@@ -118,7 +121,7 @@ impl ColouredStack {
 
 impl Drop for ColouredStack {
     fn drop(&mut self) {
-        // SAFETY: nobody uses `inner` after this.
+        // SAFETY: `inner` is not used after this.
         let stack = unsafe { ManuallyDrop::take(&mut self.inner) };
         let mut spare = spare();
         // Windows moves a stack's guard page as the stack grows.
@@ -127,13 +130,13 @@ impl Drop for ColouredStack {
         } else {
             drop(stack);
         }
-        // Only now may somebody take one instead, and find it spare.
+        // Returned last, so that a thread that takes a stack of the budget finds this one spare.
         STACKS.give_back(1);
     }
 }
 
-// SAFETY: the stack is the inner one less `colour` bytes at its top, a multiple of 64 and so of the alignment that
-// stacks need. It keeps the guard page, and more than the least size.
+// SAFETY: the stack is the inner one without `colour` bytes at its top, a multiple of 64 and so of the required
+// alignment. It keeps the guard page and more than the minimum size.
 unsafe impl Stack for ColouredStack {
     #[inline]
     fn base(&self) -> StackPointer {
@@ -163,12 +166,12 @@ pub(crate) struct Fibres {
     fibres: Vec<Fibre>,
     trappable: Rc<Trappable>,
     idle: Vec<u32>,
-    /// Stacks that are promised for more fibres.
+    /// The number of stacks that are reserved for more fibres.
     promised: usize,
 }
 
 impl Fibres {
-    /// Takes an idle fibre, the one that ran last if there are several.
+    /// Takes an idle fibre: of several, the one that ran last.
     ///
     /// # Errors
     /// When the system has no memory for another stack.
@@ -180,8 +183,8 @@ impl Fibres {
         }
     }
 
-    /// Reserves stacks for `threads` threads of a helper, until the next [`shrink`](Self::shrink). Gives false if there are
-    /// not so many left.
+    /// Reserves stacks for `threads` threads of a helper, until the next [`shrink`](Self::shrink). Returns false if
+    /// there are not enough left.
     pub(crate) fn promise(&mut self, threads: usize) -> bool {
         let missing = threads.saturating_sub(self.fibres.len() + self.promised);
         let is_promised = STACKS.promise(missing);
@@ -197,7 +200,10 @@ impl Fibres {
             self.promised -= 1;
         } else {
             STACKS.take().map_err(|stacks| {
-                io::Error::new(io::ErrorKind::OutOfMemory, format!("{stacks} threads wait already, the most that can"))
+                io::Error::new(
+                    io::ErrorKind::OutOfMemory,
+                    format!("{stacks} threads already wait, which is the maximum"),
+                )
             })?;
         }
         let number = self.fibres.len();
@@ -207,7 +213,7 @@ impl Fibres {
         Ok(number as u32)
     }
 
-    /// Runs `fibre` until it pauses, for the block that is current.
+    /// Runs `fibre` until it pauses, for the current block.
     #[inline]
     pub(crate) fn resume(&mut self, fibre: u32) -> Pause {
         let pause = self.fibres[fibre as usize].resume();
@@ -217,7 +223,7 @@ impl Fibres {
         pause
     }
 
-    /// Replaces a fibre that a trap has ended by a new one, if the system has memory for that.
+    /// Replaces a fibre that a trap has ended by a new one, if the system has enough memory.
     #[cold]
     fn replace(&mut self, number: usize) -> bool {
         let fibre = STACKS.take().ok().and_then(|()| Fibre::new(number).ok());
@@ -228,12 +234,12 @@ impl Fibres {
         })
     }
 
-    /// The fibres, for a trap to end.
+    /// Returns the fibres for the trap handler.
     pub(super) fn trappable(&self) -> Rc<Trappable> {
         Rc::clone(&self.trappable)
     }
 
-    /// Gives all but `kept` fibres back to the system, and what was promised. All must be idle.
+    /// Frees all but `kept` fibres, and the reserved stacks. All fibres must be idle.
     pub(crate) fn shrink(&mut self, kept: usize) {
         STACKS.give_back(std::mem::take(&mut self.promised));
         if self.fibres.len() > kept {

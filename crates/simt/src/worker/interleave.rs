@@ -1,24 +1,24 @@
-//! A worker that runs several blocks by turns.
+//! A worker that runs several blocks in turns.
 
 use super::stacks::STACKS;
 use super::{KEPT, Outcome, Resident, Worker};
 use crate::order::Chooser;
 
-/// The most blocks that take turns, as long as none of them only polls.
+/// The maximum number of blocks that take turns, not counting those that only poll.
 const MAX_RESIDENT: usize = 8;
-/// One in so many turns goes to a block that only polls.
+/// One in this many turns goes to a block that only polls.
 const STALLED_SHARE: u32 = 8;
 
 /// The blocks that have begun.
 #[derive(Default)]
 struct Turns {
     active: Vec<Resident>,
-    /// Blocks that have only polled for long.
+    /// The blocks that have only polled for a long time.
     stalled: Vec<Resident>,
 }
 
 impl Worker<'_> {
-    /// Runs blocks until the grid has no more, or one has faulted. They take turns in a pseudo-random order.
+    /// Runs blocks, in turns in a pseudo-random order, until the grid has none left or one has faulted.
     pub(crate) fn run_interleaved(&mut self) {
         let mut chooser = Chooser::new(self.grid.schedule, u64::MAX);
         let mut turns = Turns::default();
@@ -27,7 +27,7 @@ impl Worker<'_> {
         loop {
             self.fill(&mut turns.active, &mut spare);
             if turns.active.is_empty() {
-                // No other block will come, and those that there are wait for each other.
+                // No further block will come, and the remaining ones wait for each other.
                 self.finish(&mut turns.stalled);
                 break;
             }
@@ -60,10 +60,10 @@ impl Worker<'_> {
         }
     }
 
-    /// Begins blocks, as many as may take turns.
+    /// Starts blocks until the maximum number takes turns.
     fn fill(&mut self, active: &mut Vec<Resident>, spare: &mut Vec<Resident>) {
         let threads = self.grid.config.block.count() as usize;
-        // The fibres of all of them can be kept for the next launch.
+        // Limited so that the fibres of all blocks can be kept for the next launch.
         let most = (KEPT.min(STACKS.half()) / threads).clamp(1, MAX_RESIDENT);
         while active.len() < most {
             let Some(position) = self.grid.take(self.number) else { return };

@@ -1,4 +1,4 @@
-//! A worker: one OS thread that runs blocks, one at a time, until the grid has no more.
+//! A worker: one OS thread that runs blocks, one at a time, until the grid has none left.
 
 mod cooperative;
 mod done;
@@ -28,24 +28,26 @@ use crate::schedule::Schedule;
 use crate::source::SourceLocation;
 use crate::watch::Watcher;
 
-/// After this many polls without other progress, a block counts as waiting for another block, which another OS thread may be
-/// running.
+/// The number of polls without progress after which a block counts as waiting for another block, which another OS
+/// thread may be running.
 const PATIENCE: u64 = 4096;
-/// The same where no other OS thread runs a block: what a thread polls cannot change before another block has its turn.
+/// The same number if no other OS thread runs a block: the polled value then only changes when another block has its
+/// turn.
 const PATIENCE_ALONE: u64 = 8;
-/// After this many rounds over all stalled blocks, and this many polls, without progress, the launch counts as deadlocked.
+/// The numbers of rounds over all stalled blocks, and of polls, without progress after which a launch counts as
+/// deadlocked.
 pub(crate) const VAIN_ROUNDS: u64 = 64;
 pub(crate) const VAIN_POLLS: u64 = 1 << 20;
-/// After this many rounds over all stalled blocks without progress, a hold ends.
+/// The number of rounds over all stalled blocks without progress after which a hold ends.
 pub(crate) const VAIN_ROUNDS_WITH_HOLDS: u64 = 2;
-/// The most fibres that an OS thread keeps for the next launch.
+/// The maximum number of fibres that an OS thread keeps for the next launch.
 pub(crate) const KEPT: usize = 4096;
-/// The most fibres that it keeps when more than half of the process's stacks are taken.
+/// The same maximum when more than half of the process's stacks are in use.
 const KEPT_WHEN_SCARCE: usize = 128;
-/// No fibre.
+/// The value for no fibre.
 const NONE: u32 = u32::MAX;
 
-/// What an OS thread keeps from one launch to the next.
+/// The parts that an OS thread reuses in its next launch.
 #[derive(Default)]
 struct Cache {
     fibres: Fibres,
@@ -60,23 +62,23 @@ thread_local! {
 pub(crate) struct Resident {
     /// Shared with the frames of its threads, which refer to it while they wait.
     pub(crate) block: Rc<Block>,
-    /// The fibre of each thread that waits, `NONE` for others.
+    /// The fibre of each waiting thread, `NONE` for other threads.
     fibres: Box<[u32]>,
-    /// Polls since the block last did anything else, over all its turns.
+    /// The number of polls since the block last made progress, over all its turns.
     pub(crate) vain_polls: u64,
     progress: u64,
 }
 
-/// Why a block does not go on.
+/// The reason why a block stops running.
 pub(crate) enum Outcome {
     Finished,
-    /// It is the turn of another block.
+    /// Another block has its turn.
     Preempted,
-    /// All threads that could run poll.
+    /// All runnable threads poll.
     Stalled,
     /// All threads wait at a barrier of the grid.
     AtGridBarrier,
-    /// Ended early, its threads unwound.
+    /// The block ended early, and its threads were unwound.
     Failed,
 }
 
@@ -91,12 +93,12 @@ impl Cache {
     }
 }
 
-/// Runs blocks of `grid` on the calling OS thread, as worker number `number`, until there are no more.
+/// Runs blocks of `grid` on the calling OS thread, as worker `number`, until there are none left.
 pub(crate) fn work(grid: &Grid<'_>, entry: &Entry<'_>, watcher: Option<&dyn Watcher>, number: usize) -> Done {
     work_in(Cache::of_this_thread(), grid, entry, watcher, number)
 }
 
-/// The same on a helper, which does nothing if there are no stacks for the threads of a block.
+/// Like [`work`], on a helper thread. Does nothing if there are no stacks for the threads of a block.
 pub(crate) fn work_as_helper(grid: &Grid<'_>, entry: &Entry<'_>, number: usize) -> Done {
     let mut cache = Cache::of_this_thread();
     if !cache.fibres.promise(grid.config.block.count() as usize) {
@@ -125,14 +127,14 @@ fn work_in(
     drop(presence);
     drop(trapping);
     let Worker { mut cache, done, .. } = worker;
-    // Half of all stacks may be idle between launches, as long as there are not many launches at once.
+    // Half of all stacks may be idle between launches, unless many launches run at once.
     let kept = (STACKS.half() / grid.workers()).min(STACKS.kept(KEPT, KEPT_WHEN_SCARCE));
     cache.fibres.shrink(kept);
     cache.keep();
     done
 }
 
-/// Tells the grid that a worker takes part, and that it has left, whatever happens.
+/// Registers a worker with the grid, and unregisters it when dropped, also in a panic.
 struct Presence<'a> {
     grid: &'a Grid<'a>,
     number: usize,
@@ -185,7 +187,7 @@ impl Worker<'_> {
         }
     }
 
-    /// How often threads of a block poll in vain before it is another block's turn.
+    /// Returns the number of polls without progress before another block has its turn.
     pub(crate) fn patience(&self) -> u64 {
         if self.grid.is_sequential() { PATIENCE_ALONE } else { PATIENCE }
     }
@@ -204,8 +206,8 @@ impl Worker<'_> {
         self.cache.parts.extend(Rc::into_inner(resident.block).map(Block::into_parts));
     }
 
-    /// Lets the stalled blocks look whether they can go on, the latest first: in a chain in which each block waits
-    /// for the one before, in either order of the blocks, one pass is enough.
+    /// Runs the stalled blocks to see if they can continue, the latest first. If each block of a chain waits for the
+    /// previous one, one pass is enough, in either order of the blocks.
     fn retry(&mut self, stalled: &mut Vec<Resident>) {
         for index in (0..stalled.len()).rev() {
             if !matches!(self.run_alone(&mut stalled[index], 1), Outcome::Stalled) {
@@ -215,10 +217,10 @@ impl Worker<'_> {
         }
     }
 
-    /// All blocks have been taken: goes on with the stalled ones until they are done, or no block of the grid can
-    /// go on.
+    /// Runs the stalled blocks, after all others have been taken, until they are done or no block of the grid can
+    /// continue.
     pub(crate) fn finish(&mut self, stalled: &mut Vec<Resident>) {
-        // What this worker's blocks have written may let others go on.
+        // The writes of this worker's blocks may let other blocks continue.
         self.grid.note_activity();
         let mut since = self.grid.activity();
         let (mut rounds, mut polls) = (0, 0);
@@ -256,7 +258,7 @@ impl Worker<'_> {
         }
     }
 
-    /// As [`Worker::advance`], while no other block has a turn.
+    /// Like [`Worker::advance`], while no other block has a turn.
     pub(crate) fn run_alone(&mut self, resident: &mut Resident, patience: u64) -> Outcome {
         loop {
             match self.advance(resident, patience) {
@@ -266,7 +268,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Runs the block until it is done, or has polled `patience` times in vain, or another block is to go on.
+    /// Runs the block until it is done, has polled `patience` times without progress, or yields to another block.
     pub(crate) fn advance(&mut self, resident: &mut Resident, patience: u64) -> Outcome {
         let mut vain_polls = 0;
         loop {
@@ -309,8 +311,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Runs pending threads until there are none, or the block is abandoned, or another block is to go on; only then
-    /// gives `Leaving`.
+    /// Runs pending threads until there are none left, the block ends early, or it yields to another block. Returns
+    /// `Leaving` only in the last case.
     fn run_pending(&mut self, resident: &mut Resident) -> Pause {
         with_slot(|slot| self.run_pending_in(slot, resident))
     }
@@ -351,7 +353,7 @@ impl Worker<'_> {
         Pause::Idle
     }
 
-    /// Ends the block: its waiting threads unwind, so that what they own is dropped.
+    /// Ends the block early: its waiting threads unwind, so that their values are dropped.
     #[cold]
     fn abandon(&mut self, resident: &mut Resident) -> Outcome {
         let Resident { block, fibres, .. } = resident;
@@ -361,7 +363,7 @@ impl Worker<'_> {
             let fibre = std::mem::replace(waiting, NONE);
             // A thread that catches its unwinding is unwound again wherever it waits next.
             while with_slot(|slot| slot.run_as(block, || pool.resume(fibre))) != Pause::Idle {}
-            // The block has its fault already.
+            // The block already has a fault.
             trap::take();
         }
         guard::end_block(block);
@@ -374,7 +376,7 @@ impl Worker<'_> {
     }
 }
 
-/// Ends the block with a fault if its current thread was ended by a trap.
+/// Ends the block with a fault if a trap has ended its current thread.
 fn record_trap(block: &Block) {
     if let Some(trap) = trap::take() {
         let thread = block.thread();

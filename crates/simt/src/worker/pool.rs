@@ -1,4 +1,4 @@
-//! The worker pool: several workers run the blocks of one grid, the thread that launches and helpers from the pool.
+//! The worker pool. The launching thread and helpers from the pool run the blocks of one grid.
 
 use std::ptr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,8 +9,8 @@ use super::{Done, work, work_as_helper};
 use crate::block::Entry;
 use crate::grid::Grid;
 
-/// A launch that helpers may join. A small launch is over before a sleeping helper has woken up, and is not to wait
-/// for it: so a helper comes through a gate, which is closed when the launching thread has found no more blocks.
+/// A launch that helpers may join. A small launch ends before a sleeping helper wakes up, and must not wait for it.
+/// Helpers therefore enter through a gate, which the launching thread closes when no blocks are left.
 struct Invitation {
     grid: *const Grid<'static>,
     entry: *const Entry<'static>,
@@ -21,17 +21,18 @@ struct Invitation {
 #[derive(Default)]
 struct Gate {
     is_closed: bool,
-    /// Helpers that have come in.
+    /// The number of helpers that have entered.
     entered: usize,
-    /// Helpers that are in.
+    /// The number of helpers that are inside.
     inside: usize,
     done: Done,
 }
 
-// SAFETY: the pointers are used by helpers inside the gate alone, while what they point to is alive (see
-// `work_together`); `Grid` and `Entry` are `Sync`.
+// SAFETY: only helpers inside the gate use the pointers, while their targets are alive (see `work_together`). `Grid`
+// and `Entry` are `Sync`.
 unsafe impl Send for Invitation {}
-// SAFETY: as above.
+// SAFETY: only helpers inside the gate use the pointers, while their targets are alive, and `Grid` and `Entry` are
+// `Sync`.
 unsafe impl Sync for Invitation {}
 
 impl Invitation {
@@ -39,7 +40,7 @@ impl Invitation {
         self.gate.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// On a helper: works on the grid, unless the launch is over.
+    /// Runs on a helper: works on the grid, unless the launch has ended.
     fn accept(&self) {
         let number = {
             let mut gate = self.gate();
@@ -51,13 +52,13 @@ impl Invitation {
             gate.entered
         };
         let leaving = Leaving(self);
-        // SAFETY: this helper is inside the gate, so `work_together` has not returned, and grid and entry live.
+        // SAFETY: this helper is inside the gate, so `work_together` has not returned, and grid and entry are alive.
         let done = unsafe { work_as_helper(&*self.grid, &*self.entry, number) };
         self.gate().done.add(done);
         drop(leaving);
     }
 
-    /// Lets nobody in any more, and waits for those inside.
+    /// Closes the gate, and waits for the helpers inside.
     fn close(&self) -> Done {
         let mut gate = self.gate();
         gate.is_closed = true;
@@ -68,7 +69,7 @@ impl Invitation {
     }
 }
 
-/// Takes a helper out of the gate, whatever happens.
+/// Removes a helper from the gate when dropped, also in a panic.
 struct Leaving<'a>(&'a Invitation);
 
 impl Drop for Leaving<'_> {
@@ -78,7 +79,7 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// Closes the gate, whatever happens.
+/// Closes the gate when dropped, also in a panic.
 struct Closing<'a>(&'a Invitation);
 
 impl Drop for Closing<'_> {
@@ -87,12 +88,12 @@ impl Drop for Closing<'_> {
     }
 }
 
-/// Runs `grid` on this OS thread and up to `helpers` of the pool's.
+/// Runs `grid` on this OS thread and up to `helpers` threads of the pool.
 pub(crate) fn work_together(pool: &ThreadPool, grid: &Grid<'_>, entry: &Entry<'_>, helpers: usize) -> Done {
     let invitation = Arc::new(Invitation {
         grid: ptr::from_ref(grid).cast(),
-        // SAFETY: only the lifetime changes. The pointer is used by helpers inside the gate alone, and this function
-        // does not end, not even by a panic, before the gate is closed and nobody is inside.
+        // SAFETY: only the lifetime changes. Only helpers inside the gate use the pointer, and this function does not
+        // end, even by a panic, before the gate is closed and no helper is inside.
         entry: unsafe { std::mem::transmute::<*const Entry<'_>, *const Entry<'static>>(entry) },
         gate: Mutex::default(),
         left: Condvar::new(),

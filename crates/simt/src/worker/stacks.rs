@@ -1,20 +1,26 @@
-//! How many stacks a process has, and which threads may take more.
+//! The budget of stacks of a process.
+//!
+//! # Design
+//!
+//! The system limits a process's mappings, and so its stacks. Helpers take their stacks from the first three quarters
+//! before they join a launch; a helper that gets none does not join. The last quarter is for OS threads that launch.
+//! Many launches at once therefore do not fail for lack of each other's helpers.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Stacks that there may be where the system does not tell.
+/// The budget if the system's limit is unknown.
 const DEFAULT_BUDGET: usize = 28_000;
-/// The most stacks that there ever are: each takes some 8 KiB once a thread has run on it.
+/// The maximum budget: each stack takes about 8 KiB after a thread has run on it.
 const MAX_BUDGET: usize = 1 << 16;
-/// Mappings that are left to the rest of the process.
+/// The number of mappings that are left to the rest of the process.
 const OTHER_MAPPINGS: usize = 8192;
 
-/// Those of this process.
+/// The stacks of this process.
 pub(crate) static STACKS: LazyLock<Stacks> = LazyLock::new(|| Stacks::new(budget()));
 
-/// How many stacks the process may have. Linux limits the mappings of a process, of which a stack is two, with its
-/// guard page. Other parts of the process fail when there are none left, so the simulator stays away from the limit.
+/// Returns the number of stacks that the process may have. Linux limits the mappings of a process, and a stack with its
+/// guard page has two. Other parts of the process would fail at the limit, so the simulator stays below it.
 fn budget() -> usize {
     let limit = std::fs::read_to_string("/proc/sys/vm/max_map_count").ok();
     let limit = limit.and_then(|text| text.trim().parse::<usize>().ok());
@@ -23,11 +29,12 @@ fn budget() -> usize {
 
 /// Counts stacks against a budget.
 ///
-/// A process may simulate many launches at once, each with helpers for every core. The last quarter of all stacks is for the
-/// OS threads that launch: helpers for whom there are no others stay away, and the launch goes on without them.
+/// A process may simulate many launches at once, each with helpers for every core. The last quarter of the budget is
+/// reserved for the launching OS threads. If nothing else is left, helpers do not start, and the launch continues
+/// without them.
 pub(crate) struct Stacks {
     budget: usize,
-    /// Those there are, and those that helpers have been promised.
+    /// The number of existing stacks and of those reserved for helpers.
     taken: AtomicUsize,
 }
 
@@ -36,25 +43,26 @@ impl Stacks {
         Self { budget, taken: AtomicUsize::new(0) }
     }
 
-    /// Half of all.
+    /// Returns half of the budget.
     pub(crate) fn half(&self) -> usize {
         self.budget / 2
     }
 
-    /// What helpers may have, together with everybody else.
+    /// Returns the number of stacks up to which helpers may take more.
     fn for_helpers(&self) -> usize {
         self.budget / 4 * 3
     }
 
-    /// Takes a stack, which is to be given back.
+    /// Takes a stack, which must be given back.
     ///
     /// # Errors
-    /// If all have been taken: their number.
+    /// The number of stacks, if all have been taken.
     pub(crate) fn take(&self) -> Result<(), usize> {
         self.take_up_to(self.budget, 1)
     }
 
-    /// Takes `count` stacks for a helper, which are to be given back. Gives whether there are so many for helpers.
+    /// Reserves `count` stacks for a helper, which must be given back. Returns false if there are not enough left for
+    /// helpers.
     pub(crate) fn promise(&self, count: usize) -> bool {
         self.take_up_to(self.for_helpers(), count).is_ok()
     }
@@ -68,8 +76,8 @@ impl Stacks {
         self.taken.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// How many of its idle stacks an OS thread may keep for the next launch: `many`, `few` if more than half of all are
-    /// taken, or none if there are none left for helpers.
+    /// Returns the number of idle stacks that an OS thread may keep for the next launch: `many`; `few` if more than
+    /// half of the budget is taken; or none if none is left for helpers.
     pub(crate) fn kept(&self, many: usize, few: usize) -> usize {
         match self.taken.load(Ordering::Relaxed) {
             taken if taken <= self.half() => many,
@@ -98,7 +106,7 @@ mod tests {
         assert!(!stacks.promise(1));
         assert!((0..1024).all(|_| stacks.take().is_ok()));
         assert_eq!(stacks.take(), Err(4096));
-        // What those who launch have taken, helpers cannot have either.
+        // Stacks of launching threads are not available to helpers.
         stacks.give_back(1024);
         stacks.give_back(1024);
         assert!(stacks.promise(1023) && !stacks.promise(2) && stacks.promise(1));

@@ -1,10 +1,10 @@
-//! What would end the process from within a simulated thread: memory faults that the processor finds (unreported accesses to
-//! where there is no memory, and stack overflows), and aborts, by which a panic ends that must not unwind, as rustc's own
-//! checks of pointers do.
+//! Traps: events that would end the process from a simulated thread. These are memory faults that the processor finds
+//! (unreported accesses to unmapped memory, and stack overflows), and aborts. A panic that must not unwind aborts, such
+//! as those of rustc's own checks of pointers.
 //!
-//! The system reports them by a signal. If it comes from a simulated thread, the handler ends that thread's fibre at once: what is
-//! on its stack is forgotten without being dropped, and the worker goes on as if the fibre had returned, and finds a [`Trap`].
-//! Any other signal goes to the handler that was there before.
+//! The system reports them by a signal. If it comes from a simulated thread, the handler ends that thread's fibre at
+//! once. The values on its stack are not dropped. The worker continues as if the fibre had returned, and finds a
+//! [`Trap`]. Any other signal is passed to the previous handler.
 
 use std::cell::{Cell, RefCell};
 use std::ptr;
@@ -13,23 +13,23 @@ use corosensei::trap::CoroutineTrapHandler;
 
 use crate::panic;
 
-/// What a thread ended by.
+/// The event that ended a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trap {
     /// An access at this address.
     Access(usize),
-    /// The stack was too small.
+    /// A stack overflow.
     StackOverflow,
     /// A call of `abort`.
     Abort,
 }
 
-/// The fibres of an OS thread, which the handler ends.
+/// The fibres of an OS thread, which the handler can end.
 #[derive(Default)]
 pub(super) struct Trappable(RefCell<Vec<CoroutineTrapHandler<()>>>);
 
 impl Trappable {
-    /// Sets the fibre with this number, one of those there are or the next.
+    /// Sets the fibre with this number, which must be an existing or the next one.
     pub(super) fn set(&self, number: usize, fibre: CoroutineTrapHandler<()>) {
         let mut fibres = self.0.borrow_mut();
         match fibres.get_mut(number) {
@@ -38,19 +38,19 @@ impl Trappable {
         }
     }
 
-    /// Forgets all but the first `kept`.
+    /// Removes all but the first `kept` fibres.
     pub(super) fn truncate(&self, kept: usize) {
         self.0.borrow_mut().truncate(kept);
     }
 }
 
 thread_local! {
-    /// The fibres of the launch that the OS thread works for.
+    /// The fibres of the launch on which the OS thread works.
     static FIBRES: Cell<*const Trappable> = const { Cell::new(ptr::null()) };
     static TRAP: Cell<Option<Trap>> = const { Cell::new(None) };
 }
 
-/// What the fibre that ran last has ended by, if not by itself.
+/// Takes the trap that has ended the last fibre, if any.
 pub(super) fn take() -> Option<Trap> {
     let trap = TRAP.take();
     if trap == Some(Trap::Abort) {
@@ -59,11 +59,11 @@ pub(super) fn take() -> Option<Trap> {
     trap
 }
 
-/// The OS thread runs `fibres`, as long as it lives.
+/// Marks that the OS thread runs `fibres` while the value lives.
 pub(super) struct Trapping;
 
 impl Trapping {
-    /// `fibres` must be there until it is dropped.
+    /// `fibres` must live until the result is dropped.
     pub(super) fn begin(fibres: &Trappable) -> Self {
         FIBRES.set(fibres);
         Self
@@ -76,7 +76,7 @@ impl Drop for Trapping {
     }
 }
 
-/// Installs the handler, once for the process.
+/// Installs the handler, once per process.
 pub(crate) fn install() {
     handler::install();
 }
@@ -96,7 +96,7 @@ mod handler {
 
     const SIGNALS: [c_int; 4] = [SIGSEGV, SIGBUS, SIGABRT, SIGTRAP];
 
-    /// What was there before, for each of the signals.
+    /// The previous action for each of the signals.
     static PREVIOUS: [OnceLock<sigaction>; SIGNALS.len()] = [const { OnceLock::new() }; SIGNALS.len()];
 
     pub(super) fn install() {
@@ -104,7 +104,7 @@ mod handler {
         INSTALLED.call_once(|| {
             for (signal, previous) in SIGNALS.into_iter().zip(&PREVIOUS) {
                 let mut old = MaybeUninit::<sigaction>::zeroed();
-                // SAFETY: asks for what is there; of plain data, zeros are values.
+                // SAFETY: the call only reads the current action, and zeros are a valid `sigaction`.
                 let old = unsafe {
                     sigaction(signal, ptr::null(), old.as_mut_ptr());
                     old.assume_init()
@@ -113,27 +113,27 @@ mod handler {
                 let mut new = old;
                 new.sa_sigaction = handle as *const () as usize;
                 new.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-                // SAFETY: the handler is one that takes information.
+                // SAFETY: `handle` has the signature that `SA_SIGINFO` requires.
                 unsafe { sigaction(signal, &raw const new, ptr::null_mut()) };
             }
         });
     }
 
     extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-        // SAFETY: the system passes both, for the time of this call.
+        // SAFETY: the system passes pointers that are valid during this call.
         if !unsafe { go_on(signal, info, context.cast()) || end_fibre(signal, info, context.cast()) } {
-            // SAFETY: as above.
+            // SAFETY: the system passes pointers that are valid during this call.
             unsafe { pass_on(signal, info, context) };
         }
     }
 
-    /// Has an access of memory that the guard has closed go on, and close it again after one step. Gives false if the signal is
-    /// of something else.
+    /// Lets an access to memory that the guard has closed execute, in a single step, after which the guard closes it
+    /// again. Returns false if the signal has another cause.
     ///
     /// # Safety
-    /// The arguments must be a handler's.
+    /// The arguments must be those of a signal handler.
     unsafe fn go_on(signal: c_int, info: *mut siginfo_t, context: *mut ucontext_t) -> bool {
-        // SAFETY: the caller's word; of these signals, the first has an address.
+        // SAFETY: the caller guarantees a handler's arguments; SIGSEGV has an address.
         let steps_on = unsafe {
             match signal {
                 SIGSEGV if is_own(signal, info) => guard::let_pass((*info).si_addr().addr(), is_write(context)),
@@ -142,41 +142,42 @@ mod handler {
             }
         };
         if let Some(steps_on) = steps_on {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller guarantees a handler's context.
             unsafe { set_stepping(context, steps_on) };
         }
         steps_on.is_some()
     }
 
-    /// Has the simulated thread that the signal comes from end. Gives false if it comes from none.
+    /// Ends the simulated thread from which the signal comes. Returns false if it does not come from one.
     ///
     /// # Safety
-    /// The arguments must be a handler's.
+    /// The arguments must be those of a signal handler.
     unsafe fn end_fibre(signal: c_int, info: *mut siginfo_t, context: *mut ucontext_t) -> bool {
         let fibres = FIBRES.get();
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees a handler's arguments.
         if signal == SIGTRAP || fibres.is_null() || !is_simulated() || !unsafe { is_own(signal, info) } {
             return false;
         }
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees a handler's context.
         let stack = unsafe { stack_pointer(context) };
-        // SAFETY: `Trapping` keeps the pointer for as long as the fibres are there.
+        // SAFETY: `Trapping` resets the pointer before the fibres are dropped.
         let Ok(fibres) = unsafe { &*fibres }.0.try_borrow() else { return false };
         let Some(fibre) = fibres.iter().find(|fibre| fibre.stack_ptr_in_bounds(stack)) else { return false };
         TRAP.set(Some(if signal == SIGABRT {
             Trap::Abort
         } else {
-            // SAFETY: the caller's word; both other signals have an address.
+            // SAFETY: the caller guarantees a handler's arguments; both other signals have an address.
             let address = unsafe { (*info).si_addr().addr() };
-            // A stack ends where it has no memory: there both are near to each other, and no thread has anything else.
+            // Below the end of a stack there is an unmapped page, which no other data uses: there both are close
+            // together.
             if address.abs_diff(stack) < STACK_BYTES { Trap::StackOverflow } else { Trap::Access(address) }
         }));
-        // SAFETY: the fibre runs, as its stack is in use. What it leaves undone is a kernel's thread, whose block ends with a
-        // fault: nothing of the simulator's is on its way there, as it accesses no memory that it has not got, and does not
-        // abort. While `abort` raises its signal it holds nothing.
+        // SAFETY: the fibre is running, because its stack is in use. Only a kernel's thread is cut off, whose block
+        // ends with a fault. The simulator's own code is not interrupted there: it makes no invalid access and does not
+        // abort. `abort` holds no lock while it raises its signal.
         let registers = unsafe { fibre.setup_trap_handler(|| ()) };
         guard::step();
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees a handler's context.
         unsafe {
             set_stepping(context, false);
             set_registers(context, &registers);
@@ -184,12 +185,12 @@ mod handler {
         true
     }
 
-    /// Whether the signal is the doing of the thread that it meets: what somebody sends it has no address.
+    /// Returns true if the thread that receives the signal has caused it. A signal that was sent has no address.
     ///
     /// # Safety
-    /// The arguments must be a handler's.
+    /// The arguments must be those of a signal handler.
     unsafe fn is_own(signal: c_int, info: *const siginfo_t) -> bool {
-        // SAFETY: the caller's word; the process that a signal comes from stands in each that is sent.
+        // SAFETY: the caller guarantees a handler's arguments; a signal that was sent has the sender's process id.
         unsafe {
             if signal == SIGABRT {
                 (*info).si_code == libc::SI_TKILL && (*info).si_pid() == libc::getpid()
@@ -199,72 +200,78 @@ mod handler {
         }
     }
 
+    /// Passes a signal to the previous handler.
+    ///
     /// # Safety
-    /// The arguments must be a handler's.
+    /// The arguments must be those of a signal handler.
     unsafe fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         let previous = SIGNALS.iter().position(|&known| known == signal).and_then(|index| PREVIOUS[index].get());
         let handler = previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction);
         if signal == SIGABRT && handler == libc::SIG_IGN {
-            // As before; `abort` itself goes on to end the process.
+            // Ignored as before; `abort` itself then ends the process.
         } else if matches!(signal, SIGABRT | SIGTRAP) && handler == libc::SIG_DFL {
-            // Somebody may have sent it, or it may be of an instruction that is done: it would not come again.
-            // SAFETY: sets what the system has for a signal that nobody handles, and sends it to this thread.
+            // The signal may have been sent, or belong to a completed instruction, so it would not come again.
+            // SAFETY: sets the default action, and sends the signal to this thread.
             unsafe {
                 libc::signal(signal, libc::SIG_DFL);
                 libc::raise(signal);
             }
         } else if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
-            // What is at fault runs again, and ends the process as it would have without us.
-            // SAFETY: sets what the system has for a signal that nobody handles.
+            // The faulting instruction runs again, and ends the process as it would have without this handler.
+            // SAFETY: sets the default action of the signal.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         } else if previous.is_some_and(|previous| previous.sa_flags & libc::SA_SIGINFO != 0) {
-            // SAFETY: who installed it said that it takes these.
+            // SAFETY: the handler was installed with `SA_SIGINFO`, so it has these parameters.
             let handler =
                 unsafe { std::mem::transmute::<usize, extern "C" fn(c_int, *mut siginfo_t, *mut c_void)>(handler) };
             handler(signal, info, context);
         } else {
-            // SAFETY: as above.
+            // SAFETY: the handler was installed without `SA_SIGINFO`, so it has this parameter.
             let handler = unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(handler) };
             handler(signal);
         }
     }
 
+    /// Returns the stack pointer of the interrupted code.
+    ///
     /// # Safety
     /// The context must be that of a signal.
     #[cfg(target_arch = "x86_64")]
     unsafe fn stack_pointer(context: *const ucontext_t) -> usize {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees a signal's context.
         unsafe { (*context).uc_mcontext.gregs[libc::REG_RSP as usize] as usize }
     }
 
-    /// Whether the fault is one of an access that writes.
+    /// Returns true if a write has caused the fault.
     ///
     /// # Safety
     /// The context must be that of a memory fault.
     #[cfg(target_arch = "x86_64")]
     unsafe fn is_write(context: *const ucontext_t) -> bool {
         const WRITES: i64 = 1 << 1;
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees a signal's context.
         unsafe { (*context).uc_mcontext.gregs[libc::REG_ERR as usize] & WRITES != 0 }
     }
 
-    /// Has the processor send SIGTRAP after one step, or not.
+    /// Makes the processor raise SIGTRAP after one instruction, or stops that.
     ///
     /// # Safety
     /// The context must be that of a signal.
     #[cfg(target_arch = "x86_64")]
     unsafe fn set_stepping(context: *mut ucontext_t, is_on: bool) {
         const TRAP_FLAG: i64 = 1 << 8;
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees a signal's context.
         let flags = unsafe { &mut (*context).uc_mcontext.gregs[libc::REG_EFL as usize] };
         *flags = if is_on { *flags | TRAP_FLAG } else { *flags & !TRAP_FLAG };
     }
 
+    /// Sets the registers with which the interrupted code continues.
+    ///
     /// # Safety
     /// The context must be that of a signal.
     #[cfg(target_arch = "x86_64")]
     unsafe fn set_registers(context: *mut ucontext_t, registers: &corosensei::trap::TrapHandlerRegs) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees a signal's context.
         let all = unsafe { &mut (*context).uc_mcontext.gregs };
         for (register, value) in [
             (libc::REG_RIP, registers.rip),
@@ -277,6 +284,8 @@ mod handler {
         }
     }
 
+    /// Returns false: nothing is guarded on this architecture.
+    ///
     /// # Safety
     /// The context must be that of a signal.
     #[cfg(target_arch = "aarch64")]
@@ -284,26 +293,30 @@ mod handler {
         false
     }
 
-    /// Nothing is guarded here.
+    /// Does nothing: nothing is guarded on this architecture.
     ///
     /// # Safety
     /// The context must be that of a signal.
     #[cfg(target_arch = "aarch64")]
     unsafe fn set_stepping(_context: *mut ucontext_t, _is_on: bool) {}
 
+    /// Returns the stack pointer of the interrupted code.
+    ///
     /// # Safety
     /// The context must be that of a signal.
     #[cfg(target_arch = "aarch64")]
     unsafe fn stack_pointer(context: *const ucontext_t) -> usize {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees a signal's context.
         unsafe { (*context).uc_mcontext.sp as usize }
     }
 
+    /// Sets the registers with which the interrupted code continues.
+    ///
     /// # Safety
     /// The context must be that of a signal.
     #[cfg(target_arch = "aarch64")]
     unsafe fn set_registers(context: *mut ucontext_t, registers: &corosensei::trap::TrapHandlerRegs) {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees a signal's context.
         let all = unsafe { &mut (*context).uc_mcontext };
         all.pc = registers.pc;
         all.sp = registers.sp;

@@ -157,7 +157,7 @@ fn all_of_the_limit_can_be_used_and_no_more() {
         let fault = launch(dynamic, 48 * 1024 + 1).unwrap_err();
         let (needed, limit) = (48 * 1024 + 1, 48 * 1024);
         assert_eq!(fault.kind, FaultKind::StaticSharedMemory { needed, limit });
-        assert!(fault.to_string().contains("take 49153 bytes, of which GPUs give it 49152"), "{fault}");
+        assert!(fault.to_string().contains("need 49153 bytes, and 49152 are allowed"), "{fault}");
     }
     let config = LaunchConfig::new(1, 1).shared_bytes(LIMIT as u32 + 1);
     let fault = simulator.launch(&KERNEL, config, || {}).unwrap_err();

@@ -261,5 +261,5 @@ fn a_read_where_a_copy_is_under_way_says_so() {
     let FaultKind::Uninitialised { copy: Some(copy), .. } = &fault.kind else { panic!("{fault}") };
     assert_eq!((copy.location.line, Some(copy.thread)), (line, fault.thread), "{fault}");
     let text = fault.to_string();
-    assert!(text.contains("an asynchronous copy is under way"), "{text}");
+    assert!(text.contains("began an asynchronous copy at"), "{text}");
 }

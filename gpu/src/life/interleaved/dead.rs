@@ -1,4 +1,9 @@
 //! Masks that keep cells dead beyond the edges of a bounded plane, while a launch advances the margins like cells.
+//!
+//! # Design
+//!
+//! A cell beyond a dead edge could come to life in a margin. Strips that reach such an edge are advanced by another
+//! instance of the same code, which masks the margin in each generation.
 
 use cuda_std::bits::lop3;
 

@@ -1,5 +1,18 @@
 //! The margins beyond the edges of a board. A kernel writes them to the board's memory before each launch that reads
 //! them.
+//!
+//! # Design
+//!
+//! No other kernel knows what lies beyond a board's edges. The board decides who provides the margins:
+//!
+//! - Where a torus continues in whole vectors and in whole rows of the next fold (`has_whole_margins`),
+//!   `life_streaming_torus` reads the margins from there and nothing is written first.
+//! - `life_edges` writes the margins of all other tori without a shift before each launch.
+//! - `life_edges_of` does so for all other bounded grids. It takes the topology ([`Surface`]) and looks cells up one by
+//!   one.
+//!
+//! Margins that are rotated or mirrored copies are right for all generations of a launch, because rules that count
+//! neighbours have no direction.
 
 use cuda_std::{GlobalMut, grid, kernel, thread};
 

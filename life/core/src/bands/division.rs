@@ -1,4 +1,8 @@
 //! How the rows of a board are divided, and how many rows of their neighbours bands have.
+//!
+//! # Design
+//!
+//! The number of halo rows is chosen by a model of what an exchange and the repeated rows cost.
 
 use std::ops::Range;
 

@@ -6,6 +6,15 @@
 //! to other bands than those above and below, the halo is on all four sides, and goes cell by cell.
 //!
 //! All ranks make the same calls, in the same order.
+//!
+//! # Design
+//!
+//! A band is a board of its own with a halo. An unchanged kernel, or the CPU engine, advances it as a torus; no kernel
+//! knows of bands. Rows travel packed, whatever the rung's layout. Topologies that join edges of different bands
+//! exchange cells one by one, which `Topology::source` finds.
+//!
+//! Boards are read, hashed and compared in pieces of 64 MiB on a device, and a soup is made in the memory of the next
+//! board. Nothing else is as large as a board.
 
 use std::fmt;
 

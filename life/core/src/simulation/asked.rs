@@ -102,7 +102,7 @@ impl Simulation {
     /// How many cells are alive, counted on the device.
     ///
     /// # Errors
-    /// [`LifeError::Launch`] when the device fails, now or in a generation that it had not finished.
+    /// [`LifeError::Algorithm`] when the device fails, now or in a generation that it had not finished.
     pub fn population(&mut self) -> Result<u64, LifeError> {
         self.population_of(0..self.height)
     }

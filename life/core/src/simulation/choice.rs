@@ -1,4 +1,9 @@
 //! Which rungs there are for a board and a rule, and which is the fastest.
+//!
+//! # Design
+//!
+//! Which rung is the default depends on board, rule, topology, device and the number of generations. The simulator has
+//! another default, because a launch costs it little and work much.
 
 use cuda_std::{Kernel, KernelInfo, Ladder};
 use gpu::life::tuning::{DEEPEST, GENERATIONS_PER_LAUNCH, STREAMING_FROM, STREAMING_TORUS_FROM};
@@ -25,7 +30,7 @@ pub fn generations_per_launch(rung: LifeRung) -> u64 {
 /// Whether the rung can run the rule on a board of `width` × `height` cells on this device.
 ///
 /// # Errors
-/// [`LifeError::NotOffered`] as for [`check_rule`]; for [`LifeRung::Shared`] when two boards do not fit a block's shared
+/// [`LifeError::Algorithm`] as for [`check_rule`]; for [`LifeRung::Shared`] when two boards do not fit a block's shared
 /// memory, for [`LifeRung::Resident`] when one does not fit the device's registers, and for [`LifeRung::Streaming`] beyond
 /// [`MOST_CELLS_ALONG`](gpu::life::MOST_CELLS_ALONG) columns or rows.
 pub fn check_on(
@@ -56,7 +61,7 @@ pub fn check_on(
 /// Whether the rung can run the rule.
 ///
 /// # Errors
-/// [`LifeError::NotOffered`] for a rule that it does not have.
+/// [`LifeError::Algorithm`] for a rule that it does not have.
 pub fn check_rule(rung: LifeRung, rule: &Rule) -> Result<(), LifeError> {
     circuit(rung, rule).map(drop)
 }
@@ -64,7 +69,7 @@ pub fn check_rule(rung: LifeRung, rule: &Rule) -> Result<(), LifeError> {
 /// Whether the rung can run a board whose edges are joined so.
 ///
 /// # Errors
-/// [`LifeError::NotOffered`] for others than a torus without a shift, if the rung is not [`LifeRung::Streaming`].
+/// [`LifeError::Algorithm`] for others than a torus without a shift, if the rung is not [`LifeRung::Streaming`].
 pub fn check_topology(rung: LifeRung, topology: Topology) -> Result<(), LifeError> {
     if rung == LifeRung::Streaming || topology == Topology::TORUS {
         return Ok(());

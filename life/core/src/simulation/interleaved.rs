@@ -25,7 +25,7 @@ fn height_of_strips(rows: usize, strips: usize) -> usize {
 /// Whether a board of this size can be laid out so.
 ///
 /// # Errors
-/// [`LifeError::NotOffered`] if it cannot.
+/// [`LifeError::Algorithm`] if it cannot.
 pub(super) fn check(width: usize, height: usize) -> Result<(), LifeError> {
     if width.max(height) <= MOST_CELLS_ALONG { Ok(()) } else { Err(too_large(width, height)) }
 }

@@ -80,7 +80,7 @@ impl Simulation {
     /// Puts `board` on `device`, to be advanced by `rung`.
     ///
     /// # Errors
-    /// As for [`check_on`]; [`LifeError::Launch`] when the device has too little memory.
+    /// As for [`check_on`]; [`LifeError::Algorithm`] when the device has too little memory.
     pub fn new(device: &Device, rung: LifeRung, board: &Board) -> Result<Self, LifeError> {
         Self::with_rule(device, rung, board, &Rule::LIFE, 0)
     }
@@ -162,7 +162,7 @@ impl Simulation {
     /// Begins again with `board`, which is as large as the one that it was made for.
     ///
     /// # Errors
-    /// [`LifeError::Launch`] when the board has another size or the device fails.
+    /// [`LifeError::Algorithm`] when the board has another size or the device fails.
     pub fn restart(&mut self, board: &Board) -> Result<(), LifeError> {
         self.generation = 0;
         self.fill(board)
@@ -171,7 +171,7 @@ impl Simulation {
     /// Runs `generations` generations. Does not wait for a GPU to finish them.
     ///
     /// # Errors
-    /// [`LifeError::Launch`] when a launch fails.
+    /// [`LifeError::Algorithm`] when a launch fails.
     pub fn advance(&mut self, generations: u64) -> Result<(), LifeError> {
         let device = self.device.clone();
         self.advance_in(device.queue(), generations)

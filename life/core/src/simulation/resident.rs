@@ -29,7 +29,7 @@ impl Plan {
     /// The one that takes least time.
     ///
     /// # Errors
-    /// [`LifeError::NotOffered`] if there is none whose blocks `device` runs at once; when the device fails.
+    /// [`LifeError::Algorithm`] if there is none whose blocks `device` runs at once; when the device fails.
     pub(super) fn new(device: &Device, width: usize, height: usize) -> Result<Self, LifeError> {
         let multiprocessors = device.multiprocessors() as usize;
         for plan in Self::by_cost(width, height, multiprocessors) {

@@ -1,4 +1,13 @@
 //! Whether the code of the kernels, as PTX and as SASS, is what their attributes say, `wide(…)` and `allow(…)`.
+//!
+//! # Design
+//!
+//! The rules for each kernel: no local memory, no generic access, a launch bound, and 16-byte accesses where the kernel
+//! is written for them. Its attribute states what is expected, `wide(loads, stores)`, and what is excepted,
+//! `allow(local = "why")`. A permission that nothing needs is a finding.
+//!
+//! A module is assembled only for the architectures that it serves. The PTX is checked always. The SASS of sm_80, sm_90
+//! and sm_100 is checked where `ptxas` and `nvdisasm` are found; CI requires both.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -1,4 +1,10 @@
 //! Loads and stores in the simulator: number by number, each checked where it is.
+//!
+//! # Design
+//!
+//! An access through a view is never undefined behaviour in the simulator, whatever the kernel does. Bounds and
+//! alignment are checked before the access, and the access itself is atomic in Rust's sense, so a kernel's data race is
+//! reported and harms nothing. One limit is left: a race between accesses of different widths.
 
 use core::mem::MaybeUninit;
 use core::panic::Location;

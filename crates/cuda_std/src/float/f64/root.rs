@@ -1,4 +1,10 @@
 //! Roots, and lengths of vectors.
+//!
+//! # Design
+//!
+//! The reciprocal, `rsqrt` and the root of the arc sine start from a GPU's estimate. Their last step rounds correctly
+//! whatever the estimate was, so they return the same bits on every device. The cube roots start from an approximation
+//! in `f32` by operations that IEEE 754 fixes.
 
 use super::arithmetic::{from_words, high, low, magnitude_high, mul, mul_add, with_sign};
 use crate::backend::{rsqrt_estimate_f64 as rsqrt_estimate, sqrt_f64 as sqrt};

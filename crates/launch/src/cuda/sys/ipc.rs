@@ -1,4 +1,4 @@
-//! The driver's functions for memory and events that several processes use.
+//! The driver's functions to share memory and events between processes.
 
 use cust::sys;
 use cust::sys::{CUevent, CUipcEventHandle, CUipcMemHandle, CUresult};
@@ -12,66 +12,68 @@ const ORDERS_PROCESSES: u32 = 2 | 4;
 /// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`.
 const LAZY_PEER_ACCESS: u32 = 1;
 
-/// By what another process opens the memory that [`allocate`](super::allocate) gave.
+/// Returns the handle by which another process opens memory of [`allocate`](super::allocate).
 ///
 /// # Safety
 /// `address` must be the first of such memory of the current context.
 pub(in crate::cuda) unsafe fn memory_handle(address: u64) -> Result<[u8; HANDLE_BYTES], Code> {
     let mut handle = CUipcMemHandle { reserved: [0; HANDLE_BYTES] };
-    // SAFETY: writes the handle; the rest is the caller's word.
+    // SAFETY: the function writes the handle. The caller guarantees the address.
     unsafe { call!(cuIpcGetMemHandle(&mut handle, address)) }?;
     Ok(handle.reserved.map(|byte| byte as u8))
 }
 
-/// The address, in the current context, of another process's memory, and how many bytes it has.
+/// Opens another process's memory in the current context and returns its address and size in bytes.
 pub(in crate::cuda) fn open_memory(handle: &[u8; HANDLE_BYTES]) -> Result<(u64, usize), Code> {
     let handle = CUipcMemHandle { reserved: handle.map(|byte| byte as _) };
     let (mut address, mut start, mut bytes) = (0, 0, 0);
-    // SAFETY: writes one integer; the driver refuses what is no handle.
+    // SAFETY: the function writes one integer; the driver refuses an invalid handle.
     unsafe { call!(cuIpcOpenMemHandle_v2(&mut address, handle, LAZY_PEER_ACCESS)) }?;
-    // SAFETY: writes two integers.
+    // SAFETY: the function writes two integers.
     let range = unsafe { call!(cuMemGetAddressRange_v2(&mut start, &mut bytes, address)) };
     match range {
         Ok(()) => Ok((address, bytes - (address - start) as usize)),
         Err(code) => {
-            // SAFETY: it was opened above, and nobody has its address.
+            // SAFETY: the memory was opened above, and its address is not used elsewhere.
             let _ = unsafe { close_memory(address) };
             Err(code)
         }
     }
 }
 
+/// Closes another process's memory.
+///
 /// # Safety
-/// `address` must be what [`open_memory`] gave in the current context, and nobody may use it any more.
+/// `address` must be one that [`open_memory`] returned in the current context, and must not be used afterwards.
 pub(in crate::cuda) unsafe fn close_memory(address: u64) -> Result<(), Code> {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees that the memory was opened in this context and is not used afterwards.
     unsafe { call!(cuIpcCloseMemHandle(address)) }
 }
 
-/// A new event of the current context for several processes.
+/// Creates an event of the current context that processes can share.
 pub(in crate::cuda) fn create_shared_event() -> Result<CUevent, Code> {
     let mut event = std::ptr::null_mut();
-    // SAFETY: writes one pointer.
+    // SAFETY: the function writes one pointer.
     unsafe { call!(cuEventCreate(&mut event, ORDERS_PROCESSES)) }?;
     Ok(event)
 }
 
-/// By what another process opens an event.
+/// Returns the handle by which another process opens `event`.
 ///
 /// # Safety
-/// It must be what [`create_shared_event`] gave.
+/// [`create_shared_event`] must have returned `event`.
 pub(in crate::cuda) unsafe fn event_handle(event: CUevent) -> Result<[u8; HANDLE_BYTES], Code> {
     let mut handle = CUipcEventHandle { reserved: [0; HANDLE_BYTES] };
-    // SAFETY: writes the handle; the rest is the caller's word.
+    // SAFETY: the function writes the handle. The caller guarantees a shared event.
     unsafe { call!(cuIpcGetEventHandle(&mut handle, event)) }?;
     Ok(handle.reserved.map(|byte| byte as u8))
 }
 
-/// Another process's event, in the current context.
+/// Opens another process's event in the current context.
 pub(in crate::cuda) fn open_event(handle: &[u8; HANDLE_BYTES]) -> Result<CUevent, Code> {
     let handle = CUipcEventHandle { reserved: handle.map(|byte| byte as _) };
     let mut event = std::ptr::null_mut();
-    // SAFETY: writes one pointer; the driver refuses what is no handle.
+    // SAFETY: the function writes one pointer; the driver refuses an invalid handle.
     unsafe { call!(cuIpcOpenEventHandle(&mut event, handle)) }?;
     Ok(event)
 }

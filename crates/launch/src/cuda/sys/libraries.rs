@@ -1,4 +1,5 @@
-//! The driver's functions for code that is of no context (`cuLibrary…`), from CUDA 12.0 on, which `cust_raw` does not know.
+//! The driver's functions for code without a context (`cuLibrary…`), from CUDA 12.0 on. `cust_raw` does not declare
+//! them.
 
 use std::ffi::{CStr, c_char, c_uint, c_void};
 use std::sync::OnceLock;
@@ -8,13 +9,13 @@ use cust::sys::CUfunction;
 
 use super::driver_function;
 
-/// `CUlibrary`: a handle that any thread may use, and that no context owns.
+/// `CUlibrary`: a handle that any thread may use and that belongs to no context.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::cuda) struct Library(*mut c_void);
 
-// SAFETY: as said above.
+// SAFETY: any thread may use a `CUlibrary`.
 unsafe impl Send for Library {}
-// SAFETY: as said above.
+// SAFETY: any thread may use a `CUlibrary`, also several at once.
 unsafe impl Sync for Library {}
 
 type LoadData = unsafe extern "C" fn(
@@ -36,7 +37,7 @@ struct Functions {
     get_function: GetFunction,
 }
 
-/// None if the driver is older.
+/// Returns the functions, or `None` if the driver is older.
 fn functions() -> Option<&'static Functions> {
     static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
     let find = || {
@@ -53,16 +54,16 @@ fn functions() -> Option<&'static Functions> {
     FUNCTIONS.get_or_init(find).as_ref()
 }
 
-/// Whether the driver can compile without a context.
+/// True if the driver can compile without a context.
 pub(in crate::cuda) fn has_libraries() -> bool {
     functions().is_some()
 }
 
-/// Compiles PTX, if the driver can do that without a context. The code stays until the process ends.
+/// Compiles PTX, if the driver can do so without a context. The code stays loaded until the process ends.
 pub(in crate::cuda) fn load_library(ptx: &CStr) -> Option<Library> {
     let functions = functions()?;
     let mut library = ptr::null_mut();
-    // SAFETY: no options; the PTX ends with a zero, and nothing is kept of it.
+    // SAFETY: there are no options; the PTX ends with a zero byte, and the driver copies what it needs.
     let code = unsafe {
         (functions.load_data)(
             &mut library,
@@ -78,11 +79,11 @@ pub(in crate::cuda) fn load_library(ptx: &CStr) -> Option<Library> {
     (code == 0).then_some(Library(library))
 }
 
-/// The kernel of that name for the current context, if it has one.
+/// Returns the kernel named `name` for the current context, if the library has it.
 pub(in crate::cuda) fn function_of_library(library: Library, name: &CStr) -> Option<CUfunction> {
     let functions = functions()?;
     let (mut kernel, mut function) = (ptr::null_mut(), ptr::null_mut());
-    // SAFETY: libraries are never unloaded; each writes one pointer, and the name ends with a zero.
+    // SAFETY: libraries are never unloaded. Each function writes one pointer, and the name ends with a zero byte.
     let is_found = unsafe {
         (functions.get_kernel)(&mut kernel, library.0, name.as_ptr()) == 0
             && (functions.get_function)(&mut function, kernel) == 0

@@ -1,7 +1,7 @@
-//! The driver's functions that `cust` does not wrap, or whose exact result matters: one or two lines each.
+//! The driver's functions that `cust` does not wrap, or whose exact result matters.
 //!
-//! `cust_raw` has the results as a Rust enum of those that CUDA 11.4 knew, and `cust` turns all that it does not know itself
-//! into one error. A newer driver may answer anything, so here every function's answer is read as a number.
+//! `cust_raw` declares results as a Rust enum of the codes of CUDA 11.4, and `cust` maps all unknown codes to one
+//! error. A newer driver may return any code. Every function's result is therefore read as a number here.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::MaybeUninit;
@@ -13,7 +13,7 @@ use cust::sys::{CUcontext, CUdevice, CUfunction, CUresult, CUstream};
 pub(super) use cust::sys::CUdevice_attribute as DeviceAttribute;
 pub(super) use cust::sys::CUfunction_attribute as FunctionAttribute;
 
-/// What the driver answers when it does not do what it is asked.
+/// The code that the driver returns for a call that failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Code(pub u32);
 
@@ -28,24 +28,24 @@ impl Code {
     pub(super) const PEER_ACCESS_ALREADY_ENABLED: Self = Self(704);
     pub(super) const TOO_MANY_PEERS: Self = Self(711);
 
-    /// Whether a kernel failed in a way that takes the context with it: every later call has the same answer.
+    /// True if a kernel's failure has destroyed the context: every later call returns the same code.
     pub(super) fn loses_context(self) -> bool {
-        // Uncorrectable ECC and NVLink errors, and a contained one; then an illegal address, a timeout, an assertion, a
-        // hardware stack error, an illegal instruction, misaligned address, address space and program counter, and any
-        // other failure; then a leak of tensor memory.
+        // 214 and 220: uncorrectable ECC and NVLink errors; 226: a contained error. 700, 702, 710: illegal address,
+        // timeout, assertion. 714 to 719: hardware stack error, illegal instruction, misaligned address, invalid
+        // address space, invalid program counter, other failure. 721: a leak of tensor memory.
         matches!(self.0, 214 | 220 | 226 | 700 | 702 | 710 | 714..=719 | 721)
     }
 
-    /// Whether nothing runs in the context any more: it is lost, or the driver has ended (at the process's end), or
-    /// somebody else has destroyed it.
+    /// True if nothing can run in the context any more: it is lost or destroyed, or the driver has shut down at the end
+    /// of the process.
     pub(super) fn ends_all_work(self) -> bool {
         self.loses_context() || matches!(self.0, 3 | 4 | 201 | 709)
     }
 
-    /// The name that NVIDIA's manuals give it, and what it means.
+    /// Returns the code's name in NVIDIA's manuals and its description.
     pub(super) fn explain(self) -> (String, String) {
         type Explain = unsafe extern "C" fn(u32, *mut *const c_char) -> u32;
-        // SAFETY: `cust_raw` declares these functions with an enum of four bytes where the driver has an `int`.
+        // SAFETY: `cust_raw` declares these functions with a four-byte enum in the place of the driver's `int`.
         let functions: [Explain; 2] = unsafe {
             [
                 std::mem::transmute::<unsafe extern "C" fn(CUresult, *mut *const c_char) -> CUresult, Explain>(
@@ -58,9 +58,9 @@ impl Code {
         };
         let [name, text] = functions.map(|function| {
             let mut text = ptr::null();
-            // SAFETY: the function sets `text` to a static string, or to null for a number that it does not know.
+            // SAFETY: the function sets `text` to a static string, or to null for an unknown number.
             let answer = unsafe { function(self.0, &mut text) };
-            // SAFETY: as above.
+            // SAFETY: the text is not null, so that it is a static string that ends with a zero byte.
             (answer == 0 && !text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
         });
         (name.unwrap_or_else(|| "CUDA error".to_owned()), text.unwrap_or_else(|| "unknown error".to_owned()))
@@ -73,7 +73,7 @@ impl From<cust::error::CudaError> for Code {
     }
 }
 
-/// A function of the driver that answers with a number instead of an enum.
+/// A function of the driver whose result is read as a number instead of an enum.
 trait Numbered {
     type Function;
     fn numbered(self) -> Self::Function;
@@ -85,8 +85,8 @@ macro_rules! numbered {
             type Function = unsafe extern "C" fn($($type),*) -> u32;
 
             fn numbered(self) -> Self::Function {
-                // SAFETY: `CUresult` is an enum of four bytes that stands for the driver's `int`, which is returned the
-                // same way as a `u32`, of which every value is valid.
+                // SAFETY: `CUresult` is a four-byte enum in the place of the driver's `int`. A `u32` is returned in the
+                // same way, and all its values are valid.
                 unsafe { std::mem::transmute::<Self, Self::Function>(self) }
             }
         }
@@ -108,7 +108,7 @@ macro_rules! infer {
     };
 }
 
-/// Calls a function of the driver; its answer becomes a `Result`.
+/// Calls a function of the driver and turns its code into a `Result`.
 macro_rules! call {
     ($function:ident($($argument:expr),* $(,)?)) => {{
         let function: unsafe extern "C" fn($(infer!($argument)),*) -> CUresult = sys::$function;
@@ -135,169 +135,172 @@ pub(super) use overlapping::launch_overlapping;
 pub(super) use peers::*;
 pub(super) use streams::*;
 
-/// A function of the driver that `cust_raw` does not know, which drivers have from `version` on: 11080 for CUDA 11.8.
+/// Returns a function that `cust_raw` does not declare. Drivers have it from `version` on: 11080 stands for CUDA 11.8.
 fn driver_function(name: &CStr, version: c_int) -> Option<*mut c_void> {
     let mut function = ptr::null_mut();
-    // SAFETY: writes one pointer, and the name ends with a zero.
+    // SAFETY: the function writes one pointer, and the name ends with a zero byte.
     let found = unsafe { call!(cuGetProcAddress(name.as_ptr(), &mut function, version, 0)) };
     (found.is_ok() && !function.is_null()).then_some(function)
 }
 
-/// Starts the driver; later calls do nothing.
+/// Initialises the driver. Later calls do nothing.
 pub(super) fn init() -> Result<(), Code> {
-    // SAFETY: takes no pointer.
+    // SAFETY: the function takes no pointer.
     unsafe { call!(cuInit(0)) }
 }
 
-/// The CUDA version that the driver supports, as `1000·major + 10·minor`.
+/// Returns the CUDA version that the driver supports, as `1000·major + 10·minor`.
 pub(super) fn driver_version() -> Result<u32, Code> {
     let mut version = 0;
-    // SAFETY: writes one integer.
+    // SAFETY: the function writes one integer.
     unsafe { call!(cuDriverGetVersion(&mut version)) }?;
     Ok(version.unsigned_abs())
 }
 
 pub(super) fn device_count() -> Result<u32, Code> {
     let mut count = 0;
-    // SAFETY: writes one integer.
+    // SAFETY: the function writes one integer.
     unsafe { call!(cuDeviceGetCount(&mut count)) }?;
     Ok(count.unsigned_abs())
 }
 
 pub(super) fn device_name(device: CUdevice) -> Result<String, Code> {
     let mut name = [0_u8; 256];
-    // SAFETY: writes at most as many bytes as it is told there are, with a zero at the end.
+    // SAFETY: the function writes at most `name.len()` bytes, including the final zero byte.
     unsafe { call!(cuDeviceGetName(name.as_mut_ptr().cast(), name.len() as c_int, device)) }?;
     Ok(until_zero(&name))
 }
 
 pub(super) fn device_memory(device: CUdevice) -> Result<usize, Code> {
     let mut bytes = 0;
-    // SAFETY: writes one integer.
+    // SAFETY: the function writes one integer.
     unsafe { call!(cuDeviceTotalMem_v2(&mut bytes, device)) }?;
     Ok(bytes)
 }
 
 pub(super) fn device_attribute(device: CUdevice, attribute: DeviceAttribute) -> Result<u32, Code> {
     let mut value = 0;
-    // SAFETY: writes one integer.
+    // SAFETY: the function writes one integer.
     unsafe { call!(cuDeviceGetAttribute(&mut value, attribute, device)) }?;
     Ok(u32::try_from(value).unwrap_or(0))
 }
 
-/// Retains the device's primary context once more, and makes it if there is none yet.
+/// Takes a reference to the device's primary context, which is created if necessary.
 pub(super) fn retain_context(device: CUdevice) -> Result<(), Code> {
     let mut context = ptr::null_mut();
-    // SAFETY: writes one pointer.
+    // SAFETY: the function writes one pointer.
     unsafe { call!(cuDevicePrimaryCtxRetain(&mut context, device)) }
 }
 
-/// Undoes one `retain_context`.
+/// Releases one reference of `retain_context`.
 ///
 /// # Safety
-/// What uses the context must have retained it itself.
+/// Users of the context must have references of their own.
 pub(super) unsafe fn release_context(device: CUdevice) -> Result<(), Code> {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees that users of the context have references of their own.
     unsafe { call!(cuDevicePrimaryCtxRelease_v2(device)) }
 }
 
-/// The calling thread's context, or null.
+/// Returns the calling thread's current context, or null.
 #[inline]
 pub(super) fn current_context() -> Result<CUcontext, Code> {
     let mut context = ptr::null_mut();
-    // SAFETY: writes one pointer.
+    // SAFETY: the function writes one pointer.
     unsafe { call!(cuCtxGetCurrent(&mut context)) }?;
     Ok(context)
 }
 
-/// Bytes free and bytes in all, of the current context's device.
+/// Returns the free and the total bytes of memory of the current context's device.
 pub(super) fn memory_info() -> Result<(usize, usize), Code> {
     let (mut free, mut total) = (0, 0);
-    // SAFETY: writes two integers.
+    // SAFETY: the function writes two integers.
     unsafe { call!(cuMemGetInfo_v2(&mut free, &mut total)) }?;
     Ok((free, total))
 }
 
-/// Allocates `bytes` bytes, not 0, in the current context.
+/// Allocates `bytes` bytes, at least one, in the current context.
 pub(super) fn allocate(bytes: usize) -> Result<u64, Code> {
     let mut address = 0;
-    // SAFETY: writes one integer.
+    // SAFETY: the function writes one integer.
     unsafe { call!(cuMemAlloc_v2(&mut address, bytes)) }?;
     Ok(address)
 }
 
-/// Frees what `allocate` gave, in the same context, once everything launched before is done.
+/// Frees memory of `allocate`, in the same context, after all earlier launches are done.
 ///
 /// # Safety
 /// `address` must not be used afterwards.
 pub(super) unsafe fn free(address: u64) -> Result<(), Code> {
-    // SAFETY: the caller's word; any address is at worst refused.
+    // SAFETY: the caller guarantees that the memory is not used afterwards; the driver refuses other addresses.
     unsafe { call!(cuMemFree_v2(address)) }
 }
 
-/// Copies `data` to the device.
+/// Copies `data` to the device and waits for the copy to finish.
 ///
 /// # Safety
-/// At `address` must be as many bytes of the current context's memory.
+/// `address` must point to `data.len()` bytes of the current context's memory.
 pub(super) unsafe fn copy_to_device(address: u64, data: &[MaybeUninit<u8>]) -> Result<(), Code> {
-    // SAFETY: reads no more than `data`; the rest is the caller's word.
+    // SAFETY: the function reads `data`. The caller guarantees the address.
     unsafe { call!(cuMemcpyHtoD_v2(address, data.as_ptr().cast(), data.len())) }
 }
 
-/// Copies `bytes` bytes to the host.
+/// Copies `bytes` bytes to the host and waits for the copy to finish.
 ///
 /// # Safety
-/// At `address` must be that many bytes of the current context's memory; `target` must be valid for writing them.
+/// `address` must point to `bytes` bytes of the current context's memory. `target` must be valid for writes of that
+/// size.
 pub(super) unsafe fn copy_to_host(target: *mut u8, address: u64, bytes: usize) -> Result<(), Code> {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees both addresses.
     unsafe { call!(cuMemcpyDtoH_v2(target.cast(), address, bytes)) }
 }
 
 /// Copies `bytes` bytes within the device, in the order of `stream`.
 ///
 /// # Safety
-/// At both addresses must be that many bytes of the current context's memory, without overlap.
+/// Both addresses must point to `bytes` bytes of the current context's memory, without overlap.
 pub(super) unsafe fn copy_on_device(to: u64, from: u64, bytes: usize, stream: CUstream) -> Result<(), Code> {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees both addresses.
     unsafe { call!(cuMemcpyDtoDAsync_v2(to, from, bytes, stream)) }
 }
 
 /// Sets `bytes` bytes to zero, in the order of `stream`.
 ///
 /// # Safety
-/// At `address` must be that many bytes of the current context's memory.
+/// `address` must point to `bytes` bytes of the current context's memory.
 pub(super) unsafe fn zero(address: u64, bytes: usize, stream: CUstream) -> Result<(), Code> {
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees the address.
     unsafe { call!(cuMemsetD8Async(address, 0, bytes, stream)) }
 }
 
+/// Returns an attribute of a kernel.
+///
 /// # Safety
 /// The module of `function` must be loaded.
 pub(super) unsafe fn function_attribute(function: CUfunction, attribute: FunctionAttribute) -> Result<u32, Code> {
     let mut value = 0;
-    // SAFETY: writes one integer; the rest is the caller's word.
+    // SAFETY: the function writes one integer. The caller guarantees that the module is loaded.
     unsafe { call!(cuFuncGetAttribute(&mut value, attribute, function)) }?;
     Ok(u32::try_from(value).unwrap_or(0))
 }
 
-/// Lets the blocks of `function` have `bytes` bytes of dynamic shared memory.
+/// Sets the limit of dynamic shared memory per block of `function` to `bytes`.
 ///
 /// # Safety
 /// The module of `function` must be loaded.
 pub(super) unsafe fn allow_dynamic_shared(function: CUfunction, bytes: u32) -> Result<(), Code> {
     let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees that the module is loaded.
     unsafe { call!(cuFuncSetAttribute(function, attribute, c_int::try_from(bytes).unwrap_or(c_int::MAX))) }
 }
 
-/// Blocks of `function` that an SM holds at once.
+/// Returns how many blocks of `function` a multiprocessor holds at once.
 ///
 /// # Safety
 /// The module of `function` must be loaded.
 pub(super) unsafe fn blocks_per_sm(function: CUfunction, threads: u32, shared_bytes: u32) -> Result<u32, Code> {
     let mut blocks = 0;
     let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
-    // SAFETY: writes one integer; the rest is the caller's word.
+    // SAFETY: the function writes one integer. The caller guarantees that the module is loaded.
     unsafe {
         call!(cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, threads, shared_bytes as usize))
     }?;
@@ -307,8 +310,8 @@ pub(super) unsafe fn blocks_per_sm(function: CUfunction, threads: u32, shared_by
 /// Launches `function` in the order of `stream`.
 ///
 /// # Safety
-/// The module of `function` must be loaded, `parameters` must point to what the kernel takes, in its order, and memory
-/// that they name must live until the kernel has ended.
+/// The module of `function` must be loaded. `parameters` must point to the kernel's parameters, in order. The memory
+/// that they refer to must live until the kernel has ended.
 #[inline]
 pub(super) unsafe fn launch(
     function: CUfunction,
@@ -318,7 +321,7 @@ pub(super) unsafe fn launch(
 ) -> Result<(), Code> {
     let cuda_std::LaunchConfig { grid, block, shared_bytes, is_cooperative, tables: _ } = config;
     let parameters = parameters.as_mut_ptr();
-    // SAFETY: the caller's word. The driver copies the parameters before it returns.
+    // SAFETY: the caller guarantees the parameters. The driver copies them before it returns.
     unsafe {
         if is_cooperative {
             return call!(cuLaunchCooperativeKernel(
@@ -350,7 +353,7 @@ pub(super) unsafe fn launch(
     }
 }
 
-/// Waits for everything in `stream`. The driver has then printed what kernels print, and it leaves the host.
+/// Waits for everything in `stream`. The driver has then printed the output of kernels, and this function flushes it.
 ///
 /// # Safety
 /// The stream must exist in the current context.
@@ -358,14 +361,14 @@ pub(super) unsafe fn synchronize(stream: CUstream) -> Result<(), Code> {
     unsafe extern "C" {
         fn fflush(stream: *mut c_void) -> c_int;
     }
-    // SAFETY: the caller's word.
+    // SAFETY: the caller guarantees that the stream exists in the current context.
     let result = unsafe { call!(cuStreamSynchronize(stream)) };
-    // SAFETY: null stands for all output streams of the C library, by way of which the driver prints.
+    // SAFETY: null stands for all output streams of the C library, through which the driver prints.
     unsafe { fflush(ptr::null_mut()) };
     result
 }
 
-/// The text in a buffer up to its first zero.
+/// Returns the text in `buffer` up to its first zero byte.
 fn until_zero(buffer: &[u8]) -> String {
     let end = buffer.iter().position(|&byte| byte == 0).unwrap_or(buffer.len());
     String::from_utf8_lossy(&buffer[..end]).into_owned()

@@ -1,4 +1,11 @@
-//! Launches that begin while the one before runs.
+//! Launches that may start while the previous launch runs (programmatic stream serialization).
+//!
+//! # Design
+//!
+//! A launch begins when the one before it in its stream has ended. A kernel whose own text contains
+//! `griddepcontrol.wait`, the instruction of `grid::wait_for_dependencies`, is launched by `cuLaunchKernelEx` instead
+//! and may begin at once, except in graphs. The text alone decides, with no list and no attribute: a kernel without the
+//! instruction cannot be launched this way by mistake.
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::mem;
@@ -9,7 +16,7 @@ use cust::sys::{CUfunction, CUstream};
 
 use super::{Code, driver_function, launch};
 
-/// `CUlaunchAttribute`: 64 bytes of value, of which an `int` is used.
+/// `CUlaunchAttribute`: its value has 64 bytes, of which one `int` is used.
 #[repr(C)]
 struct Attribute {
     id: c_uint,
@@ -34,20 +41,21 @@ const PROGRAMMATIC_STREAM_SERIALIZATION: c_uint = 6;
 
 type LaunchEx = unsafe extern "C" fn(*const Config, CUfunction, *mut *mut c_void, *mut *mut c_void) -> u32;
 
-/// `cuLaunchKernelEx`, which `cust_raw` does not know. Drivers before CUDA 11.8 have none.
+/// Returns `cuLaunchKernelEx`, which `cust_raw` does not declare, or `None` if the driver is older than CUDA 11.8.
 fn launch_ex() -> Option<LaunchEx> {
     static FUNCTION: OnceLock<Option<LaunchEx>> = OnceLock::new();
     *FUNCTION.get_or_init(|| {
         let function = driver_function(c"cuLaunchKernelEx", 11_080)?;
-        // SAFETY: the driver's function of that name has this type.
+        // SAFETY: the driver's function of this name has this type.
         Some(unsafe { mem::transmute::<*mut c_void, LaunchEx>(function) })
     })
 }
 
-/// Launches `function` in the order of `stream`; it may begin while the launch before runs. A driver that cannot do that lets it wait.
+/// Launches `function` in the order of `stream`; it may start while the previous launch runs. With a driver that does
+/// not support this, it starts afterwards.
 ///
 /// # Safety
-/// As for [`launch`]; and the kernel must wait for the launch before, before it touches memory.
+/// As for [`launch`]. In addition, the kernel must wait for the previous launch before it accesses memory.
 pub(in crate::cuda) unsafe fn launch_overlapping(
     function: CUfunction,
     config: cuda_std::LaunchConfig,
@@ -55,7 +63,7 @@ pub(in crate::cuda) unsafe fn launch_overlapping(
     parameters: &mut [*mut c_void],
 ) -> Result<(), Code> {
     let Some(launch_ex) = launch_ex() else {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees the conditions of `launch`.
         return unsafe { launch(function, config, stream, parameters) };
     };
     let cuda_std::LaunchConfig { grid, block, shared_bytes, is_cooperative: _, tables: _ } = config;
@@ -68,7 +76,7 @@ pub(in crate::cuda) unsafe fn launch_overlapping(
         attributes: &mut attribute,
         attributes_len: 1,
     };
-    // SAFETY: the caller's word. The driver copies all that it is given before it returns.
+    // SAFETY: the caller guarantees the parameters. The driver copies everything that is passed before it returns.
     match unsafe { launch_ex(&config, function, parameters.as_mut_ptr(), ptr::null_mut()) } {
         0 => Ok(()),
         code => Err(Code(code)),

@@ -1,4 +1,4 @@
-//! Memory that is closed: whose pages nobody may access.
+//! Closed memory: pages that are protected from all accesses.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,34 +8,35 @@ use crate::block::arena::{Arena, LIMIT};
 use crate::raw::known::{self, Known};
 use crate::region::Region;
 
-/// Whether a fault leads to a handler that can have one step made.
+/// True if an access to closed memory can be handled, and the processor can be single-stepped.
 pub(super) const IS_SUPPORTED: bool = cfg!(all(target_os = "linux", target_arch = "x86_64"));
 
-/// Whether a debugger follows the process.
+/// Returns true if a debugger traces the process.
 pub(super) fn is_traced() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     status.lines().filter_map(|line| line.strip_prefix("TracerPid:")).any(|tracer| tracer.trim() != "0")
 }
 
-/// Arrays that may be closed at one time in the process. Others are never.
+/// The maximum number of arrays that can be closed at a time in the process. Further arrays stay open.
 const MOST: usize = 256;
 
-/// What is closed, in all launches of the process: the first byte, or 0, and the number of bytes. A fault there may be of an OS
-/// thread that has nothing to do with the launch.
+/// The closed memory of all launches of the process: the address of the first byte, or 0, and the number of bytes. A
+/// fault there may come from an OS thread that does not belong to the launch.
 static ALL: [[AtomicUsize; 2]; MOST] = [const { [AtomicUsize::new(0), AtomicUsize::new(0)] }; MOST];
 
-/// The pages of an array that a launch was given, or of a block's shared memory.
+/// The pages of an array that was passed to a launch, or of a block's shared memory.
 #[derive(Debug)]
 pub(super) struct Closed {
     start: usize,
     bytes: usize,
     slot: &'static [AtomicUsize; 2],
-    /// Whether it is to stay open.
+    /// True if the memory must stay open.
     pub(super) is_let_go: Cell<bool>,
 }
 
 impl Closed {
-    /// Adds those of `regions` that are in allocations which have pages of their own. Of those that overlap, the first.
+    /// Adds the `regions` that are in allocations with pages of their own. Of overlapping ones, only the first is
+    /// added.
     pub(super) fn add(all: &mut Vec<Self>, regions: &[Region]) {
         for region in regions {
             if region.bytes > 0
@@ -48,7 +49,7 @@ impl Closed {
         }
     }
 
-    /// Adds all of a block's shared memory, if it is not among them.
+    /// Adds all of a block's shared memory, unless it was added before.
     pub(super) fn add_shared(all: &mut Vec<Self>, arena: &Arena) {
         let start = arena.base().addr();
         if !all.iter().any(|array| array.start == start) {
@@ -69,7 +70,7 @@ impl Closed {
         protect(self.start, self.bytes, false);
     }
 
-    /// Opens it for good.
+    /// Opens the memory permanently.
     pub(super) fn let_go(&self) {
         if !self.is_let_go.replace(true) {
             self.open();
@@ -89,12 +90,12 @@ impl Drop for Closed {
     }
 }
 
-/// A place in the list for what begins at `start`.
+/// Reserves an entry in the list for memory that begins at `start`.
 fn take(start: usize) -> Option<&'static [AtomicUsize; 2]> {
     ALL.iter().find(|slot| slot[0].compare_exchange(0, start, Ordering::SeqCst, Ordering::SeqCst).is_ok())
 }
 
-/// In a signal's handler: opens the page of `address` if a launch has closed it. Gives whether one has.
+/// Opens the page of `address` if a launch has closed it, and returns true in this case. Called in a signal handler.
 pub(crate) fn pass_on_others(address: usize) -> bool {
     let is_closed = ALL.iter().any(|[start, bytes]| {
         let start = start.load(Ordering::SeqCst);
@@ -118,12 +119,12 @@ pub(super) fn close_page(page: usize) {
     protect(page, PAGE, false);
 }
 
-/// Lets everybody access the pages of `bytes` bytes at `start`, or nobody.
+/// Opens or closes the pages of `bytes` bytes at `start`.
 #[cfg(unix)]
 fn protect(start: usize, bytes: usize, is_open: bool) {
     let access = if is_open { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
-    // SAFETY: the pages are an allocation's own, which was given them for reading and writing; whoever accesses them while they
-    // are closed is met by the handler, which opens them. Where the system refuses, they stay as they are.
+    // SAFETY: the pages belong to one allocation, which was allocated for reading and writing. An access to them while
+    // they are closed reaches the handler, which opens them. If the system refuses the call, they do not change.
     unsafe { libc::mprotect(std::ptr::without_provenance_mut(start), bytes, access) };
 }
 

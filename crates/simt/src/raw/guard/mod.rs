@@ -1,11 +1,12 @@
-//! Accesses of the launch's memory that nobody has told of, found by the pages that they are in.
+//! Finds accesses to the launch's memory that are not instrumented, by protecting its pages.
 //!
-//! What a marked function accesses by pointers and slices it tells of. In a launch that is checked, and whose kernel has
-//! pointers, the arrays that the launch was given, and the block's shared memory, are closed now and then: each access to
-//! them is a fault of the processor then. Where the thread has told of the access, it is made, by a single step of the
-//! processor, and the array closed again. Any other is noted, once per launch and array, which stays open from then on.
+//! Marked functions report their accesses through pointers and slices. In a checked launch of a kernel with pointers,
+//! the arrays of the launch and the block's shared memory are closed for short times. Each access to them then faults.
+//! If the thread has reported the access, it is executed by a single step of the processor, and the array is closed
+//! again. Any other access is noted, once per launch and array, and the array stays open from then on.
 //!
-//! Such a fault takes microseconds. So arrays are closed for the first accesses after each place in the source that the
+//! Such a fault takes microseconds. Arrays are therefore closed only for the first accesses after each source site that
+//! the launch reaches for the first time. Unreported accesses from there are found then.
 //! launch comes to for the first time, and open otherwise: whoever accesses them from there is met then.
 
 mod closed;
@@ -26,23 +27,24 @@ use crate::region::{self, Space};
 use crate::source::Line;
 use crate::watch::is_watching;
 
-/// Accesses that are looked at after the launch has come to a place for the first time.
+/// The number of accesses that are examined after the launch reaches a source site for the first time.
 const ACCESSES: u32 = 8;
-/// Pages that one instruction accesses at most: from two places, each of which may go over the end of a page.
+/// The maximum number of pages that one instruction accesses: two operands, each of which may cross a page boundary.
 const PAGES: usize = 4;
 
-/// An access that nobody has told of.
+/// An access that was not reported.
 #[derive(Clone, Copy, Debug)]
 struct Unseen {
     address: usize,
     is_written: bool,
-    /// The block's position, and the thread in it, and where that was seen last.
+    /// The block's position and the thread's linear index.
     thread: (u64, u32),
     at: Option<Line>,
     array: usize,
 }
 
-/// An access that a thread tells of: the thread, as above, the first byte, the number of bytes, and whether they are written.
+/// An access that a thread reports: the thread, as above, the address and number of bytes, and true if they are
+/// written.
 type Known = ((u64, u32), (usize, usize), bool);
 
 impl Unseen {
@@ -54,38 +56,39 @@ impl Unseen {
 /// Guards the memory of one launch, which runs on one OS thread.
 #[derive(Default)]
 struct Guard {
-    /// Whether the kernel has got pointers.
+    /// True if the kernel has pointers.
     is_on: Cell<bool>,
-    /// What the launch was given, and the shared memory of each block that runs.
+    /// The arrays that were passed to the launch, and the shared memory of each running block.
     arrays: RefCell<Vec<Closed>>,
     has_arrays: Cell<bool>,
-    /// The simulator itself accesses memory.
+    /// True while the simulator itself accesses memory.
     is_own: Cell<bool>,
-    /// Accesses that are still looked at. The arrays are open where there is none.
+    /// The number of accesses that are still examined. The arrays are open if it is 0.
     left: Cell<u32>,
-    /// Pages that are open for one step of the processor. Null for none.
+    /// The pages that are open for one step of the processor; 0 for none.
     stepping: [Cell<usize>; PAGES],
-    /// What has been found, for as many arrays as one instruction may access.
+    /// The unreported accesses, for as many arrays as one instruction may access.
     unseen: [Cell<Option<Unseen>>; PAGES],
-    /// The places that the launch has come to.
+    /// The source sites that the launch has reached.
     places: RefCell<HashSet<usize, Hashing>>,
 }
 
 thread_local! {
-    /// That of the launch that the OS thread runs.
+    /// The guard of the launch that the OS thread runs.
     static GUARD: Cell<*const Guard> = const { Cell::new(ptr::null()) };
 }
 
-/// That of the launch that the calling OS thread runs, if it is guarded.
+/// Returns the guard of the launch that the calling OS thread runs, if it is guarded.
 #[inline(always)]
 fn guard<'a>() -> Option<&'a Guard> {
-    // SAFETY: `guarded` keeps the pointer only for as long as the guard is there.
+    // SAFETY: `guarded` resets the pointer before it drops the guard.
     unsafe { GUARD.get().as_ref() }
 }
 
-/// Runs the launch `grid` by `run`, on the calling OS thread, guarded where the system has the signals for it.
+/// Calls `run`, which runs the launch `grid` on the calling OS thread. Guards the launch if the system has the signals
+/// for it.
 pub(crate) fn guarded<R>(grid: &Grid<'_>, run: impl FnOnce() -> R) -> R {
-    /// The guard of the OS thread, as long as it lives.
+    /// Sets the guard of the OS thread until it is dropped.
     struct Guarding<'a>(&'a Guard);
     impl Drop for Guarding<'_> {
         fn drop(&mut self) {
@@ -104,7 +107,7 @@ pub(crate) fn guarded<R>(grid: &Grid<'_>, run: impl FnOnce() -> R) -> R {
     result
 }
 
-/// The current thread gets a pointer to global memory.
+/// Notes that the current thread is about to get a pointer to global memory.
 #[inline(always)]
 pub fn exposing() {
     if is_watching() {
@@ -124,7 +127,7 @@ fn turn_on() {
     }
 }
 
-/// The current thread has come to `at`, where it does something with a pointer or calls somebody else.
+/// Notes that the current thread is at `at`, where it uses a pointer or calls a function.
 #[inline]
 pub(super) fn come_to(block: &Block, at: Line) {
     if let Some(guard) = guard()
@@ -135,7 +138,7 @@ pub(super) fn come_to(block: &Block, at: Line) {
     }
 }
 
-/// Leaves the array that has `address` open.
+/// Leaves the array that contains `address` open.
 pub(super) fn let_go(block: &Block, address: usize) {
     if let Some(guard) = guard() {
         guard.find_arrays(block);
@@ -143,7 +146,7 @@ pub(super) fn let_go(block: &Block, address: usize) {
     }
 }
 
-/// What the simulator does in a simulated thread that is not the thread's own doing.
+/// Runs `access`, in which the simulator accesses memory on a simulated thread for itself.
 pub(crate) fn own<R>(access: impl FnOnce() -> R) -> R {
     let Some(guard) = guard() else { return access() };
     guard.is_own.set(true);
@@ -152,14 +155,14 @@ pub(crate) fn own<R>(access: impl FnOnce() -> R) -> R {
     result
 }
 
-/// The block is done with.
+/// Ends the guarding of a block.
 pub(crate) fn end_block(block: &Block) {
     if let Some(guard) = guard() {
         guard.settle(block.grid(), Some(&block.context.arena), None);
     }
 }
 
-/// The current thread is about to access `bytes` bytes at the host's `address`, as it has told.
+/// Notes a reported access: the current thread is about to access `bytes` bytes at the host's `address`.
 #[inline]
 pub(crate) fn tell(block: &Block, (address, bytes): (usize, usize), is_written: bool) {
     if let Some(guard) = guard()
@@ -176,7 +179,8 @@ pub(crate) fn tell(block: &Block, (address, bytes): (usize, usize), is_written: 
 }
 
 impl Guard {
-    /// Gives false under a debugger, which would stop at each fault: then there is no guard any more.
+    /// Turns the guard on. Returns false under a debugger, which would stop at each fault: the launch is then not
+    /// guarded.
     fn turn_on(&self) -> bool {
         if !self.is_on.replace(true) && closed::is_traced() {
             GUARD.set(ptr::null());
@@ -185,7 +189,7 @@ impl Guard {
         true
     }
 
-    /// Finds what is to be closed: what the launch was given, once, and the block's shared memory.
+    /// Finds the memory to close: the launch's arrays, once, and the block's shared memory.
     fn find_arrays(&self, block: &Block) {
         let mut arrays = self.arrays.borrow_mut();
         if !self.has_arrays.replace(true) {
@@ -194,7 +198,7 @@ impl Guard {
         Closed::add_shared(&mut arrays, &block.context.arena);
     }
 
-    /// Closes all for the next accesses.
+    /// Closes all memory for the next accesses.
     fn close(&self, block: &Block) {
         self.find_arrays(block);
         self.left.set(ACCESSES);
@@ -206,8 +210,8 @@ impl Guard {
         self.arrays.borrow().iter().for_each(Closed::open);
     }
 
-    /// Notes what has been found, now that no signal is handled. Where the thread tells of it now, after the compiler has
-    /// had it made before, there is nothing to note.
+    /// Adds notes for the recorded accesses, outside of the signal handler. An access that the thread reports now gets
+    /// no note: the compiler has moved the access before the report.
     fn settle(&self, grid: &Grid<'_>, arena: Option<&Arena>, told: Option<Known>) {
         for unseen in self.unseen.iter().filter_map(Cell::take) {
             if told.is_some_and(|told| unseen.is(told)) {
@@ -238,10 +242,11 @@ impl Guard {
         }
     }
 
-    /// An access at `address` has met closed memory: has it made, and everything closed again when [`step`](Self::step) is
-    /// called after one step. Gives whether there is to be one, and nothing where the memory is not the guard's.
+    /// Handles an access to closed memory at `address`. If it was reported, opens the memory for one step of the
+    /// processor, after which [`step`](Self::step) closes it again. Returns true if a step is to follow, and `None` if
+    /// the memory is not the guard's.
     ///
-    /// Is called by a signal's handler, and so allocates nothing and waits for nobody.
+    /// Called in a signal handler: it must not allocate or block.
     fn let_pass(&self, block: &Block, address: usize, is_written: bool) -> Option<bool> {
         let arrays = self.arrays.try_borrow().ok()?;
         let index = arrays.iter().position(|array| array.has(address))?;
@@ -270,7 +275,7 @@ impl Guard {
         self.stepping.iter().any(|slot| slot.get() != 0)
     }
 
-    /// After the step. Gives false if there was to be none. Is called by a signal's handler, too.
+    /// Closes the memory again after a step. Returns false if no step was requested. Called in a signal handler.
     fn step(&self) -> bool {
         if !self.is_stepping() {
             return false;
@@ -290,14 +295,14 @@ impl Guard {
     }
 }
 
-/// In a signal's handler: a fault at `address`. Gives what [`Guard::let_pass`] does; memory that a launch of another OS thread
-/// has closed is opened.
+/// Handles a fault at `address` in a signal handler. Returns what [`Guard::let_pass`] returns. Memory that a launch of
+/// another OS thread has closed is opened.
 pub(crate) fn let_pass(address: usize, is_written: bool) -> Option<bool> {
     let own = guard().zip(current()).and_then(|(guard, block)| guard.let_pass(block, address, is_written));
     own.or_else(|| pass_on_others(address).then_some(false))
 }
 
-/// In a signal's handler: the processor has made a step. Gives false if nobody has asked for one.
+/// Handles a step of the processor in a signal handler. Returns false if no step was requested.
 pub(crate) fn step() -> bool {
     guard().is_some_and(Guard::step)
 }

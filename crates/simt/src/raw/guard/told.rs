@@ -1,22 +1,22 @@
-//! What the threads of a block have told of.
+//! The accesses that the threads of a block have reported.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 
 use crate::hashing::Hashing;
 
-/// Bytes that are told of together.
+/// The number of bytes that are recorded together.
 const GRANULE: usize = 4;
-/// The most granules of one access that are kept one by one.
+/// The maximum number of granules of an access that are recorded one by one.
 const FEW: usize = 64;
-/// The most that is kept. What is more takes the place of all before.
+/// The maximum number of records. When it is reached, all earlier ones are dropped.
 const MOST: usize = 1 << 20;
 
-/// What each thread of a block has accessed in global memory, while the launch is guarded.
+/// The reported accesses of each thread of a block to global memory, while the launch is guarded.
 #[derive(Default)]
 pub(crate) struct Told {
     granules: RefCell<HashSet<u64, Hashing>>,
-    /// Longer accesses: the thread, the first byte, the number of bytes, and whether they are written.
+    /// Longer accesses: the thread, the address, the number of bytes, and true if they are written.
     long: RefCell<Vec<(u32, usize, usize, bool)>>,
     is_used: Cell<bool>,
 }
@@ -26,7 +26,7 @@ fn key(thread: u32, granule: usize, is_written: bool) -> u64 {
 }
 
 impl Told {
-    /// For a block that begins.
+    /// Resets the records for a new block.
     pub(crate) fn begin(&self) {
         if self.is_used.replace(false) {
             self.granules.borrow_mut().clear();
@@ -34,7 +34,7 @@ impl Told {
         }
     }
 
-    /// `thread` accesses `bytes` bytes at `address`; who writes may read, too.
+    /// Records that `thread` accesses `bytes` bytes at `address`. A write also permits reads.
     pub(super) fn note(&self, thread: u32, (address, bytes): (usize, usize), is_written: bool) {
         self.is_used.set(true);
         let granules = address / GRANULE..(address + bytes).div_ceil(GRANULE);
@@ -57,7 +57,7 @@ impl Told {
         }
     }
 
-    /// Whether `thread` has told that it accesses what is at `address`; nothing where it is just about to.
+    /// Returns true if `thread` has reported an access to `address`; `None` while a report is being recorded.
     pub(super) fn has(&self, thread: u32, address: usize, is_written: bool) -> Option<bool> {
         let (granules, long) = (self.granules.try_borrow().ok()?, self.long.try_borrow().ok()?);
         let is_it = |&(other, start, bytes, writes): &(u32, usize, usize, bool)| {

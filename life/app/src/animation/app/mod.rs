@@ -1,0 +1,323 @@
+//! What the animation shows and how it answers to the keys.
+
+use std::time::Instant;
+
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Stylize;
+use ratatui::text::Line;
+use ratatui::widgets::{Block, Clear};
+
+use super::super::engine::Life;
+use super::super::run::Run;
+use super::follow;
+use super::history::{History, Shown};
+use super::keys::{Action, Typed, help};
+use super::meter::Meter;
+use super::picture::Picture;
+use super::prompt::{Asked, Prompt};
+use super::speed::Speed;
+use super::view::View;
+use life::{Board, Rule};
+use program::report::{Rate, grouped};
+
+/// Rows of the screen that are not the board's.
+pub const STATUS_ROWS: u16 = 2;
+
+/// The state of an animation: a snapshot of the board, and how it is looked at.
+pub struct App {
+    board: Board,
+    /// Columns and rows that it has grown by, to the left and above.
+    added: (usize, usize),
+    generation: u64,
+    population: u64,
+    labels: String,
+    view: View,
+    /// Characters that the board has on the screen.
+    area: (usize, usize),
+    speed: Speed,
+    meter: Meter,
+    frame: u64,
+    paused: bool,
+    steps: u64,
+    dirty: bool,
+    history: History,
+    /// Whether the board shown is another one than that which is advanced.
+    is_changed: bool,
+    follows: bool,
+    shows_map: bool,
+    /// What a button that is held down makes of cells.
+    pen: bool,
+    /// Another rule, while it is typed, and when it is to be taken.
+    prompt: Option<Prompt>,
+    rule: Option<Rule>,
+    seed: Option<u64>,
+}
+
+/// Characters of the map at most, without its frame.
+const MAP: (u16, u16) = (24, 8);
+
+impl App {
+    /// Shows `run` on a screen of `area`.
+    ///
+    /// # Errors
+    /// When the device does not give the board.
+    pub fn new(run: &mut Run, seed: Option<u64>, area: Rect) -> anyhow::Result<Self> {
+        let board = run.life().board()?;
+        let labels = labels(run.life());
+        let generation = run.generation();
+        let population = run.population()?;
+        Ok(Self { seed, ..Self::of(board, generation, population, labels, area) })
+    }
+
+    fn of(board: Board, generation: u64, population: u64, labels: String, area: Rect) -> Self {
+        let (board_area, _) = split(area);
+        let area = (usize::from(board_area.width), usize::from(board_area.height));
+        Self {
+            view: View::of((board.width(), board.height()), area),
+            board,
+            added: (0, 0),
+            generation,
+            population,
+            labels,
+            area,
+            speed: Speed::default(),
+            meter: Meter::default(),
+            frame: 0,
+            paused: false,
+            steps: 0,
+            dirty: true,
+            history: History::default(),
+            is_changed: false,
+            follows: false,
+            shows_map: false,
+            pen: true,
+            prompt: None,
+            rule: None,
+            seed: None,
+        }
+    }
+
+    /// Puts the board that is shown where `run` goes on from, if somebody has changed it or asked for another rule.
+    ///
+    /// # Errors
+    /// When the device fails or has no room for it.
+    pub fn hand_over(&mut self, run: &mut Run) -> anyhow::Result<()> {
+        if let Some(rule) = self.rule.take() {
+            run.change_rule(rule)?;
+            self.labels = labels(run.life());
+            self.is_changed = true;
+        }
+        if std::mem::take(&mut self.is_changed) {
+            run.put(&self.board, self.generation, self.added)?;
+            self.population = run.population()?;
+        }
+        Ok(())
+    }
+
+    /// Whether somebody has changed the board that is shown, or the rule.
+    pub fn is_changed(&self) -> bool {
+        self.is_changed || self.rule.is_some()
+    }
+
+    /// Whether a rule is being typed.
+    pub fn is_asking(&self) -> bool {
+        self.prompt.is_some()
+    }
+
+    /// Takes what was typed of a rule.
+    pub fn type_in(&mut self, typed: Typed) {
+        self.dirty = true;
+        if let Some(Asked::Answered(rule)) = self.prompt.as_mut().map(|prompt| prompt.type_in(typed)) {
+            self.prompt = None;
+            self.rule = rule;
+        }
+    }
+
+    /// Generations that the next frame is to be further on, and counts the frame.
+    pub fn generations_due(&mut self) -> u64 {
+        let frame = self.frame;
+        self.frame += 1;
+        if self.paused { std::mem::take(&mut self.steps) } else { self.speed.due(frame) }
+    }
+
+    /// Whether nothing moves but by single steps.
+    pub fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    /// Fetches the board from the device if it is not the one shown.
+    ///
+    /// # Errors
+    /// When the device fails.
+    pub fn take_snapshot(&mut self, run: &mut Run) -> anyhow::Result<()> {
+        let generation = run.generation();
+        if !self.paused {
+            self.meter.record(Instant::now(), generation);
+        }
+        if generation != self.generation {
+            self.population = run.population()?;
+            let shown = std::mem::replace(&mut self.board, run.life().board()?);
+            self.history.push(Shown { generation: self.generation, board: shown, added: self.added });
+            let (added, (left, top)) = (run.life().added(), self.added);
+            self.view.follow((added.0 - left, added.1 - top));
+            self.added = added;
+            self.generation = generation;
+            self.dirty = true;
+            self.follow();
+        }
+        Ok(())
+    }
+
+    /// Whether the screen shows something else than it should.
+    pub fn needs_drawing(&self) -> bool {
+        self.dirty
+    }
+
+    /// Puts the live cells in the middle, if that is wanted.
+    fn follow(&mut self) {
+        if let Some(middle) = follow::middle(&self.board).filter(|_| self.follows) {
+            self.view.look_at(middle);
+        }
+    }
+
+    /// Changes the cell that the mouse points at: what is dead becomes alive where the button goes down, and the other way
+    /// round, and so do those that it is drawn over.
+    fn draw_at(&mut self, place: (u16, u16), lower: bool, on: bool) {
+        let board = (self.board.width(), self.board.height());
+        let place = (usize::from(place.0), usize::from(place.1));
+        let Some((x, y)) = self.view.cell_at(board, self.area, place) else { return };
+        let y = if lower { (y + 1) % board.1 } else { y };
+        if !on {
+            self.pen = !self.board.get(x, y);
+            let (generation, added) = (self.generation, self.added);
+            self.history.push(Shown { generation, board: self.board.clone(), added });
+        }
+        self.board.set_state(x, y, u8::from(self.pen));
+        self.is_changed = true;
+    }
+
+    /// Shows nothing new but what keys ask for.
+    fn pause(&mut self) {
+        self.paused = true;
+        self.meter.clear();
+    }
+
+    /// Does what a key asks for.
+    pub fn act(&mut self, action: Action) {
+        let board = (self.board.width(), self.board.height());
+        self.dirty = true;
+        match action {
+            Action::Pause => {
+                self.paused = !self.paused;
+                self.meter.clear();
+            }
+            Action::Step => {
+                self.steps += 1;
+                self.pause();
+            }
+            Action::Back => {
+                self.pause();
+                self.steps = 0;
+                if let Some(Shown { generation, board, added }) = self.history.pop() {
+                    let (left, top) = (self.added.0 - added.0, self.added.1 - added.1);
+                    self.view.follow_back((left, top), (board.width(), board.height()));
+                    (self.generation, self.board, self.added, self.is_changed) = (generation, board, added, true);
+                    self.follow();
+                }
+            }
+            Action::Follow => {
+                self.follows = !self.follows;
+                self.follow();
+            }
+            Action::TypeRule => self.prompt = Some(Prompt::default()),
+            Action::ShowMap => self.shows_map = !self.shows_map,
+            Action::Draw { column, row, lower, on } => {
+                self.pause();
+                self.draw_at((column, row), lower, on);
+            }
+            Action::Faster => self.speed = self.speed.faster(),
+            Action::Slower => self.speed = self.speed.slower(),
+            Action::ChangeMarks => self.view.marks = self.view.marks.other(),
+            Action::ZoomIn => self.view.zoom_in(),
+            Action::ZoomOut => self.view.zoom_out(board, self.area),
+            Action::Recentre => self.view = View::of(board, self.area),
+            Action::Pan(x, y) => self.view.pan((x, y), board, self.area),
+            Action::Redraw | Action::Quit => {}
+        }
+    }
+
+    /// Draws board and status.
+    pub fn draw(&mut self, frame: &mut Frame<'_>) {
+        let (board_area, status_area) = split(frame.area());
+        self.area = (usize::from(board_area.width), usize::from(board_area.height));
+        let picture = Picture { board: &self.board, view: self.view, population: self.population };
+        frame.render_widget(picture, board_area);
+        if self.shows_map {
+            self.draw_map(frame, board_area);
+        }
+        let [status, keys] = Layout::vertical([Constraint::Length(1), Constraint::Length(1)]).areas(status_area);
+        frame.render_widget(Line::from(self.status(usize::from(status.width))).reversed(), status);
+        match &self.prompt {
+            Some(prompt) => frame.render_widget(Line::from(prompt.line()), keys),
+            None => frame.render_widget(Line::from(help(usize::from(keys.width))).dim(), keys),
+        }
+        self.dirty = false;
+    }
+
+    /// Draws all of the board in the upper right corner, in a frame, where there is room.
+    fn draw_map(&self, frame: &mut Frame<'_>, area: Rect) {
+        let size = (MAP.0.min(area.width.saturating_sub(2)), MAP.1.min(area.height.saturating_sub(2)));
+        if size.0 == 0 || size.1 == 0 {
+            return;
+        }
+        let board = (self.board.width(), self.board.height());
+        let view = View::whole(board, (usize::from(size.0), usize::from(size.1)));
+        let outer = Rect::new(area.right() - size.0 - 2, area.y, size.0 + 2, size.1 + 2);
+        let border = Block::bordered().dim();
+        let inner = border.inner(outer);
+        frame.render_widget(Clear, outer);
+        frame.render_widget(border, outer);
+        frame.render_widget(Picture { board: &self.board, view, population: self.population }, inner);
+    }
+
+    /// As much as fits `columns`: what is cut off whole misleads nobody, half a seed does.
+    fn status(&self, columns: usize) -> String {
+        let cells = self.board.width() as f64 * self.board.height() as f64;
+        let rate = self.meter.rate();
+        let motion = if self.paused {
+            "paused".into()
+        } else {
+            format!("{:.2e} cells/s · {} gen/s ({})", rate * cells, Rate(rate), self.speed)
+        };
+        let (generation, population) = (grouped(self.generation), grouped(self.population));
+        let mut status = format!(" gen {generation} · pop {population}");
+        let size = format!("{}x{}", self.board.width(), self.board.height());
+        let seed = self.seed.map(|seed| format!("seed {seed}"));
+        let last = std::iter::once(&size[..]).chain(seed.as_deref());
+        for part in std::iter::once(&motion[..]).chain(self.labels.split(" · ")).chain(last) {
+            if status.chars().count() + 3 + part.chars().count() > columns {
+                break;
+            }
+            status.push_str(" · ");
+            status.push_str(part);
+        }
+        status
+    }
+}
+
+/// What advances the board, and its rule.
+fn labels(life: &Life) -> String {
+    let (device, kernel, rule) = (life.device(), life.kernel(), life.setting().rule);
+    let rule = if rule == Rule::LIFE { String::new() } else { format!("{rule} · ") };
+    format!("{rule}{device} · {kernel}")
+}
+
+/// The board's part of the screen, and below it the status, which gives way on a small screen.
+fn split(screen: Rect) -> (Rect, Rect) {
+    let [board, status] = Layout::vertical([Constraint::Min(1), Constraint::Max(STATUS_ROWS)]).areas(screen);
+    (board, status)
+}
+
+#[cfg(test)]
+mod tests;

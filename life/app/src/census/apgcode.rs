@@ -1,0 +1,133 @@
+//! An object's apgcode, its canonical name: what kind it is, and of all its phases and orientations the shortest text, or of
+//! the shortest ones the first in the order of ASCII.
+//!
+//! The text is the extended Wechsler format: rows in strips of five, separated by `z`, a column of a strip being a digit to
+//! base 32 whose lowest bit is the upper row; runs of empty columns are `w` (two), `x` (three) and `y` with a digit (four and
+//! more), and those at a strip's end are left out.
+
+use super::cells::Cells;
+
+/// The largest side of an object that has a text.
+const MOST: i32 = 40;
+
+const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+
+/// The apgcode of the object whose phases these are, one after the other; `moves` says that the last leads to the first at
+/// another place.
+pub fn of(phases: &[Cells], moves: bool) -> String {
+    let kind = match phases {
+        _ if moves => format!("q{}", phases.len()),
+        [still] => format!("s{}", still.cells().len()),
+        _ => format!("p{}", phases.len()),
+    };
+    if phases.iter().any(|phase| phase.size().0.max(phase.size().1) > MOST) {
+        return format!("ov_{kind}");
+    }
+    let texts = phases.iter().flat_map(|phase| orientations(phase).map(|cells| text(&cells)));
+    let shortest = texts.min_by(|a, b| (a.len(), a).cmp(&(b.len(), b))).unwrap_or_default();
+    format!("x{kind}_{shortest}")
+}
+
+/// The eight orientations of cells that begin in the corner.
+fn orientations(cells: &Cells) -> impl Iterator<Item = Cells> {
+    let (width, height) = cells.size();
+    (0..8).map(move |orientation| {
+        let turn = |&(x, y): &(i32, i32)| {
+            let x = if orientation & 1 == 0 { x } else { width - 1 - x };
+            let y = if orientation & 2 == 0 { y } else { height - 1 - y };
+            if orientation & 4 == 0 { (x, y) } else { (y, x) }
+        };
+        Cells::new(cells.cells().iter().map(turn).collect()).0
+    })
+}
+
+/// The text of cells that begin in the corner.
+fn text(cells: &Cells) -> String {
+    let (width, height) = cells.size();
+    let mut strips = vec![vec![0_u8; width as usize]; (height as usize).div_ceil(5)];
+    for &(x, y) in cells.cells() {
+        strips[y as usize / 5][x as usize] |= 1 << (y % 5);
+    }
+    let strips: Vec<String> = strips.iter().map(|strip| strip_text(strip)).collect();
+    strips.join("z")
+}
+
+fn strip_text(columns: &[u8]) -> String {
+    let (mut text, mut empty) = (String::new(), 0);
+    for &column in columns {
+        if column == 0 {
+            empty += 1;
+            continue;
+        }
+        while empty > 0 {
+            let run: usize = empty.min(39);
+            match run {
+                1 => text.push('0'),
+                2 => text.push('w'),
+                3 => text.push('x'),
+                _ => text.extend(['y', char::from(DIGITS[run - 4])]),
+            }
+            empty -= run;
+        }
+        text.push(char::from(DIGITS[usize::from(column)]));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::census::object::identify;
+    use life_formats::rle;
+
+    fn codes(pattern: &str) -> Vec<String> {
+        let pattern = rle::parse(&format!("x = 40, y = 40\n{pattern}!"), 1 << 20).unwrap();
+        let cells = pattern.cells();
+        identify(&Cells::new(cells.map(|(x, y)| (x as i32, y as i32)).collect()).0).unwrap()
+    }
+
+    #[test]
+    fn well_known_objects_have_their_published_codes() {
+        for (pattern, code) in [
+            ("2o$2o", "xs4_33"),
+            ("3o", "xp2_7"),
+            ("b2o$o2bo$b2o", "xs6_696"),
+            ("b2o$o2bo$bobo$2bo", "xs7_2596"),
+            ("2o$obo$bo", "xs5_253"),
+            ("2o$obo$b2o", "xs6_356"),
+            ("bo$obo$bo", "xs4_252"),
+            ("b2o$o2bo$o2bo$b2o", "xs8_6996"),
+            ("b3o$3o", "xp2_7e"),
+            ("2o$2o$2b2o$2b2o", "xp2_318c"),
+            ("bo$2bo$3o", "xq4_153"),
+            ("bo2bo$o$o3bo$4o", "xq4_6frc"),
+            (
+                "2b3o3b3o2$o4bobo4bo$o4bobo4bo$o4bobo4bo$2b3o3b3o2$2b3o3b3o$o4bobo4bo$o4bobo4bo$o4bobo4bo2$2b3o3b3o",
+                "xp3_co9nas0san9oczgoldlo0oldlogz1047210127401",
+            ),
+            ("2bo4bo$2ob4ob2o$2bo4bo", "xp15_4r4z4r4"),
+            ("2o$obo$b2o$3b2o$3bobo$4b2o", "xs12_g8o653z11"),
+            ("3o$3o$3o$3b3o$3b3o$3b3o", "xp8_gk2gb3z11"),
+        ] {
+            assert_eq!(codes(pattern), [code], "{pattern}");
+        }
+    }
+
+    #[test]
+    fn empty_columns_are_counted() {
+        for (empty, text) in [(0, "11"), (1, "101"), (2, "1w1"), (3, "1x1"), (4, "1y01"), (14, "1ya1"), (38, "1yy1")] {
+            let mut columns = vec![0; empty + 2];
+            columns[0] = 1;
+            columns[empty + 1] = 1;
+            assert_eq!(strip_text(&columns), text);
+            columns[empty + 1] = 0;
+            assert_eq!(strip_text(&columns), "1");
+        }
+    }
+
+    #[test]
+    fn what_is_large_has_no_text() {
+        let line = Cells::new((0..41).map(|x| (x, 0)).collect()).0;
+        assert_eq!(of(&[line.clone(), line], false), "ov_p2");
+    }
+}

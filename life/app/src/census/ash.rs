@@ -1,0 +1,167 @@
+//! The objects of a board that repeats itself.
+
+use std::collections::{BTreeMap, HashMap};
+
+use life::{Board, CpuSimulation};
+
+use super::cells::Cells;
+use super::object::identify;
+use crate::stable::divisors;
+
+/// How often each object was found, by its apgcode.
+pub type Tally = BTreeMap<String, u64>;
+
+/// What cells that repeat themselves in no way known, or that go around the torus, are counted as.
+pub const UNKNOWN: &str = "unidentified";
+
+/// A longer period is that of spaceships on their way around the torus, mostly: they are looked for first.
+const LONG: u64 = 120;
+
+/// How often spaceships are looked for, each time some generations later: one that is near something else is not found.
+const ATTEMPTS: u64 = 16;
+
+/// Which objects groups of cells are, as far as anybody has asked.
+#[derive(Default)]
+pub struct Known(HashMap<Cells, Option<Vec<String>>>);
+
+impl Known {
+    fn codes(&mut self, cells: Cells) -> Option<&[String]> {
+        self.0.entry(cells).or_insert_with_key(identify).as_deref()
+    }
+}
+
+/// Adds the objects of `board`, which is the same again after `period` generations, to `tally`.
+///
+/// # Errors
+/// When memory does not suffice.
+pub fn count(board: &Board, period: u64, known: &mut Known, tally: &mut Tally) -> anyhow::Result<()> {
+    let (mut board, mut period) = (board.clone(), period);
+    for _ in 0..ATTEMPTS {
+        if period <= LONG {
+            break;
+        }
+        if take_spaceships(&mut board, known, tally) {
+            period = period_of(&board, period)?;
+        } else {
+            let mut later = CpuSimulation::new(&board)?;
+            later.advance(period / ATTEMPTS + 1);
+            board = later.board()?;
+        }
+    }
+    // The cells that live at some time.
+    let mut ever = board.words().to_vec();
+    let mut life = CpuSimulation::new(&board)?;
+    for _ in 1..period {
+        life.advance(1);
+        for (ever, now) in ever.iter_mut().zip(life.board()?.words()) {
+            *ever |= now;
+        }
+    }
+    let ever = Board::from_words(board.width(), board.height(), ever)?;
+    for group in groups(&ever) {
+        let here = group.iter().filter(|cell| board.get(cell.on_board.0, cell.on_board.1));
+        let cells = Cells::new(here.map(|cell| cell.on_plane).collect()).0;
+        let codes = known.codes(cells);
+        for code in codes.unwrap_or(&[UNKNOWN.to_owned()]) {
+            *tally.entry(code.clone()).or_default() += 1;
+        }
+    }
+    Ok(())
+}
+
+/// Counts the groups of cells that are spaceships and nothing else, and takes them from the board. Gives whether there were any.
+fn take_spaceships(board: &mut Board, known: &mut Known, tally: &mut Tally) -> bool {
+    let mut any = false;
+    for group in groups(board) {
+        let cells = Cells::new(group.iter().map(|cell| cell.on_plane).collect()).0;
+        let Some(codes) = known.codes(cells) else { continue };
+        if codes.iter().all(|code| code.starts_with("xq")) {
+            any = true;
+            for code in codes {
+                *tally.entry(code.clone()).or_default() += 1;
+            }
+            group.iter().for_each(|cell| board.set(cell.on_board.0, cell.on_board.1, false));
+        }
+    }
+    any
+}
+
+/// The period of a board, of which is known that it divides `multiple`; `multiple` itself if it has none that does.
+pub fn period_of(board: &Board, multiple: u64) -> anyhow::Result<u64> {
+    let mut life = CpuSimulation::new(board)?;
+    for divisor in divisors(multiple) {
+        life.advance(divisor - life.generation());
+        if life.board()? == *board {
+            return Ok(divisor);
+        }
+    }
+    Ok(multiple)
+}
+
+/// A cell of a group.
+struct Member {
+    on_board: (usize, usize),
+    /// The same without the torus's edges, so that a group across them is in one piece.
+    on_plane: (i32, i32),
+}
+
+/// The live cells in groups, from each of which the next one is more than two columns or rows away: a cell between them has
+/// neighbours of one alone.
+fn groups(board: &Board) -> Vec<Vec<Member>> {
+    let (width, height) = (board.width() as i32, board.height() as i32);
+    let mut left = board.clone();
+    let mut groups = Vec::new();
+    for (x, y) in board.cells() {
+        if !left.get(x, y) {
+            continue;
+        }
+        left.set(x, y, false);
+        let mut group = vec![Member { on_board: (x, y), on_plane: (x as i32, y as i32) }];
+        let mut next = 0;
+        while let Some(&Member { on_plane: (x, y), .. }) = group.get(next) {
+            next += 1;
+            for on_plane in (y - 2..=y + 2).flat_map(|y| (x - 2..=x + 2).map(move |x| (x, y))) {
+                let on_board = (on_plane.0.rem_euclid(width) as usize, on_plane.1.rem_euclid(height) as usize);
+                if left.get(on_board.0, on_board.1) {
+                    left.set(on_board.0, on_board.1, false);
+                    group.push(Member { on_board, on_plane });
+                }
+            }
+        }
+        groups.push(group);
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally_of(cells: &[(usize, usize)], width: usize, height: usize, period: u64) -> Vec<(String, u64)> {
+        let mut board = Board::new(width, height).unwrap();
+        cells.iter().for_each(|&(x, y)| board.set(x, y, true));
+        let mut tally = Tally::new();
+        count(&board, period, &mut Known::default(), &mut tally).unwrap();
+        tally.into_iter().collect()
+    }
+
+    #[test]
+    fn objects_across_the_edges_are_whole() {
+        let block = [(0, 0), (31, 0), (0, 19), (31, 19)];
+        assert_eq!(tally_of(&block, 32, 20, 1), [("xs4_33".to_owned(), 1)]);
+        let blinker = [(31, 10), (0, 10), (1, 10)];
+        assert_eq!(tally_of(&blinker, 32, 20, 2), [("xp2_7".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn spaceships_on_their_way_are_found_beside_the_rest() {
+        let glider_and_blinker = [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2), (40, 10), (41, 10), (42, 10)];
+        assert_eq!(tally_of(&glider_and_blinker, 64, 64, 256), [("xp2_7".to_owned(), 1), ("xq4_153".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn what_goes_around_the_torus_is_no_object() {
+        let line: Vec<_> = (0..16).flat_map(|x| [(x, 4), (x, 5)]).collect();
+        assert_eq!(tally_of(&line, 16, 12, 1), [(UNKNOWN.to_owned(), 1)]);
+    }
+}

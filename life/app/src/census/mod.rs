@@ -1,0 +1,251 @@
+//! `--census`: what the ash of a board, or of many soups, is made of, in apgsearch's names.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use life::{Board, CpuSimulation};
+use serde::Serialize;
+
+use ash::{Known, Tally};
+use program::report::progress::Progress;
+use program::report::{self, Seconds, grouped};
+use program::signals::StopRequests;
+
+mod apgcode;
+mod ash;
+mod cells;
+mod names;
+mod object;
+
+/// Generations between two looks whether a soup repeats itself: a multiple of the common periods.
+const INTERVAL: u64 = 120;
+
+/// The most generations of a soup.
+const MOST_GENERATIONS: u64 = 10_000_000;
+
+/// Objects that are printed.
+const MOST_PRINTED: usize = 50;
+
+/// One kind of object.
+#[derive(Serialize, Debug)]
+pub struct Kind {
+    code: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'static str>,
+    count: u64,
+}
+
+/// What was found.
+#[derive(Serialize, Debug)]
+pub struct Census {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    soups: Option<Soups>,
+    objects: u64,
+    /// The commonest first.
+    kinds: Vec<Kind>,
+}
+
+/// Of many soups.
+#[derive(Serialize, Debug)]
+struct Soups {
+    soups: u64,
+    width: usize,
+    height: usize,
+    density: f64,
+    first_seed: u64,
+    generations: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    not_settled: u64,
+    seconds: f64,
+}
+
+fn is_none(number: &u64) -> bool {
+    *number == 0
+}
+
+/// The soups of a census: so many of consecutive seeds.
+#[derive(Clone, Copy, Debug)]
+pub struct SoupsToCount {
+    /// How many.
+    pub count: u64,
+    /// Columns and rows of each.
+    pub size: (usize, usize),
+    /// The share of live cells.
+    pub density: f64,
+    /// The first seed.
+    pub seed: u64,
+}
+
+impl Census {
+    /// Of a board that is the same again after `period` generations.
+    ///
+    /// # Errors
+    /// When memory does not suffice.
+    pub fn of_board(board: &Board, period: u64) -> anyhow::Result<Self> {
+        let mut tally = Tally::new();
+        ash::count(board, period, &mut Known::default(), &mut tally)?;
+        Ok(Self::of(tally, None))
+    }
+
+    /// Of soups, each run on a core by itself until it repeats itself. Gives the signal that it was stopped by instead, if one
+    /// came.
+    ///
+    /// # Errors
+    /// When memory does not suffice.
+    pub fn of_soups(soups: SoupsToCount, stop: &StopRequests) -> anyhow::Result<Result<Self, i32>> {
+        let begun = Instant::now();
+        let progress = Mutex::new(Progress::new(soups.count, "soups"));
+        let (done, generations, not_settled) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
+        let cells = soups.size.0 as f64 * soups.size.1 as f64;
+        let next = AtomicU64::new(0);
+        // A core takes one soup after the other, and keeps what it knows.
+        let work = |_: rayon::BroadcastContext<'_>| {
+            let (mut known, mut tally) = (Known::default(), Tally::new());
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= soups.count || stop.received().is_some() {
+                    return anyhow::Ok(tally);
+                }
+                let seed = soups.seed.wrapping_add(number);
+                let soup = Board::random(soups.size.0, soups.size.1, soups.density, seed)?;
+                let (board, period, took) = settle(&soup)?;
+                match period {
+                    Some(period) => ash::count(&board, period, &mut known, &mut tally)?,
+                    None => drop(not_settled.fetch_add(1, Ordering::Relaxed)),
+                }
+                let all = generations.fetch_add(took, Ordering::Relaxed) + took;
+                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                if let Ok(mut progress) = progress.try_lock() {
+                    progress.set(done, all as f64 * cells / begun.elapsed().as_secs_f64(), "cell updates");
+                }
+            }
+        };
+        let mut tally = Tally::new();
+        for part in rayon::broadcast(work) {
+            part?.into_iter().for_each(|(code, count)| *tally.entry(code).or_default() += count);
+        }
+        drop(progress);
+        if let Some(signal) = stop.received() {
+            return Ok(Err(signal));
+        }
+        let SoupsToCount { count, size: (width, height), density, seed } = soups;
+        let soups = Soups {
+            soups: count,
+            width,
+            height,
+            density,
+            first_seed: seed,
+            generations: generations.into_inner(),
+            not_settled: not_settled.into_inner(),
+            seconds: begun.elapsed().as_secs_f64(),
+        };
+        Ok(Ok(Self::of(tally, Some(soups))))
+    }
+
+    fn of(tally: Tally, soups: Option<Soups>) -> Self {
+        let objects = tally.values().sum();
+        let kind = |(code, count): (String, u64)| Kind { name: names::of(&code), code, count };
+        let mut kinds: Vec<_> = tally.into_iter().map(kind).collect();
+        kinds.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.code.cmp(&b.code)));
+        Self { soups, objects, kinds }
+    }
+}
+
+/// Runs a soup until it repeats itself: the board then, its period if it has one, and the generations run.
+fn settle(soup: &Board) -> anyhow::Result<(Board, Option<u64>, u64)> {
+    let mut life = CpuSimulation::new(soup)?;
+    let mut seen = HashMap::new();
+    let mut before = soup.clone();
+    while life.generation() < MOST_GENERATIONS {
+        life.advance(INTERVAL);
+        let board = life.board()?;
+        let now = life.generation();
+        if board == before {
+            let period = ash::period_of(&board, INTERVAL)?;
+            return Ok((board, Some(period), now));
+        }
+        if let Some(since) = seen.insert(board.hash(), now) {
+            let multiple = now - since;
+            let mut again = CpuSimulation::new(&board)?;
+            again.advance(multiple);
+            if again.board()? == board {
+                let period = ash::period_of(&board, multiple)?;
+                return Ok((board, Some(period), now));
+            }
+        }
+        before = board;
+    }
+    Ok((before, None, MOST_GENERATIONS))
+}
+
+impl fmt::Display for Census {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { soups, objects, kinds } = self;
+        write!(f, "{} objects of {} kinds", grouped(*objects), grouped(kinds.len() as u64))?;
+        if let Some(soups) = soups {
+            let Soups { soups, width, height, first_seed, generations, not_settled, seconds, .. } = soups;
+            let last = first_seed.wrapping_add(soups.saturating_sub(1));
+            write!(f, " in {} soups of {width}x{height}, seeds {first_seed} to {last}", grouped(*soups))?;
+            write!(f, ", {} generations, {}", grouped(*generations), Seconds(*seconds))?;
+            if *not_settled > 0 {
+                write!(f, "; {} did not settle", grouped(*not_settled))?;
+            }
+        }
+        writeln!(f)?;
+        let row = |kind: &Kind| {
+            let share = 100.0 * kind.count as f64 / *objects as f64;
+            let name = kind.name.unwrap_or_default().to_owned();
+            [kind.code.clone(), grouped(kind.count), format!("{share:.4} %"), name]
+        };
+        let rows: Vec<_> = kinds.iter().take(MOST_PRINTED).map(row).collect();
+        if !rows.is_empty() {
+            writeln!(f, "{}", report::table(["object", "count", "share", "name"], &rows))?;
+        }
+        match kinds.len().saturating_sub(MOST_PRINTED) {
+            0 => Ok(()),
+            more => writeln!(f, "and {} rarer kinds; --json has them all", grouped(more as u64)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ash_of_soups_is_counted_whole() {
+        let soups = SoupsToCount { count: 6, size: (96, 64), density: 0.4, seed: 20 };
+        let census = Census::of_soups(soups, &StopRequests::watch().unwrap()).unwrap().unwrap();
+        let mut live = 0;
+        let mut tally = Tally::new();
+        for seed in 20..26 {
+            let (board, period, _) = settle(&Board::random(96, 64, 0.4, seed).unwrap()).unwrap();
+            ash::count(&board, period.unwrap(), &mut Known::default(), &mut tally).unwrap();
+            live += board.population();
+        }
+        assert_eq!(census.objects, tally.values().sum::<u64>());
+        assert!(live > 0 && census.kinds[0].count >= census.kinds[1].count);
+        let still_cells = |(code, count): (&String, &u64)| {
+            let cells = code.strip_prefix("xs").and_then(|rest| rest.split('_').next()?.parse::<u64>().ok());
+            cells.map_or(0, |cells| cells * count)
+        };
+        // Still lifes have all their cells in their names, and nothing is counted twice.
+        let still: u64 = tally.iter().map(still_cells).sum();
+        let blinkers = 3 * tally.get("xp2_7").unwrap_or(&0);
+        assert!(still + blinkers <= live && 10 * (still + blinkers) > 9 * live, "{still} + {blinkers} of {live}");
+        assert!(!tally.contains_key(ash::UNKNOWN), "{tally:?}");
+    }
+
+    #[test]
+    fn what_is_printed_begins_with_the_commonest() {
+        let tally = [("xs4_33", 5), ("xp2_7", 12), ("xs6_696", 3)].map(|(code, count)| (code.to_owned(), count));
+        let census = Census::of(Tally::from(tally), None);
+        let text = census.to_string();
+        assert!(text.starts_with("20 objects of 3 kinds\n"), "{text}");
+        let at = |part: &str| text.find(part).unwrap();
+        assert!(at("xp2_7") < at("xs4_33") && at("blinker") < at("block") && text.contains("60.0000 %"), "{text}");
+    }
+}

@@ -1,0 +1,213 @@
+//! The right to write a checkpoint's file: one run at a time has it, and no run writes over the work of another.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use super::saved;
+use program::error::UsageError;
+use program::files::{WholeFile, are_the_same, followed};
+use program::report;
+
+/// Reserves a checkpoint's file for this run until it is dropped.
+#[derive(Debug)]
+pub struct Claim {
+    /// None where the file system has no locks.
+    _lock: Option<Lock>,
+}
+
+impl Claim {
+    /// Reserves the file at `path` for a run that begins with `input`. A file that is there must be the checkpoint that the run
+    /// resumes from, or, with `may_overwrite`, any checkpoint.
+    ///
+    /// # Errors
+    /// [`UsageError`] for another file; when it cannot be written, or another run writes it.
+    pub fn new(path: &Path, input: Option<&Path>, may_overwrite: bool) -> anyhow::Result<Self> {
+        WholeFile::new(path).check()?;
+        let shown = path.display();
+        if fs::metadata(path).is_ok_and(|present| !present.is_file()) {
+            let text =
+                format!("--checkpoint: '{shown}' is no regular file, and could not be resumed from: name a file");
+            return Err(UsageError(text).into());
+        }
+        // The lock comes first: its holder may be about to write the file.
+        let lock = Lock::new(path)?;
+        let is_resumed = input.is_some_and(|input| are_the_same(input, path));
+        match saved::begins_as_one(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).with_context(|| format!("cannot read '{shown}', which is to be replaced")),
+            Ok(false) => {
+                let text = format!("--checkpoint: '{shown}' is there already and is no checkpoint: name another file");
+                return Err(UsageError(text).into());
+            }
+            Ok(true) if is_resumed || may_overwrite => {}
+            Ok(true) => {
+                let at = saved::open(path).map(|saved| format!(" at generation {}", saved.header.generation));
+                let at = at.unwrap_or_default();
+                let text = format!(
+                    "--checkpoint: '{shown}' is the checkpoint of another run{at}: `host life {shown} --checkpoint {shown}` \
+                     resumes that one; for a new run name another file, or replace it by --overwrite"
+                );
+                return Err(UsageError(text).into());
+            }
+        }
+        Ok(Self { _lock: lock })
+    }
+}
+
+/// A locked file beside the checkpoint. The checkpoint itself cannot be locked, because each write replaces it by a new file. The system releases the lock when the
+/// process ends, however it does. A lock file that stays behind then is used by the next run.
+#[derive(Debug)]
+struct Lock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl Lock {
+    /// Locks the checkpoint at `path`, if the file system can.
+    ///
+    /// # Errors
+    /// When another process has locked it, or the lock file cannot be made.
+    fn new(path: &Path) -> anyhow::Result<Option<Self>> {
+        let lock = lock_path(path);
+        loop {
+            let file = open(&lock).with_context(|| format!("cannot make the lock file '{}'", lock.display()))?;
+            match file.try_lock() {
+                Ok(()) if is_at(&file, &lock) => return Ok(Some(Self { path: lock, _file: file })),
+                // Its holder has removed it since it was opened here.
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => bail!(
+                    "cannot write '{}': another run writes its checkpoints there: wait for its end, or name another file",
+                    path.display()
+                ),
+                Err(TryLockError::Error(error)) => {
+                    let _ = fs::remove_file(&lock);
+                    let shown = path.display();
+                    report::note(&format!("'{shown}' cannot be locked ({error}): let no other run write it meanwhile"));
+                    return Ok(None);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // It is still locked, so that no other run has this lock file.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// The lock file of the checkpoint at `path`, which is the same for all links to that.
+fn lock_path(path: &Path) -> PathBuf {
+    let path = followed(path);
+    let mut name = std::ffi::OsString::from(".gridstride-");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(".lock");
+    path.with_file_name(name)
+}
+
+/// Opens the lock file, or makes it. That of another user may only be read.
+fn open(lock: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).truncate(false).write(true).open(lock).or_else(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => File::open(lock),
+        _ => Err(error),
+    })
+}
+
+/// Whether an open file still has this path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    file.metadata().ok().map(id).is_some_and(|open| fs::metadata(path).is_ok_and(|present| id(present) == open))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_claimed_by_one_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, link) = (folder.path().join("run"), folder.path().join("link"));
+        symlink("run", &link).unwrap();
+        let first = Claim::new(&path, None, false).unwrap();
+        for other in [&path, &link] {
+            let error = Claim::new(other, None, true).unwrap_err();
+            assert!(!error.is::<UsageError>(), "{error:#}");
+            assert!(format!("{error:#}").contains("another run writes its checkpoints there"), "{error:#}");
+        }
+        drop(first);
+        assert!(!lock_path(&path).exists(), "nothing is left over");
+        // What a process that was killed leaves behind.
+        fs::write(lock_path(&path), "").unwrap();
+        let second = Claim::new(&link, None, false).unwrap();
+        assert!(Claim::new(&path, None, false).is_err());
+        drop(second);
+        drop(Claim::new(&path, None, false).unwrap());
+    }
+
+    #[test]
+    fn a_lock_file_that_was_removed_locks_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let opened = open(&path).unwrap();
+        assert!(is_at(&opened, &path));
+        fs::remove_file(&path).unwrap();
+        assert!(!is_at(&opened, &path));
+        let _other = open(&path).unwrap();
+        assert!(!is_at(&opened, &path));
+    }
+
+    /// A lock file may be removed between the time that another thread opens it and the time that it locks it.
+    #[test]
+    fn no_two_threads_hold_a_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        let (holders, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..3_000 {
+                        let Ok(lock) = Lock::new(&path) else { continue };
+                        assert_eq!(holders.fetch_add(1, Ordering::SeqCst), 0, "two threads hold it");
+                        taken.fetch_add(1, Ordering::SeqCst);
+                        std::thread::sleep(std::time::Duration::from_micros(20));
+                        holders.fetch_sub(1, Ordering::SeqCst);
+                        drop(lock);
+                    }
+                });
+            }
+        });
+        assert!(taken.into_inner() >= 4);
+    }
+
+    #[test]
+    fn only_checkpoints_are_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("saved"), "gridstride life checkpoint 1\n").unwrap();
+        fs::write(path("thesis"), "It is known that").unwrap();
+        fs::write(path("empty"), "").unwrap();
+        let refused = |name: &str, input: Option<&Path>, may_overwrite| {
+            let claim = Claim::new(&path(name), input, may_overwrite);
+            claim.err().map(|error| error.downcast::<UsageError>().unwrap().0)
+        };
+        assert_eq!(refused("none", None, false), None);
+        for may_overwrite in [false, true] {
+            for name in ["thesis", "empty"] {
+                let text = refused(name, None, may_overwrite).unwrap();
+                assert!(text.contains("is no checkpoint: name another file"), "{text}");
+            }
+        }
+        let text = refused("saved", Some(&path("thesis")), false).unwrap();
+        assert!(text.contains("of another run") && text.contains("--overwrite"), "{text}");
+        assert_eq!(refused("saved", None, true), None);
+        assert_eq!(refused("saved", Some(&path("saved")), false), None);
+    }
+}

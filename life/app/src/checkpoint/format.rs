@@ -1,0 +1,343 @@
+//! What a checkpoint file is: lines of text that say what board it is, an empty line, and the board's words.
+//!
+//! ```text
+//! gridstride life checkpoint 1
+//! rule B3/S23
+//! topology T
+//! width 300
+//! height 200
+//! left -150
+//! top -100
+//! first 0
+//! generation 5000
+//! until 100000
+//! seed 7
+//! check 0123456789abcdef
+//!
+//! ```
+//!
+//! `until` and `seed` are there if the run has them. The words are those of [`Board::words`], four bytes each, the lowest
+//! first. Where the rule has more than two states, each row's words are followed by its words of [`Board::ages`], the lowest bit's
+//! first. `check` is made from the lines before it and from all cells.
+
+use std::io::{self, Read, Write};
+
+use anyhow::{Context, anyhow, bail, ensure};
+use life::board::{hash_of_planes, hash_of_words, hash_of_words_from};
+use life::{Board, Rule};
+
+use crate::memory;
+
+/// What a checkpoint begins with: its name, and the version of its format after it.
+pub const NAME: &str = "gridstride life checkpoint ";
+
+const VERSION: &str = "1";
+
+/// No header is longer.
+const MOST_HEADER_BYTES: usize = 4096;
+
+/// What a checkpoint says of its board.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// The rule, as text.
+    pub rule: String,
+    /// What is beyond the board's edges, as text.
+    pub topology: String,
+    /// Columns and rows.
+    pub size: (usize, usize),
+    /// The generation of the board.
+    pub generation: u64,
+    /// The generation that the run is to end at.
+    pub until: Option<u64>,
+    /// Of the soup that it began with.
+    pub seed: Option<u64>,
+    /// The generation that the run's first board was called in its file; later ones count from it.
+    pub first: u64,
+    /// Where the board's upper left corner is on the plane, as (column, row).
+    pub origin: (i64, i64),
+}
+
+impl Header {
+    /// Writes it, for a board that has this [hash](Board::hash). The board's rows are to follow.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, hash: u64, out: &mut impl Write) -> io::Result<()> {
+        let lines = self.lines();
+        write!(out, "{lines}check {:016x}\n\n", check(&lines, hash))
+    }
+
+    /// The lines before the one with the check sum.
+    pub fn lines(&self) -> String {
+        let Self { rule, topology, size, generation, until, seed, first, origin } = self;
+        let mut lines = format!("{NAME}{VERSION}\nrule {rule}\ntopology {topology}\n");
+        let mut add = |name: &str, number: i128| lines += &format!("{name} {number}\n");
+        add("width", size.0 as i128);
+        add("height", size.1 as i128);
+        add("left", origin.0.into());
+        add("top", origin.1.into());
+        add("first", (*first).into());
+        add("generation", (*generation).into());
+        until.map(|until| add("until", until.into()));
+        seed.map(|seed| add("seed", seed.into()));
+        lines
+    }
+
+    /// Bits of a cell, of which a board is written.
+    ///
+    /// # Errors
+    /// When the rule is none.
+    pub fn planes(&self) -> anyhow::Result<usize> {
+        let rule: Rule = self.rule.parse().context("its rule is damaged")?;
+        Ok(Board::planes(rule.states()))
+    }
+
+    /// Bytes of the board.
+    ///
+    /// # Errors
+    /// As for [`planes`](Self::planes).
+    pub fn bytes(&self) -> anyhow::Result<u64> {
+        Ok(memory::board_bytes(self.size).saturating_mul(self.planes()? as u64))
+    }
+
+    /// Reads what [`lines`](Self::lines) gave.
+    ///
+    /// # Errors
+    /// When it is no checkpoint's header, or one of another version.
+    pub fn parse(lines: &str) -> anyhow::Result<Self> {
+        let version = lines.strip_prefix(NAME).and_then(|rest| rest.lines().next());
+        let version = version.ok_or_else(|| anyhow!("it does not begin with `{}`", NAME.trim_end()))?;
+        ensure!(version == VERSION, "it is of version {version}, and this program reads version {VERSION}");
+        let text =
+            |name: &str| lines.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).map(str::to_owned);
+        let number = |name: &str| match text(name) {
+            Some(text) => {
+                text.parse::<u64>().map(Some).with_context(|| format!("its {name} is `{text}`: it is damaged"))
+            }
+            None => Ok(None),
+        };
+        let place = |name: &str| text(name).and_then(|text| text.parse::<i64>().ok());
+        let missing = |name: &str| anyhow!("its header has no {name}: it is damaged");
+        let side = |name: &str| anyhow::Ok(usize::try_from(number(name)?.ok_or_else(|| missing(name))?)?);
+        Ok(Self {
+            rule: text("rule").ok_or_else(|| missing("rule"))?,
+            topology: text("topology").ok_or_else(|| missing("topology"))?,
+            size: (side("width")?, side("height")?),
+            generation: number("generation")?.ok_or_else(|| missing("generation"))?,
+            until: number("until")?,
+            seed: number("seed")?,
+            first: number("first")?.ok_or_else(|| missing("first"))?,
+            origin: place("left").zip(place("top")).ok_or_else(|| missing("left and top"))?,
+        })
+    }
+}
+
+/// Writes rows of the board, which follow each other.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_rows(rows: &Board, out: &mut impl Write) -> io::Result<()> {
+    let mut write = |words: &[u32]| {
+        if cfg!(target_endian = "little") {
+            return out.write_all(bytemuck::cast_slice(words));
+        }
+        words.iter().try_for_each(|word| out.write_all(&word.to_le_bytes()))
+    };
+    if rows.ages().is_empty() {
+        return write(rows.words());
+    }
+    let mut words = (0..rows.height()).map(|y| y * rows.words_per_row()..(y + 1) * rows.words_per_row());
+    words.try_for_each(|row| {
+        write(&rows.words()[row.clone()])?;
+        rows.ages().iter().try_for_each(|age| write(&age[row.clone()]))
+    })
+}
+
+/// Reads a header of a checkpoint of `length` bytes. Gives what it says, its bytes, and the check sum that is to be.
+///
+/// # Errors
+/// When it is no checkpoint, one of another version, cut short, or changed.
+pub fn read_header(input: &mut impl Read, length: u64) -> anyhow::Result<(Header, u64, u64)> {
+    let mut header = Vec::new();
+    let mut byte = [0];
+    while !header.ends_with(b"\n\n") {
+        ensure!(header.len() < MOST_HEADER_BYTES, "its header has no end: this is no checkpoint, or a damaged one");
+        ensure!(input.read(&mut byte)? == 1, "it ends within its header: it was cut short");
+        header.push(byte[0]);
+    }
+    let bytes = header.len() as u64;
+    let text = String::from_utf8(header).map_err(|_| anyhow!("its header is no text: it is damaged"))?;
+    let at = text.find("\ncheck ").ok_or_else(|| match text.starts_with(NAME) {
+        true => anyhow!("it has no check sum: it is damaged"),
+        false => anyhow!("it does not begin with `{}`", NAME.trim_end()),
+    })?;
+    let (lines, check_line) = text.split_at(at + 1);
+    let header = Header::parse(lines)?;
+    let expected = u64::from_str_radix(check_line.trim_end().trim_start_matches("check "), 16);
+    let expected = expected.context("its check sum is no number: it is damaged")?;
+    ensure!(header.lines() == lines, "its header is not as it was written: it is damaged");
+    let (needed, body) = (header.bytes()?, length.saturating_sub(bytes));
+    if needed != body {
+        let (width, height) = header.size;
+        bail!("a board of {width}x{height} takes {needed} bytes, and {body} are there: it is damaged");
+    }
+    Ok((header, bytes, expected.wrapping_sub(check(lines, 0))))
+}
+
+/// The rows of a checkpoint, while they are read.
+pub struct Body<R> {
+    input: R,
+    width: usize,
+    /// Words of each plane read so far, and their hashes, and what comes of these in the end.
+    words: usize,
+    hashes: Vec<u64>,
+    expected: u64,
+}
+
+impl<R: Read> Body<R> {
+    /// That of a board of so many columns, whose cells have so many bits, at the beginning of `input`, with this hash.
+    pub fn new(input: R, width: usize, planes: usize, expected: u64) -> Self {
+        Self { input, width, words: 0, hashes: vec![0; planes], expected }
+    }
+
+    /// The next rows.
+    ///
+    /// # Errors
+    /// When there are none, or not enough memory.
+    pub fn rows(&mut self, rows: usize) -> anyhow::Result<Board> {
+        let (words_per_row, planes) = (self.width.div_ceil(32), self.hashes.len());
+        let words = read_words(&mut self.input, words_per_row.saturating_mul(rows).saturating_mul(planes))?;
+        let mut planes: Vec<Vec<u32>> = match planes {
+            1 => vec![words],
+            _ => {
+                let plane = |i| words.chunks_exact(words_per_row).skip(i).step_by(planes).flatten().copied().collect();
+                (0..planes).map(plane).collect()
+            }
+        };
+        for (hash, words) in self.hashes.iter_mut().zip(&planes) {
+            *hash = hash.wrapping_add(hash_of_words_from(self.words, words));
+        }
+        let ages = planes.split_off(1);
+        let words = planes.pop().unwrap_or_default();
+        self.words += words.len();
+        Board::from_words_and_ages(self.width, rows, words, ages).context("it is damaged")
+    }
+
+    /// Finds out, when all rows are read, whether they are those that were written.
+    ///
+    /// # Errors
+    /// When they are not.
+    pub fn finish(self) -> anyhow::Result<()> {
+        ensure!(hash_of_planes(&self.hashes) == self.expected, "its check sum is wrong: it is damaged");
+        Ok(())
+    }
+}
+
+fn read_words(input: &mut impl Read, len: usize) -> anyhow::Result<Vec<u32>> {
+    let mut words: Vec<u32> = Vec::new();
+    words.try_reserve_exact(len).context("there is too little memory for its board")?;
+    // A part at a time: of a file that is cut short no more is made than there is.
+    while words.len() < len {
+        let done = words.len();
+        words.resize(len.min(done + (1 << 20)), 0);
+        let part = &mut words[done..];
+        input.read_exact(bytemuck::cast_slice_mut(part)).context("it was cut short while it was read")?;
+        if cfg!(target_endian = "big") {
+            part.iter_mut().for_each(|word| *word = word.swap_bytes());
+        }
+    }
+    Ok(words)
+}
+
+/// Made from the header's lines and the hash of the board: any change of them changes it, but for one in 2⁶⁴.
+fn check(lines: &str, hash: u64) -> u64 {
+    let lines: Vec<u32> = lines.bytes().map(u32::from).collect();
+    gpu::life::mix(hash_of_words(&lines)).wrapping_add(hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checkpoint() -> (Header, Board) {
+        let board = Board::random(70, 9, 0.4, 3).unwrap();
+        let (rule, topology, size) = ("B3/S23".to_owned(), "T".to_owned(), (70, 9));
+        (
+            Header { rule, topology, size, generation: 12, until: Some(50), seed: None, first: 3, origin: (-35, 4) },
+            board,
+        )
+    }
+
+    fn bytes((header, board): &(Header, Board)) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        header.write(board.hash(), &mut bytes).unwrap();
+        // In parts, as that of a board in bands is.
+        write_rows(&board.part(0..4).unwrap(), &mut bytes).unwrap();
+        write_rows(&board.part(4..9).unwrap(), &mut bytes).unwrap();
+        bytes
+    }
+
+    fn read(bytes: &[u8]) -> anyhow::Result<(Header, Board)> {
+        let input = &mut &*bytes;
+        let (header, _, hash) = read_header(input, bytes.len() as u64)?;
+        let mut body = Body::new(input, header.size.0, header.planes()?, hash);
+        let (first, second) = (body.rows(7)?, body.rows(header.size.1 - 7)?);
+        body.finish()?;
+        let words = [first.words(), second.words()].concat();
+        let ages =
+            first.ages().iter().zip(second.ages()).map(|(first, second)| [&first[..], second].concat()).collect();
+        Ok((header.clone(), Board::from_words_and_ages(header.size.0, header.size.1, words, ages)?))
+    }
+
+    #[test]
+    fn states_are_written_and_read() {
+        for states in [3, 4, 5, 256] {
+            let (header, _) = checkpoint();
+            let mut board = Board::with_states(70, 9, states).unwrap();
+            (0..630).for_each(|i| board.set_state(i % 70, i / 70, (i * i % usize::from(states)) as u8));
+            let checkpoint = (Header { rule: format!("345/2/{states}"), ..header }, board);
+            let whole = bytes(&checkpoint);
+            assert_eq!(read(&whole).unwrap(), checkpoint, "{states} states");
+            for at in whole.len() - 90..whole.len() {
+                let mut damaged = whole.clone();
+                damaged[at] ^= 1;
+                assert!(read(&damaged).is_err(), "{states} states, byte {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for (until, seed) in [(Some(50), None), (None, Some(u64::MAX)), (None, None)] {
+            let (header, board) = checkpoint();
+            let checkpoint = (Header { until, seed, ..header }, board);
+            assert_eq!(read(&bytes(&checkpoint)).unwrap(), checkpoint);
+        }
+    }
+
+    #[test]
+    fn any_change_is_found() {
+        let whole = bytes(&checkpoint());
+        for at in 0..whole.len() {
+            for bit in [0, 3, 7] {
+                let mut damaged = whole.clone();
+                damaged[at] ^= 1 << bit;
+                let error = read(&damaged).err();
+                // The case of a digit of the check sum says nothing.
+                assert!(error.is_some() || damaged[at].eq_ignore_ascii_case(&whole[at]), "byte {at}, bit {bit}");
+            }
+            assert!(read(&whole[..at]).is_err(), "cut at {at}");
+        }
+        assert!(read(&[&whole[..], b"\0"].concat()).is_err());
+    }
+
+    #[test]
+    fn refusals_say_why() {
+        let text = |text: &str| format!("{:#}", read(text.as_bytes()).unwrap_err());
+        assert!(text("x = 3\n\n").contains("does not begin with"));
+        assert!(text("gridstride life checkpoint 2\ncheck 0\n\n").contains("version 2"));
+        assert!(text("gridstride life checkpoint 1\n").contains("cut short"));
+        let huge = "gridstride life checkpoint 1\nrule B3/S23\ntopology T\nwidth 99999999999\nheight 99999999\nleft 0\ntop 0\nfirst 0\ngeneration 0\ncheck 0\n\n";
+        assert!(text(huge).contains("0 are there"), "{}", text(huge));
+    }
+}

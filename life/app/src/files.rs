@@ -1,0 +1,384 @@
+//! The files of boards: patterns are read, and `--out` writes them, whole or not at all.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::frames;
+use life::{Board, Pattern};
+use life_formats::picture::{self, Gif};
+use life_formats::{About, Format, FormatError, apgcode, lif, macrocell, plaintext, read_pattern_bytes, rle};
+use program::error::UsageError;
+
+use program::files::{Draft, WholeFile};
+
+/// The pattern in `file`, or on standard input for `-`; or the object that an apgcode names, where no file has that name.
+///
+/// # Errors
+/// When the file cannot be read, is malformed or not supported, or takes more memory than there is.
+pub fn read(file: &Path) -> anyhow::Result<Pattern> {
+    let name = name_of(file);
+    let code = file.to_str().filter(|code| apgcode::is_one(code) && !file.exists());
+    let mut bytes = Vec::new();
+    // No limit is known on systems that do not say what memory they have.
+    let free = program::memory::available().unwrap_or(u64::MAX);
+    if let Some(code) = code {
+        bytes = code.into();
+    } else {
+        read_bytes(file, free, &mut bytes).with_context(|| format!("cannot read {name}"))?;
+    }
+    let what = || format!("cannot read the pattern in {name}");
+    // A name that says no format leaves it to the text.
+    let named = Format::from_path(file).ok();
+    let free = free.saturating_sub(bytes.len() as u64);
+    read_pattern_bytes(&bytes, named, free).with_context(what)
+}
+
+/// What messages call `file`.
+pub fn name_of(file: &Path) -> String {
+    if file == Path::new("-") { "standard input".into() } else { format!("'{}'", file.display()) }
+}
+
+fn read_bytes(file: &Path, free: u64, bytes: &mut Vec<u8>) -> anyhow::Result<()> {
+    let take = |input: &mut dyn Read, bytes: &mut Vec<u8>| input.take(free / 3).read_to_end(bytes);
+    if file == Path::new("-") {
+        take(&mut io::stdin().lock(), bytes)?;
+    } else {
+        let mut input = fs::File::open(file)?;
+        let needed = input.metadata()?.len();
+        if needed > free {
+            return Err(FormatError::TooLarge { needed, free }.into());
+        }
+        take(&mut input, bytes)?;
+    }
+    if bytes.len() as u64 >= free / 3 {
+        let needed = (bytes.len() as u64).saturating_mul(3);
+        return Err(FormatError::TooLarge { needed, free }.into());
+    }
+    Ok(())
+}
+
+/// Takes the next rows of a board.
+pub type Take<'a> = &'a mut dyn FnMut(&Board) -> anyhow::Result<()>;
+
+/// A file to write a board to.
+#[derive(Debug)]
+pub struct BoardFile {
+    path: PathBuf,
+    file: WholeFile,
+    format: Format,
+    compressed: bool,
+}
+
+impl BoardFile {
+    /// A file at `path`, in the format that its extension names; with `%d` or the like in the name of a picture, a file for
+    /// each generation.
+    ///
+    /// # Errors
+    /// [`UsageError`] for another extension, and for a format that is read only.
+    pub fn new(path: &Path) -> Result<Self, UsageError> {
+        let format = Format::from_path(path).map_err(|error| UsageError(format!("--out: {error}")))?;
+        if format == Format::Mcell {
+            let message = format!("--out: {}: .mcl is read only: .rle has rules and states, too", path.display());
+            return Err(UsageError(message));
+        }
+        let compressed = life_formats::is_compressed(path);
+        let frames = frames::name(path, 0).filter(|_| format == Format::Png);
+        if format == Format::Png && frames.is_none() && frames::has_sign(path) {
+            let number = "a picture for each generation has its number at one place of its name, as %d or %05d";
+            let message = format!("--out: '{}': {number}; there is no other use of %", path.display());
+            return Err(UsageError(message));
+        }
+        let file = WholeFile::new(frames.as_deref().unwrap_or(path));
+        Ok(Self { path: path.to_owned(), file, format, compressed })
+    }
+
+    /// Finds out whether the file can be written, before a long run rather than after it.
+    ///
+    /// # Errors
+    /// What prevents it.
+    pub fn check(&self) -> anyhow::Result<()> {
+        self.file.check()
+    }
+
+    /// The file that is written first: of pictures with numbers the one with 0.
+    pub fn first(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Whether it is to hold every generation, by [`BoardFile::record`], and not only the last, by [`BoardFile::write`].
+    pub fn is_recording(&self) -> bool {
+        self.format == Format::Gif || self.is_frames()
+    }
+
+    /// Whether each generation has a file of its own.
+    fn is_frames(&self) -> bool {
+        self.format == Format::Png && frames::name(&self.path, 0).is_some()
+    }
+
+    /// Writes `board`.
+    ///
+    /// # Errors
+    /// What prevents it. Then the file is as it was before.
+    pub fn write(&self, board: &Board, about: &About) -> anyhow::Result<()> {
+        if self.is_recording() {
+            let mut recording = self.record((board.width(), board.height()), Duration::ZERO)?;
+            recording.frame(board)?;
+            return recording.finish();
+        }
+        if !self.takes_parts() {
+            return self.write_by(|out| match (self.format, board.ages()) {
+                (Format::Macrocell, []) => Ok(macrocell::write(board, about, out)?),
+                (Format::Macrocell, _) => Err(self.no_states()),
+                _ => Err(io::Error::from(io::ErrorKind::Unsupported).into()),
+            });
+        }
+        let size = (board.width(), board.height());
+        self.write_parts(size, !board.ages().is_empty(), about, |take| take(board))
+    }
+
+    /// Whether [`write_parts`](Self::write_parts) can write it.
+    pub fn takes_parts(&self) -> bool {
+        matches!(self.format, Format::Rle | Format::Cells | Format::Life | Format::Png) && !self.is_recording()
+    }
+
+    /// Writes a board of this size, whose cells may have further states, and whose rows `parts` gives in parts, one after the other.
+    ///
+    /// # Errors
+    /// What prevents it, and those of `parts`. Then the file is as it was before.
+    pub fn write_parts(
+        &self,
+        size: (usize, usize),
+        has_states: bool,
+        about: &About,
+        parts: impl FnOnce(Take<'_>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        self.write_by(|out| {
+            if has_states && matches!(self.format, Format::Cells | Format::Life) {
+                return Err(self.no_states());
+            }
+            match self.format {
+                Format::Rle => {
+                    let mut writer = rle::Writer::new(size, has_states, about, out)?;
+                    parts(&mut |board| Ok(writer.rows(board)?))?;
+                    Ok(writer.finish()?)
+                }
+                Format::Cells => {
+                    plaintext::write_name(about, out)?;
+                    parts(&mut |board| Ok(plaintext::write_rows(board, out)?))
+                }
+                Format::Life => {
+                    lif::write_heading(out)?;
+                    let mut first = 0;
+                    parts(&mut |board| {
+                        lif::write_rows(board, first, about, out)?;
+                        first += board.height();
+                        Ok(())
+                    })
+                }
+                Format::Png => picture::write_png_in_parts(size, out, |take| parts(take)),
+                _ => Err(io::Error::from(io::ErrorKind::Unsupported).into()),
+            }
+        })
+    }
+
+    fn no_states(&self) -> anyhow::Error {
+        let message =
+            format!("its cells have more than two states, which are written as .rle, and not as {}", self.format);
+        io::Error::new(io::ErrorKind::Unsupported, message).into()
+    }
+
+    /// Writes the file by `write`, and gives it its name.
+    fn write_by(&self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let mut out = self.file.create()?;
+        let written = if self.compressed {
+            let mut gzip = GzEncoder::new(&mut out, Compression::default());
+            write(&mut gzip).and_then(|()| Ok(gzip.finish().map(drop)?))
+        } else {
+            write(&mut out)
+        };
+        written.with_context(|| self.file.failed())?;
+        self.file.keep(out)
+    }
+
+    /// Starts an animated picture of boards of this size, each shown for `delay`, or pictures with numbers from 0 on.
+    ///
+    /// # Errors
+    /// What prevents it.
+    pub fn record(&self, (width, height): (usize, usize), delay: Duration) -> anyhow::Result<Recording<'_>> {
+        let kind = if self.is_frames() {
+            Kind::Frames(0)
+        } else {
+            let out = self.file.create()?;
+            Kind::Gif(Box::new(Gif::new(out, width, height, delay).with_context(|| self.file.failed())?))
+        };
+        Ok(Recording { file: self, kind })
+    }
+}
+
+/// A file that gets one picture per generation, which has its name once it is finished; or a file for each of them.
+pub struct Recording<'a> {
+    file: &'a BoardFile,
+    kind: Kind,
+}
+
+enum Kind {
+    Gif(Box<Gif<BufWriter<Draft>>>),
+    /// The number of the next one.
+    Frames(u64),
+}
+
+impl Recording<'_> {
+    /// Adds a board.
+    ///
+    /// # Errors
+    /// What prevents it. Then the file of this board is as it was before.
+    pub fn frame(&mut self, board: &Board) -> anyhow::Result<()> {
+        match &mut self.kind {
+            Kind::Gif(gif) => gif.frame(board).with_context(|| self.file.file.failed()),
+            Kind::Frames(number) => {
+                let path = frames::name(&self.file.path, *number).unwrap_or_else(|| self.file.path.clone());
+                *number += 1;
+                let file = WholeFile::new(&path);
+                let mut out = file.create()?;
+                picture::write_png(board, &mut out).with_context(|| file.failed())?;
+                file.keep(out)
+            }
+        }
+    }
+
+    /// Ends the file and gives it its name.
+    ///
+    /// # Errors
+    /// What prevents it. Then the file is as it was before.
+    pub fn finish(self) -> anyhow::Result<()> {
+        match self.kind {
+            Kind::Gif(gif) => {
+                let out = gif.finish().with_context(|| self.file.file.failed())?;
+                self.file.file.keep(out)
+            }
+            Kind::Frames(_) => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for BoardFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}'", self.path.display())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn blinker() -> Board {
+        let mut board = Board::new(5, 5).unwrap();
+        for x in 1..4 {
+            board.set(x, 2, true);
+        }
+        board
+    }
+
+    #[test]
+    fn a_board_is_written_in_the_format_of_the_extension() {
+        let folder = tempfile::tempdir().unwrap();
+        let about = About { name: None, rule: "B3/S23:P5,5".into(), generation: 7, origin: (-9, 4) };
+        let files: [(&str, &[u8]); 9] = [
+            ("a.rle", b"#CXRLE Pos=-9,4 Gen=7\nx = 5, y = 5, rule = B3/S23:P5,5\n2$b3o!\n"),
+            ("a.CELLS", b".....\n.....\n.OOO."),
+            ("a.lif", b"#Life 1.06\n-8 6\n-7 6\n-6 6\n"),
+            ("a.mc", b"[M2] (gridstride "),
+            ("a.png", b"\x89PNG"),
+            ("a.gif", b"GIF89a"),
+            ("a.rle.gz", b"\x1f\x8b"),
+            ("a.mc.GZ", b"\x1f\x8b"),
+            ("a.life.gz", b"\x1f\x8b"),
+        ];
+        for (name, begins) in files {
+            let path = folder.path().join(name);
+            BoardFile::new(&path).unwrap().write(&blinker(), &about).unwrap();
+            let bytes = fs::read(&path).unwrap();
+            assert!(bytes.starts_with(begins), "{name}: {}", String::from_utf8_lossy(&bytes));
+            if name == "a.gif" {
+                assert!(format!("{:#}", read(&path).unwrap_err()).contains("a GIF"));
+                continue;
+            }
+            let pattern = read(&path).unwrap();
+            assert_eq!(pattern.population(), 3, "{name}");
+            if name.contains(".rle") || name.contains(".mc") {
+                assert_eq!((pattern.rule.as_deref(), pattern.generation), (Some("B3/S23:P5,5"), 7), "{name}");
+            }
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), files.len(), "nothing is left over");
+    }
+
+    #[test]
+    fn a_board_in_parts_is_written_as_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let about = About { name: Some("parts".into()), rule: "345/2/4".into(), generation: 7, origin: (-9, 4) };
+        for states in [2, 4] {
+            let mut board = Board::with_states(70, 30, states).unwrap();
+            for (i, (x, y)) in
+                Board::random(70, 30, 0.2, 1).unwrap().cells().filter(|(_, y)| !(8..21).contains(y)).enumerate()
+            {
+                board.set_state(x, y, (1 + i % usize::from(states - 1)) as u8);
+            }
+            for name in ["a.rle", "a.cells", "a.lif", "a.png", "a.rle.gz"] {
+                let path = folder.path().join(name);
+                let file = BoardFile::new(&path).unwrap();
+                let parts = |take: Take<'_>| {
+                    [0..1, 1..13, 13..14, 14..30].into_iter().try_for_each(|rows| take(&board.part(rows).unwrap()))
+                };
+                let in_parts = file.write_parts((70, 30), states > 2, &about, parts);
+                let whole = file.takes_parts().then(|| in_parts.map(|()| fs::read(&path).unwrap()));
+                let written = file.write(&board, &about).map(|()| fs::read(&path).unwrap());
+                assert_eq!(whole.unwrap().ok(), written.ok(), "{name}, {states} states");
+            }
+        }
+        assert!(!BoardFile::new(Path::new("a.mc")).unwrap().takes_parts());
+    }
+
+    #[test]
+    fn each_generation_has_a_picture_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = BoardFile::new(&folder.path().join("blinker-%03d.png")).unwrap();
+        file.check().unwrap();
+        assert!(file.is_recording());
+        let mut recording = file.record((5, 5), Duration::ZERO).unwrap();
+        (0..3).for_each(|_| recording.frame(&blinker()).unwrap());
+        recording.finish().unwrap();
+        let mut names: Vec<_> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        assert_eq!(names, ["blinker-000.png", "blinker-001.png", "blinker-002.png"]);
+        assert_eq!(read(&folder.path().join(&names[2])).unwrap(), Pattern::from_board(blinker()));
+    }
+
+    #[test]
+    fn an_apgcode_needs_no_file() {
+        let glider = read(Path::new("xq4_153")).unwrap();
+        assert_eq!((glider.population(), glider.width, glider.height), (5, 3, 3));
+        assert!(format!("{:#}", read(Path::new("xs5_33")).unwrap_err()).contains("still life of 5 cells"));
+        assert!(format!("{:#}", read(Path::new("zz_linear")).unwrap_err()).contains("begin with zz"));
+    }
+
+    #[test]
+    fn an_unknown_extension_is_a_usage_error() {
+        for name in ["a", "a.bmp", "rle", "", "a.png.gz"] {
+            let UsageError(text) = BoardFile::new(Path::new(name)).unwrap_err();
+            assert!(text.contains(".rle, .cells, .lif") && text.contains(".png or .gif"), "{text}");
+            assert!(!text.contains(".mcl"), "{text}");
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What a board is advanced by: a rule, how its edges are joined, and which of them move away from what is near.
+
+use life::topology::Edges;
+use life::{Grid, LifeRung, Rule, RuleAndTopology, Topology, check_rule};
+
+use program::error::UsageError;
+
+/// The rule of a run, and what is beyond the edges of its board.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Setting {
+    /// The rule.
+    pub rule: Rule,
+    /// How the edges are joined.
+    pub topology: Topology,
+    /// Whether columns, and whether rows, are added before anything reaches the edges: these directions are unbounded.
+    pub grows: [bool; 2],
+    /// The generation that the board is in at first: rules with B0 differ in even and odd ones.
+    pub generation: u64,
+}
+
+impl Setting {
+    /// What `text`, a rule with or without a suffix, says of an unbounded plane; and the grid that it names.
+    pub fn of(text: RuleAndTopology) -> (Self, Option<Grid>) {
+        let RuleAndTopology { rule, grid } = text;
+        let setting = match grid {
+            None => Self { rule, topology: Topology::Plane, grows: [true; 2], generation: 0 },
+            Some(Grid { topology, width, height }) => {
+                Self { rule, topology, grows: [width == 0, height == 0], generation: 0 }
+            }
+        };
+        (setting, grid)
+    }
+
+    /// The same bounded in both directions: the plane as a torus, and a tube as well.
+    pub fn bounded(self) -> Self {
+        let topology = match (self.topology, self.grows) {
+            (Topology::Plane, [true, true]) | (Topology::Tube(_), _) => Topology::TORUS,
+            (topology, _) => topology,
+        };
+        Self { topology, grows: [false; 2], ..self }
+    }
+
+    /// Whether nothing ever reaches an edge.
+    pub fn is_unbounded(&self) -> bool {
+        self.grows == [true; 2]
+    }
+
+    /// The rule and the grid of a board of this size, as Golly writes them.
+    pub fn text(&self, size: (usize, usize)) -> String {
+        RuleAndTopology { rule: self.rule, grid: self.grid(size) }.to_string()
+    }
+
+    /// What is beyond the edges of a board of this size, as a suffix without a rule; none for the unbounded plane.
+    pub fn suffix(&self, size: (usize, usize)) -> String {
+        self.grid(size).map_or(String::new(), |grid| grid.to_string())
+    }
+
+    fn grid(&self, (width, height): (usize, usize)) -> Option<Grid> {
+        let [width, height] =
+            [(self.grows[0], width), (self.grows[1], height)].map(|(grows, side)| if grows { 0 } else { side });
+        (!self.is_unbounded()).then_some(Grid { topology: self.topology, width, height })
+    }
+
+    /// Whether a board of this size can have this topology.
+    ///
+    /// # Errors
+    /// [`UsageError`] for a sphere that is no square, and for a shifted Klein bottle whose twisted side is odd.
+    pub fn check_size(&self, (width, height): (usize, usize)) -> Result<(), UsageError> {
+        let is_even = |side: usize| side.is_multiple_of(2);
+        match self.topology {
+            Topology::Sphere if width != height => {
+                let sides = format!("a sphere (:S) needs equal sides, but {width}x{height} was given");
+                Err(UsageError(format!("{sides}: use {width}x{width} or {height}x{height}")))
+            }
+            Topology::Klein { twisted: Edges::Horizontal, is_shifted: true } if !is_even(width) => {
+                Err(UsageError(odd_shifted("width", width)))
+            }
+            Topology::Klein { twisted: Edges::Vertical, is_shifted: true } if !is_even(height) => {
+                Err(UsageError(odd_shifted("height", height)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How the edges are joined for a kernel: those of the unbounded plane, which nothing reaches, as a torus is.
+    pub fn kernel_topology(&self) -> Topology {
+        if self.is_unbounded() { Topology::TORUS } else { self.topology }
+    }
+
+    /// Why no kernel can do this, if none can. With [`why_no_bands`](Self::why_no_bands) it is the one place where this is said.
+    pub fn why_no_kernel(&self) -> Option<String> {
+        let Self { rule, topology, .. } = self;
+        if check_rule(LifeRung::Bitpacked, rule).is_err() {
+            let kernels = "the kernels run rules of two states, and Generations of up to four that count neighbours";
+            return Some(format!("{kernels}, not {rule}"));
+        }
+        let is_offered = self.kernel_topology() == Topology::TORUS || check_rule(LifeRung::Streaming, rule).is_ok();
+        let why = || {
+            let name = name(*topology);
+            format!("on {name} the kernels run rules of two states that count their eight neighbours, not {rule}")
+        };
+        (!is_offered).then(why)
+    }
+
+    /// Why kernels cannot do this in bands, if they cannot.
+    pub fn why_no_bands(&self) -> Option<String> {
+        let topology = self.kernel_topology();
+        let kernels = "the kernels of several devices run a torus without a shift or the unbounded plane";
+        (topology != Topology::TORUS).then(|| format!("{kernels}, not {}", name(topology)))
+    }
+}
+
+/// The message for a shifted Klein bottle with this odd side.
+fn odd_shifted(side: &str, cells: usize) -> String {
+    let even = match cells - 1 {
+        0 => "2".to_owned(),
+        less => format!("{less} or {}", cells + 1),
+    };
+    format!(
+        "a shifted Klein bottle needs an even {side}, but {cells} was given: use {even}, or leave out the shift `+1`"
+    )
+}
+
+/// What a topology is called.
+fn name(topology: Topology) -> &'static str {
+    match topology {
+        Topology::Plane => "a bounded plane (:P)",
+        Topology::Torus { .. } => "a shifted torus (:T)",
+        Topology::Tube(_) => "a tube (:T)",
+        Topology::Klein { .. } => "a Klein bottle (:K)",
+        Topology::CrossSurface => "a cross-surface (:C)",
+        Topology::Sphere => "a sphere (:S)",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setting(text: &str) -> Setting {
+        Setting::of(text.parse().unwrap()).0
+    }
+
+    #[test]
+    fn settings_are_written_as_they_are_read() {
+        for text in ["B3/S23", "/2/3:T30,20", "B36/S23:P30,20", "B3/S23:T0,20", "B3/S23:P30,0", "B3/S23:K30,20*"] {
+            assert_eq!(setting(text).text((30, 20)), text);
+        }
+        assert_eq!(setting("B3/S23:S30").suffix((30, 30)), ":S30");
+        assert_eq!(setting("B3/S23").bounded(), Setting::default());
+        assert_eq!(setting("B3/S23:T0,20").bounded(), Setting::default());
+        assert_eq!(setting("B3/S23:P9,9").bounded().topology, Topology::Plane);
+    }
+
+    #[test]
+    fn sizes_that_a_topology_cannot_have_are_refused_with_those_that_it_can() {
+        for (text, size, message) in [
+            (
+                "Life:K30*+1,20",
+                (5, 20),
+                "a shifted Klein bottle needs an even width, but 5 was given: use 4 or 6, or leave out the shift `+1`",
+            ),
+            (
+                "Life:K30,20*+1",
+                (30, 1),
+                "a shifted Klein bottle needs an even height, but 1 was given: use 2, or leave out the shift `+1`",
+            ),
+            ("Life:S30", (7, 9), "a sphere (:S) needs equal sides, but 7x9 was given: use 7x7 or 9x9"),
+        ] {
+            let UsageError(said) = setting(text).check_size(size).unwrap_err();
+            assert_eq!(said, message, "{text}");
+        }
+        for (text, size) in [
+            ("Life:K30*+1,20", (4, 5)),
+            ("Life:K30,20*+1", (5, 4)),
+            ("Life:K30*,20", (5, 5)),
+            ("Life:S30", (7, 7)),
+            ("Life:C30,20", (7, 9)),
+        ] {
+            assert_eq!(setting(text).check_size(size).err().map(|UsageError(text)| text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn kernels_are_for_some() {
+        for text in
+            ["Life", "Life:T5,6", "HighLife", "/2/3", "B2-a/S12", "B3/S012V", "B2/S/C4", "HighLife:S5", "B03/S23:P5,6"]
+        {
+            assert_eq!(setting(text).why_no_kernel(), None, "{text}");
+        }
+        for (text, part) in [
+            ("/2/5", "/2/5"),
+            ("B2-a/S/C3", "up to four"),
+            ("/2/3:T5+1,6", "shifted torus"),
+            ("B2-a/S12:P5,6", "bounded plane"),
+            ("B3/S012V:K5*,6", "Klein"),
+        ] {
+            let why = setting(text).why_no_kernel().unwrap();
+            assert!(why.contains(part), "{text}: {why}");
+        }
+        for (text, part) in [
+            ("Life:T5+1,6", "shifted torus"),
+            ("Life:T0,6", "tube"),
+            ("Life:P5,6", "bounded plane"),
+            ("Life:K5*,6", "Klein"),
+            ("Life:C5,6", "cross-surface"),
+            ("Life:S5", "sphere"),
+        ] {
+            assert_eq!(setting(text).why_no_kernel(), None, "{text}");
+            let why = setting(text).why_no_bands().unwrap();
+            assert!(why.contains(part), "{text}: {why}");
+        }
+        assert_eq!(setting("Life").why_no_bands().or(setting("Life:T5,6").why_no_bands()), None);
+    }
+}

@@ -1,0 +1,396 @@
+//! `--until stable`: the search for the generation from which on a board repeats itself.
+//!
+//! Every so often the board's hash is compared with all that were before. Where it was seen before, the board has a period
+//! that divides the generations between the two: its smallest divisor after which the board is the same, cell by cell, is
+//! the period. The first generation that is part of it is found by bisection on boards that are made once more from the
+//! run's beginning: one is part of it if it is the same, cell by cell, a period later. So no hash decides what is said.
+//!
+//! On a board that grows, cells that have all moved are the same: there a spaceship repeats itself.
+//!
+//! When that is noticed depends on how long hashes take, and what is said does not: the run goes back to the generation at which a
+//! board first came again. A run with a last generation hashes at generations that are known beforehand, so that it always
+//! notices, or never.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::agree;
+use super::cells::Snapshot;
+use super::duty::{Attended, Duty};
+use super::engine::{Engine, Life};
+use super::run::Run;
+use program::report::grouped;
+
+/// Generations between two hashes, to begin with: a multiple of the common periods, so that an ash of these is found at once.
+const INTERVAL: u64 = 120;
+
+/// What hashing may take of the time of a run without a last generation; where it takes more, the interval is doubled.
+const SHARE: f64 = 0.02;
+
+/// Hashes that are kept.
+const MOST_HASHES: usize = 1 << 20;
+
+/// What becomes of a board in the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Stability {
+    /// The first generation whose board comes again.
+    pub since: u64,
+    /// After so many generations; 1 if nothing changes.
+    pub period: u64,
+    /// Columns and rows that all cells have moved by then, if they have.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shift: Option<(i64, i64)>,
+    /// Whether all cells are dead.
+    pub dead: bool,
+    /// Whether `since` is where the run began, and the board may have been periodic before.
+    #[serde(skip)]
+    pub from_begin: bool,
+}
+
+impl fmt::Display for Stability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.period {
+            _ if self.dead => write!(f, "dead")?,
+            1 if self.shift.is_none() => write!(f, "still")?,
+            period => write!(f, "periodic with period {}", grouped(period))?,
+        }
+        if let Some((x, y)) = self.shift {
+            write!(f, ", shifted by ({x}, {y}),")?;
+        }
+        let before = if self.from_begin && self.since > 0 { " or before" } else { "" };
+        write!(f, " from generation {}{before} on", grouped(self.since))
+    }
+}
+
+/// The search, beside a run on `engine`.
+pub struct Search<'e> {
+    engine: &'e Engine,
+    /// Makes the board that the run began with, at generation `begun_at`.
+    begin: Box<dyn Fn() -> anyhow::Result<Life> + 'e>,
+    begun_at: u64,
+    /// The run's last generation.
+    last: u64,
+    seen: HashMap<u64, u64>,
+    next: u64,
+    interval: u64,
+    /// Whether it looks at each generation, whatever that takes.
+    at_each: bool,
+    looked: Instant,
+    found: Option<Stability>,
+}
+
+impl<'e> Search<'e> {
+    /// Beside a run that begins at generation `begun_at` with the board that `begin` makes, and ends at generation `last`.
+    pub fn new(
+        engine: &'e Engine,
+        (begun_at, last): (u64, u64),
+        begin: impl Fn() -> anyhow::Result<Life> + 'e,
+    ) -> Self {
+        Self {
+            engine,
+            begin: Box::new(begin),
+            begun_at,
+            last,
+            seen: HashMap::new(),
+            next: begun_at,
+            interval: INTERVAL,
+            at_each: false,
+            looked: Instant::now(),
+            found: None,
+        }
+    }
+
+    /// Looks at each generation, so that a run never goes beyond its end: for what cannot be taken back.
+    pub fn at_each_generation(self) -> Self {
+        Self { interval: 1, at_each: true, ..self }
+    }
+
+    /// What was found.
+    pub fn found(&self) -> Option<Stability> {
+        self.found
+    }
+
+    /// The period of `board`, of generation `at`, of which it is known that it divides `multiple` if there is one; and how far
+    /// the cells move in it.
+    fn period(&self, board: &Snapshot, at: u64, multiple: u64) -> anyhow::Result<Option<(u64, (i64, i64))>> {
+        let mut life = self.life_at(board, at)?;
+        // Where even and odd generations have rules of their own, what comes again after an odd number goes on in another way.
+        let [even, odd] = self.engine.setting().rule.phases();
+        for divisor in divisors(multiple).into_iter().filter(|divisor| even == odd || divisor.is_multiple_of(2)) {
+            life.advance(divisor - (life.generation() - (at - self.begun_at)))?;
+            if let Some(shift) = life.moved_from(board)? {
+                return Ok(Some((divisor, shift)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first generation of the run whose board comes again after `period`, which that of generation `repeats` does; and the
+    /// run when that has come again.
+    fn since(&self, repeats: u64, period: u64) -> anyhow::Result<(u64, Life)> {
+        let comes_again = |board: &Snapshot, at| {
+            let mut life = self.life_at(board, at)?;
+            life.advance(period)?;
+            anyhow::Ok(life.moved_from(board)?.is_some())
+        };
+        let mut life = (self.begin)()?;
+        let (mut before, mut after) = (self.begun_at, repeats);
+        let mut board = life.snapshot()?;
+        if comes_again(&board, before)? {
+            after = before;
+        }
+        // The board of `before` does not come again, that of `after` does; `life` is at `before`.
+        while after - before > 1 {
+            let middle = before + (after - before) / 2;
+            life.advance(middle - before)?;
+            let there = life.snapshot()?;
+            if comes_again(&there, middle)? {
+                after = middle;
+                life = self.life_at(&board, before)?;
+            } else {
+                (before, board) = (middle, there);
+            }
+        }
+        // How far a board has grown, and where to, is part of what the run has done since its beginning.
+        let mut life = if self.engine.setting().grows == [false; 2] { life } else { (self.begin)()? };
+        life.advance(after + period - self.begun_at - life.generation())?;
+        Ok((after, life))
+    }
+
+    /// A board of the run's generation `at`.
+    fn life_at(&self, board: &Snapshot, at: u64) -> anyhow::Result<Life> {
+        Life::later(self.engine, board, at - self.begun_at)
+    }
+
+    /// Takes `run` to where the board first came again, if `board`, of generation `now`, does after a divisor of `multiple`.
+    fn find(&mut self, run: &mut Run, (board, now): (&Snapshot, u64), multiple: u64) -> anyhow::Result<Attended> {
+        let Some((period, shift)) = self.period(board, now, multiple)? else { return Ok(Attended::GoOn) };
+        let (since, life) = self.since(now, period)?;
+        run.go_back(life);
+        let dead = run.population()? == 0;
+        let shift = Some(shift).filter(|&shift| shift != (0, 0));
+        self.found = Some(Stability { since, period, shift, dead, from_begin: since == self.begun_at });
+        Ok(Attended::Done)
+    }
+}
+
+impl Duty for Search<'_> {
+    fn due(&self) -> u64 {
+        self.next.min(self.last)
+    }
+
+    fn attend(&mut self, run: &mut Run) -> anyhow::Result<Attended> {
+        let (begun, now) = (Instant::now(), run.generation());
+        if let Some(before) = self.seen.insert(run.fingerprint()?, now) {
+            let board = run.life().snapshot()?;
+            if self.find(run, (&board, now), now - before)? == Attended::Done {
+                return Ok(Attended::Done);
+            }
+        }
+        if self.seen.len() >= MOST_HASHES {
+            self.seen.clear();
+        }
+        let (took, all) = (begun.elapsed(), self.looked.elapsed());
+        // Single measurements of little time say nothing.
+        let is_long = took > Duration::from_micros(100) && took.as_secs_f64() > SHARE * all.as_secs_f64();
+        let is_endless = self.last == u64::MAX && !self.at_each;
+        if agree::first((is_long && is_endless && now > self.begun_at).into())? == 1 {
+            self.interval = self.interval.saturating_mul(2);
+        }
+        self.looked = Instant::now();
+        self.next = now.saturating_add(self.interval);
+        Ok(Attended::GoOn)
+    }
+
+    fn finish(&mut self, _run: &mut Run, _was_stopped: bool) -> anyhow::Result<()> {
+        Ok(())
+    }
+}
+
+/// The divisors of `number`, which is not 0, the smallest first.
+pub fn divisors(number: u64) -> Vec<u64> {
+    let small =
+        (1..).take_while(|&divisor| divisor <= number / divisor).filter(|&divisor| number.is_multiple_of(divisor));
+    let mut all: Vec<u64> = small.flat_map(|divisor| [divisor, number / divisor]).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use life::{Board, CpuSimulation, LifeRung, Pattern};
+
+    use super::*;
+    use crate::duty::run_to_end;
+    use crate::setting::Setting;
+    use crate::start::{Placed, Source};
+    use life_formats::rle;
+    use program::signals::StopRequests;
+
+    fn search(board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
+        search_under(Setting::default(), board, kernel, last)
+    }
+
+    fn search_under(setting: Setting, board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
+        let size = (board.width(), board.height());
+        let place = if kernel.is_some() { "sim" } else { "cpu" };
+        let (engine, _) = Engine::open(&place.parse().unwrap(), kernel, size, setting).unwrap();
+        let mut run = Run::begin(&engine, &Source::Pattern(Placed::of(board.clone())), 0).unwrap();
+        let mut search = Search::new(&engine, (0, last), || Life::new(&engine, board));
+        let stop = StopRequests::watch().unwrap();
+        run_to_end(&mut run, last, size, &mut [&mut search], &stop).unwrap();
+        if let Some(found) = search.found() {
+            assert_eq!(run.generation(), found.since + found.period, "the board has just come again");
+        }
+        search.found()
+    }
+
+    /// By all boards of the run, kept one by one.
+    fn plainly(board: &Board) -> (u64, u64) {
+        let mut boards: HashMap<Vec<u32>, u64> = HashMap::new();
+        let mut life = CpuSimulation::new(board).unwrap();
+        for generation in 0.. {
+            if let Some(since) = boards.insert(life.board().unwrap().into_words(), generation) {
+                return (since, generation - since);
+            }
+            life.advance(1);
+        }
+        unreachable!("every board of a torus comes again")
+    }
+
+    fn place(text: &str, width: usize, height: usize) -> Board {
+        let mut board = Board::new(width, height).unwrap();
+        let pattern: Pattern = rle::parse(text, 1 << 20).unwrap();
+        board.place_centered(&pattern).unwrap();
+        board
+    }
+
+    fn since_and_period(board: &Board) -> (u64, u64) {
+        let found = search(board, None, u64::MAX).unwrap();
+        (found.since, found.period)
+    }
+
+    #[test]
+    fn known_patterns_have_their_periods() {
+        let pulsar = "x = 13, y = 13\n2b3o3b3o2$o4bobo4bo$o4bobo4bo$o4bobo4bo$2b3o3b3o2$2b3o3b3o$o4bobo4bo$o4bobo4bo$o4bobo4bo2$2b3o3b3o!";
+        assert_eq!(since_and_period(&place(pulsar, 40, 40)), (0, 3));
+        let pentadecathlon = "x = 10, y = 3\n2bo4bo$2ob4ob2o$2bo4bo!";
+        assert_eq!(since_and_period(&place(pentadecathlon, 40, 40)), (0, 15));
+        for side in [7, 12, 50] {
+            assert_eq!(since_and_period(&place("x = 3, y = 3\nbo$2bo$3o!", side, side)), (0, 4 * side as u64));
+        }
+        let block = search(&place("x = 2, y = 2\n2o$2o!", 9, 9), None, u64::MAX).unwrap();
+        assert_eq!(block.to_string(), "still from generation 0 on");
+        let lonely = search(&place("x = 2, y = 1\n2o!", 9, 9), None, u64::MAX).unwrap();
+        assert_eq!((lonely.to_string(), lonely.period), ("dead from generation 1 on".to_owned(), 1));
+    }
+
+    #[test]
+    fn long_lived_patterns_end_as_the_plain_search_finds() {
+        // The r-pentomino, the acorn, and a gun whose gliders come back to it.
+        let gun = "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!";
+        for (text, width, height) in
+            [("x = 3, y = 3\nb2o$2o$bo!", 60, 60), ("x = 7, y = 3\nbo$3bo$2o2b3o!", 50, 64), (gun, 64, 48)]
+        {
+            let board = place(text, width, height);
+            assert_eq!(since_and_period(&board), plainly(&board), "{text}");
+        }
+    }
+
+    #[test]
+    fn soups_end_as_the_plain_search_finds_on_every_engine() {
+        for seed in 0..20 {
+            let side = 5 + seed as usize;
+            let board = Board::random(side, side + 3, 0.4, seed).unwrap();
+            let expected = plainly(&board);
+            // The simulator takes long.
+            let engines = if seed < 3 { &[None, Some(LifeRung::Temporal)][..] } else { &[None] };
+            for &kernel in engines {
+                let found = search(&board, kernel, u64::MAX).unwrap();
+                assert_eq!((found.since, found.period), expected, "seed {seed}, {kernel:?}");
+            }
+        }
+    }
+
+    /// However long hashes take.
+    #[test]
+    fn a_run_goes_back_to_where_a_board_came_again() {
+        let board = Board::random(9, 12, 0.4, 4).unwrap();
+        let (since, period) = plainly(&board);
+        for interval in [1, 7, 120, 960] {
+            for last in [40_000, u64::MAX] {
+                let (engine, _) = Engine::open(&"cpu".parse().unwrap(), None, (9, 12), Setting::default()).unwrap();
+                let mut run = Run::begin(&engine, &Source::Pattern(Placed::of(board.clone())), 0).unwrap();
+                let mut search = Search::new(&engine, (0, last), || Life::new(&engine, &board));
+                search.interval = interval;
+                let stop = StopRequests::watch().unwrap();
+                run_to_end(&mut run, last, (9, 12), &mut [&mut search], &stop).unwrap();
+                let found = search.found().map(|found| (found.since, found.period));
+                assert_eq!(found, Some((since, period)), "every {interval}");
+                assert_eq!(run.generation(), since + period, "every {interval}");
+            }
+        }
+    }
+
+    /// On the unbounded plane and along a tube.
+    #[test]
+    fn what_moves_away_is_periodic() {
+        let glider = "x = 3, y = 3\nbo$2bo$3o!";
+        let ships = "x = 5, y = 13\nbo2bo$o$o3bo$4o6$bo2bo$o$o3bo$4o!";
+        for (text, rule, period, shift) in [
+            (glider, "B3/S23", 4, Some((1, 1))),
+            (ships, "B3/S23", 4, Some((-2, 0))),
+            (glider, "B3/S23:T0,40", 160, Some((40, 0))),
+            (glider, "B3/S23:T40,0", 160, Some((0, 40))),
+            ("x = 3, y = 1\n3o!", "B3/S23", 2, None),
+        ] {
+            let setting = Setting::of(rule.parse().unwrap()).0;
+            let found = search_under(setting, &place(text, 40, 40), None, u64::MAX).unwrap();
+            assert_eq!((found.since, found.period, found.shift), (0, period, shift), "{rule}: {text}");
+        }
+        let glider = search_under(Setting::of("Life".parse().unwrap()).0, &place(glider, 40, 40), None, 1000).unwrap();
+        assert_eq!(glider.to_string(), "periodic with period 4, shifted by (1, 1), from generation 0 on");
+        let json = serde_json::to_value(glider).unwrap();
+        assert_eq!(json, serde_json::json!({"since": 0, "period": 4, "shift": [1, 1], "dead": false}));
+    }
+
+    /// Under rules with B0 a board goes on as before only after an even number of generations.
+    #[test]
+    fn even_and_odd_generations_are_told_apart() {
+        for (text, sides) in [("B03/S23", 5..9), ("B0/S", 5..8), ("B014/S", 4..7)] {
+            let rule = text.parse().unwrap();
+            let setting = Setting { rule, ..Setting::default() };
+            for side in sides {
+                let board = Board::random(side, side, 0.4, side as u64).unwrap();
+                let mut life = CpuSimulation::with(&board, &rule, setting.topology, 0).unwrap();
+                let mut boards: HashMap<(Vec<u32>, u64), u64> = HashMap::new();
+                let expected = (0_u64..).find_map(|generation| {
+                    let since = boards.insert((life.board().unwrap().into_words(), generation % 2), generation);
+                    life.advance(1);
+                    since.map(|since| (since, generation - since))
+                });
+                // Where both phases are the same rule, an odd number will do.
+                let [even, odd] = rule.phases();
+                assert!(even != odd, "{text}");
+                let found = search_under(setting, &board, None, u64::MAX).unwrap();
+                assert_eq!(Some((found.since, found.period)), expected, "{text}, {side}x{side}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_end_comes_before_it_is_stable() {
+        assert_eq!(search(&Board::random(64, 64, 0.4, 3).unwrap(), None, 100), None);
+    }
+
+    #[test]
+    fn divisors_are_all_of_them() {
+        assert_eq!(divisors(1), [1]);
+        assert_eq!(divisors(120), [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40, 60, 120]);
+        assert_eq!(divisors(49), [1, 7, 49]);
+    }
+}

@@ -1,0 +1,346 @@
+//! The board that a run begins with: a pattern from a file or from standard input, or a random soup.
+
+use std::ops::Range;
+use std::path::Path;
+
+use anyhow::anyhow;
+
+use super::checkpoint::saved::Saved;
+use super::files::{name_of, read};
+use super::memory;
+use super::setting::Setting;
+use gridstride::Size;
+use life::{Board, Grid, Pattern, PlaceError, RuleAndTopology, SizeError};
+use program::error::UsageError;
+use program::ranks;
+
+/// The side of a board that nobody gave a size for.
+const ROOMY: usize = 256;
+
+/// The size of a random soup, `size`, or that of the `screen` that it is to be drawn on, or 256 × 256; and the seed that it
+/// is made from, which gives the same one again, together with its size and density.
+pub fn soup(size: Option<Size>, screen: Option<Size>, seed: Option<u64>) -> (Size, u64) {
+    // 32 bits: short enough to type, and exact for readers of JSON that keep numbers as doubles (jq, JavaScript).
+    let seed = seed.unwrap_or_else(|| rand::random::<u32>().into());
+    (size.or(screen).unwrap_or(Size { width: ROOMY, height: ROOMY }), seed)
+}
+
+/// Where a run's first board comes from.
+#[derive(Debug)]
+pub enum Source {
+    /// Those of a pattern.
+    Pattern(Placed),
+    /// Those that the first rank has, on a board of this size.
+    OfFirstRank {
+        /// Columns and rows.
+        size: (usize, usize),
+    },
+    /// Random ones.
+    Soup {
+        /// Columns and rows.
+        size: (usize, usize),
+        /// The share of live cells.
+        density: f64,
+        /// What they are made from.
+        seed: u64,
+    },
+    /// Those of a checkpoint.
+    Saved(Saved),
+}
+
+impl Source {
+    /// Columns and rows.
+    pub fn size(&self) -> (usize, usize) {
+        match self {
+            Self::Pattern(placed) => placed.size,
+            Self::OfFirstRank { size } | Self::Soup { size, .. } => *size,
+            Self::Saved(saved) => saved.size(),
+        }
+    }
+}
+
+/// A pattern on a board that is made when it is asked for, in parts where it is large.
+#[derive(Debug)]
+pub struct Placed {
+    pattern: Pattern,
+    /// Columns and rows of the board.
+    size: (usize, usize),
+    /// The states of its cells.
+    states: u16,
+    /// Where its upper left corner is.
+    corner: (usize, usize),
+    /// Whether cells of odd states are alive, whatever else these say.
+    is_history: bool,
+}
+
+impl Placed {
+    /// That of a board of two states.
+    #[cfg(test)]
+    pub fn of(board: Board) -> Self {
+        let size = (board.width(), board.height());
+        Self { pattern: Pattern::from_board(board), size, states: 2, corner: (0, 0), is_history: false }
+    }
+
+    /// The board.
+    ///
+    /// # Errors
+    /// When memory does not suffice, or there is no such board.
+    pub fn board(&self) -> anyhow::Result<Board> {
+        self.rows(0..self.size.1)
+    }
+
+    /// Rows of the board.
+    ///
+    /// # Errors
+    /// As for [`board`](Self::board).
+    pub fn rows(&self, rows: Range<usize>) -> anyhow::Result<Board> {
+        let (width, height) = self.size;
+        let mut board = Board::with_states(width, rows.len(), self.states)?;
+        board.place_rows(&self.pattern, self.corner, rows.start, height)?;
+        if self.is_history {
+            let odd = self.pattern.others().iter().filter(|(_, state)| state % 2 == 1);
+            for (x, y) in odd.flat_map(|(run, _)| run.cells()) {
+                let (x, y) = ((x + self.corner.0) % width, (y + self.corner.1) % height);
+                if rows.contains(&y) {
+                    board.set(x, y - rows.start, true);
+                }
+            }
+        }
+        Ok(board)
+    }
+}
+
+/// What a run with a pattern begins with.
+#[derive(Debug)]
+pub struct Start {
+    /// The cells.
+    pub placed: Placed,
+    /// What advances them.
+    pub setting: Setting,
+    /// Where the board's upper left corner is on the plane, as (column, row).
+    pub origin: (i64, i64),
+}
+
+/// The setting of a soup under the rule `rule`, and the size that its suffix names, if it does. A soup's edges are joined.
+///
+/// # Errors
+/// [`UsageError`] when it is no rule.
+pub fn of_soup(rule: Option<&str>) -> Result<(Setting, Option<Size>), UsageError> {
+    let Some(rule) = rule else { return Ok((Setting::default(), None)) };
+    let (setting, grid) = Setting::of(rule.parse().map_err(|error| UsageError(format!("--rule: {error}")))?);
+    let size = grid.map(|Grid { width, height, .. }| Size {
+        width: if width == 0 { ROOMY } else { width },
+        height: if height == 0 { ROOMY } else { height },
+    });
+    Ok((if grid.is_none() { setting.bounded() } else { setting }, size))
+}
+
+/// The pattern in `file`, or on standard input for `-`, under the rule `rule`, or the one that the file names.
+///
+/// The board is as large as the suffix of the rule says, and its edges are joined as that says. With a `size` it is of that size,
+/// and without a suffix a torus. With neither it is the unbounded plane: at first it leaves as much room again as the pattern
+/// takes, is at least 256 cells wide and high, and fills the `screen` that it is to be drawn on.
+///
+/// # Errors
+/// [`UsageError`] when the pattern is larger than `size`, there is no board of `size`, or `rule` is none; otherwise when the file
+/// cannot be read, is malformed or has a rule that is not supported, or when memory does not suffice.
+pub fn pattern(file: &Path, rule: Option<&str>, size: Option<Size>, screen: Option<Size>) -> anyhow::Result<Start> {
+    let pattern = read(file)?;
+    let refused = || format!("cannot run the pattern in {}", name_of(file));
+    let text = rule_text(rule, pattern.rule.as_deref());
+    let (mut setting, grid) = Setting::of(match (text.parse::<RuleAndTopology>(), rule) {
+        (Ok(read), _) => read,
+        (Err(error), Some(_)) => return Err(UsageError(format!("--rule: {error}")).into()),
+        (Err(error), None) => return Err(anyhow!(error).context(refused())),
+    });
+    setting.generation = pattern.generation;
+    // Its states above 1 mark cells: the odd ones are alive.
+    let is_history = text.split(':').next().is_some_and(|rule| rule.trim_end().to_lowercase().ends_with("history"));
+    if pattern.states() > setting.rule.states() && !is_history {
+        let (states, rule) = (pattern.states(), setting.rule);
+        return Err(anyhow!("its cells have {states} states, and {rule} has {}", rule.states()).context(refused()));
+    }
+    if size.is_some() {
+        setting = setting.bounded();
+    }
+    let room = room_for(&pattern, grid, screen);
+    let Size { width, height } = size.unwrap_or(room);
+    setting.check_size((width, height))?;
+    // Of ranks none has more of it at once than a part; of a size that cannot be, the next line says so.
+    if width.checked_mul(height).is_some() && ranks::communicator().size() == 1 {
+        let fits = memory::check_host((width, height), memory::board_bytes((width, height)));
+        fits.map_err(|error| if size.is_some() { error } else { error.context(no_room(&pattern, grid, file)) })?;
+    }
+    Board::check_size(width, height).map_err(|error| match size {
+        Some(_) => size_error(error),
+        None => anyhow!(error).context(no_room(&pattern, grid, file)),
+    })?;
+    let (x, y) = corner(&pattern, grid.filter(|_| size.is_none()), (width, height));
+    if pattern.width > width || pattern.height > height {
+        let (pattern_width, pattern_height) = (pattern.width, pattern.height);
+        let error = PlaceError { pattern_width, pattern_height, width, height };
+        return Err(match size {
+            Some(_) => UsageError(format!("--size {width}x{height}: {error}")).into(),
+            None => anyhow!(error).context(format!("cannot use {} on the grid that its rule names", name_of(file))),
+        });
+    }
+    let origin = match setting.is_unbounded() {
+        true => (pattern.origin.0.saturating_sub(x as i64), pattern.origin.1.saturating_sub(y as i64)),
+        false => (-(width as i64 / 2), -(height as i64 / 2)),
+    };
+    let placed = Placed { pattern, size: (width, height), states: setting.rule.states(), corner: (x, y), is_history };
+    Ok(Start { placed, setting, origin })
+}
+
+/// The rule of a run, with the suffix of the one that the file names where `rule` has none.
+fn rule_text(rule: Option<&str>, of_file: Option<&str>) -> String {
+    let of_file = of_file.unwrap_or("B3/S23");
+    match (rule, of_file.split_once(':')) {
+        (Some(rule), Some((_, suffix))) if !rule.contains(':') => format!("{rule}:{suffix}"),
+        (Some(rule), _) => rule.to_owned(),
+        (None, _) => of_file.to_owned(),
+    }
+}
+
+/// Where the upper left corner of a pattern is put on a board: in the middle, on a grid where Golly puts it.
+fn corner(pattern: &Pattern, grid: Option<Grid>, (width, height): (usize, usize)) -> (usize, usize) {
+    if grid.is_none() {
+        return (width.saturating_sub(pattern.width) / 2, height.saturating_sub(pattern.height) / 2);
+    }
+    // Its file may say where it is; the grid's middle is at (0, 0).
+    let (x, y) =
+        (pattern.origin.0.saturating_add(width as i64 / 2), pattern.origin.1.saturating_add(height as i64 / 2));
+    let fits = |at: i64, length: usize, side: usize| at >= 0 && (at as usize).saturating_add(length) <= side;
+    if pattern.origin != (0, 0) && fits(x, pattern.width, width) && fits(y, pattern.height, height) {
+        return (x as usize, y as usize);
+    }
+    ((width / 2).saturating_sub(pattern.width / 2), (height / 2).saturating_sub(pattern.height / 2))
+}
+
+/// Too little memory is a failure; a size that no machine could do was typed wrongly.
+fn size_error(error: SizeError) -> anyhow::Error {
+    match error {
+        SizeError::OutOfMemory { .. } => error.into(),
+        other => UsageError::of(other).into(),
+    }
+}
+
+fn room_for(pattern: &Pattern, grid: Option<Grid>, screen: Option<Size>) -> Size {
+    let screen = screen.unwrap_or(Size { width: ROOMY, height: ROOMY });
+    let side = |pattern: usize, screen: usize| ROOMY.max(screen).max(pattern.saturating_mul(2));
+    let (width, height) = (side(pattern.width, screen.width), side(pattern.height, screen.height));
+    match grid {
+        None => Size { width, height },
+        Some(grid) => Size {
+            width: if grid.width == 0 { width } else { grid.width },
+            height: if grid.height == 0 { height } else { grid.height },
+        },
+    }
+}
+
+/// That `pattern`, which is in `file`, cannot have the board that it gets without a size. Nobody typed that board's size:
+/// it is told where it comes from.
+fn no_room(pattern: &Pattern, grid: Option<Grid>, file: &Path) -> String {
+    let Pattern { width, height, .. } = pattern;
+    let room = if grid.is_some() { "the grid that its rule names" } else { "as much room again as it takes" };
+    let name = name_of(file);
+    format!("the pattern of {width}x{height} cells in {name} gets by default {room}; --size gives it another board")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_pattern_gets_its_torus_or_room() {
+        let glider = || Pattern::from_cells([(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)]);
+        assert_eq!(room_for(&glider(), None, None), Size { width: 256, height: 256 });
+        let screen = Size { width: 300, height: 80 };
+        assert_eq!(room_for(&glider(), None, Some(screen)), Size { width: 300, height: 256 });
+        let mut wide = glider();
+        wide.width = 1000;
+        assert_eq!(room_for(&wide, None, None), Size { width: 2000, height: 256 });
+        let grid = |text: &str| text.parse::<RuleAndTopology>().unwrap().grid;
+        assert_eq!(room_for(&glider(), grid("Life:T20,10"), Some(screen)), Size { width: 20, height: 10 });
+        assert_eq!(room_for(&glider(), grid("Life:T0,10"), Some(screen)), Size { width: 300, height: 10 });
+    }
+
+    #[test]
+    fn a_pattern_larger_than_the_size_is_a_usage_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("row.cells");
+        fs::write(&file, "OOOOO\n").unwrap();
+        let error = pattern(&file, None, Some(Size { width: 4, height: 4 }), None).err().unwrap();
+        assert!(error.is::<UsageError>(), "{error:#}");
+        let Start { placed, setting, .. } = pattern(&file, None, Some(Size { width: 7, height: 3 }), None).unwrap();
+        let board = placed.board().unwrap();
+        assert_eq!(setting, Setting::default());
+        assert_eq!(board.cells().collect::<Vec<_>>(), [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)]);
+    }
+
+    #[test]
+    fn the_rule_says_where_a_pattern_lives() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.rle");
+        let start = |text: &str, rule: Option<&str>, size| {
+            fs::write(&file, text).unwrap();
+            pattern(&file, rule, size, None)
+        };
+        let header = |rule: &str| format!("x = 3, y = 3, rule = {rule}\nbob$2bo$3o!\n");
+        let size = Some(Size { width: 30, height: 40 });
+        for (rule, typed, size, text) in [
+            ("B3/S23", None, None, "B3/S23"),
+            ("B3/S23", None, size, "B3/S23:T30,40"),
+            ("Life:K20*,10", None, None, "B3/S23:K20*,10"),
+            ("Life:K20*,10", None, size, "B3/S23:K30*,40"),
+            ("Life:T20,10", Some("HighLife"), None, "B36/S23:T20,10"),
+            ("Life:T20,10", Some("HighLife:P9,9"), None, "B36/S23:P9,9"),
+            ("WireWorld", Some("HighLife"), None, "B36/S23"),
+            ("Life:T0,10", None, None, "B3/S23:T0,10"),
+        ] {
+            let Start { placed, setting, .. } = start(&header(rule), typed, size).unwrap();
+            let board = placed.board().unwrap();
+            assert_eq!(setting.text((board.width(), board.height())), text);
+            assert_eq!(board.population(), 5);
+        }
+        let why = |text: &str, rule, size| start(text, rule, size).unwrap_err();
+        assert!(format!("{:#}", why(&header("WireWorld"), None, None)).contains("rule tables"));
+        assert!(why(&header("Life"), Some("R5,C0"), None).is::<UsageError>());
+        assert!(why(&header("Life:S20"), None, size).is::<UsageError>());
+        // Golly's middle of 20 by 10 for three cells is at (9, 4).
+        let board = start(&header("Life:P20,10"), None, None).unwrap().placed.board().unwrap();
+        assert_eq!(board.cells().next(), Some((10, 4)));
+        let placed = format!("#CXRLE Pos=-10,-5 Gen=3\n{}", header("Life:P20,10"));
+        let Start { placed, setting, origin } = start(&placed, None, None).unwrap();
+        let board = placed.board().unwrap();
+        assert_eq!((board.cells().next(), setting.generation, origin), (Some((1, 0)), 3, (-10, -5)));
+    }
+
+    #[test]
+    fn states_are_the_rules() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.rle");
+        let start = |rule: &str| {
+            fs::write(&file, format!("x = 3, y = 1, rule = {rule}\nABC!\n")).unwrap();
+            pattern(&file, None, None, None)
+        };
+        let states = |board: &Board| (0..3).map(|dx| board.state(126 + dx, 127)).collect::<Vec<_>>();
+        assert_eq!(states(&start("345/2/4").unwrap().placed.board().unwrap()), [1, 2, 3]);
+        for rule in ["LifeHistory", "B3/S23History", "HighLifeHistory:T300,300"] {
+            assert_eq!(start(rule).unwrap().placed.board().unwrap().population(), 2, "{rule}");
+        }
+        let why = format!("{:#}", start("/2/3").unwrap_err());
+        assert!(why.contains("4 states, and /2/3 has 3"), "{why}");
+    }
+
+    #[test]
+    fn a_soup_has_a_size_and_a_seed() {
+        let (size, screen) = (Size { width: 50, height: 40 }, Size { width: 80, height: 44 });
+        assert_eq!(soup(Some(size), Some(screen), Some(7)), (size, 7));
+        assert_eq!(soup(None, Some(screen), Some(1)).0, screen);
+        assert_eq!(soup(None, None, Some(1)).0, Size { width: 256, height: 256 });
+        assert_ne!(soup(None, None, None).1, soup(None, None, None).1);
+    }
+}

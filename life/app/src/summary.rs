@@ -1,0 +1,172 @@
+//! What a run comes to: one line for people, one object for programs.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::census::Census;
+use super::run::Run;
+use super::stable::Stability;
+use program::report::{Rate, Seconds, grouped};
+
+/// The result of a run.
+#[derive(Serialize, Debug)]
+pub struct Summary {
+    device: String,
+    kernel: String,
+    /// How they go from rank to rank, if they do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    halos: Option<String>,
+    width: usize,
+    height: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    generations: u64,
+    population: u64,
+    seconds: f64,
+    cell_updates_per_second: f64,
+    /// Of a run until the board is stable: since when it is, and its period, or that it is not yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stable: Option<Option<Stability>>,
+    /// Of what is left, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    census: Option<Census>,
+    /// Generations of this run alone.
+    #[serde(skip)]
+    advanced: u64,
+}
+
+impl Summary {
+    /// Of a run on a board of `width` × `height` cells, random from `seed` if that is given; and what a search for its end
+    /// found, and a census, if there were these.
+    ///
+    /// # Errors
+    /// When the device cannot count the live cells.
+    pub fn of(
+        run: &mut Run,
+        (width, height): (usize, usize),
+        seed: Option<u64>,
+        stable: Option<Option<Stability>>,
+        census: Option<Census>,
+    ) -> anyhow::Result<Self> {
+        let population = run.population()?;
+        let seconds = run.computing().as_secs_f64();
+        let (life, advanced) = (run.life(), run.advanced());
+        let updates = width as f64 * height as f64 * advanced as f64;
+        Ok(Self {
+            device: life.device(),
+            kernel: life.kernel(),
+            halos: life.halos(),
+            width,
+            height,
+            seed,
+            generations: run.generation(),
+            population,
+            seconds,
+            cell_updates_per_second: if advanced == 0 { 0.0 } else { updates / seconds },
+            stable,
+            census,
+            advanced,
+        })
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { device, kernel, width, height, seconds, .. } = self;
+        write!(f, "generation {}, population {}", grouped(self.generations), grouped(self.population))?;
+        match self.stable {
+            Some(Some(stable)) => write!(f, ", {stable}")?,
+            Some(None) => write!(f, ", not stable yet")?,
+            None => {}
+        }
+        write!(f, ", {width}x{height}")?;
+        if let Some(seed) = self.seed {
+            write!(f, ", seed {seed}")?;
+        }
+        write!(f, "; {device}, kernel {kernel}, ")?;
+        if let Some(halos) = &self.halos {
+            write!(f, "{halos}, ")?;
+        }
+        write!(f, "{}", Seconds(*seconds))?;
+        if self.advanced > 0 {
+            let generations = Rate(self.advanced as f64 / seconds);
+            write!(f, ", {generations} generations/s, {} cell updates/s", Rate(self.cell_updates_per_second))?;
+        }
+        if let Some(census) = &self.census {
+            write!(f, "\n{census}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(seed: Option<u64>) -> Summary {
+        Summary {
+            device: "simulator".into(),
+            kernel: "bitpacked".into(),
+            halos: None,
+            width: 640,
+            height: 480,
+            seed,
+            generations: 1000,
+            population: 12345,
+            seconds: 2.0,
+            cell_updates_per_second: 153.6e6,
+            stable: None,
+            census: None,
+            advanced: 1000,
+        }
+    }
+
+    #[test]
+    fn the_line_has_everything() {
+        assert_eq!(
+            summary(Some(7)).to_string(),
+            "generation 1,000, population 12,345, 640x480, seed 7; simulator, kernel bitpacked, 2.00 s, \
+             500 generations/s, 1.54e8 cell updates/s"
+        );
+        let idle = Summary { generations: 0, advanced: 0, seconds: 0.0, cell_updates_per_second: 0.0, ..summary(None) };
+        assert_eq!(idle.to_string(), "generation 0, population 12,345, 640x480; simulator, kernel bitpacked, 0 s");
+    }
+
+    #[test]
+    fn it_says_what_a_search_found() {
+        let found = Stability { since: 1234, period: 30, shift: None, dead: false, from_begin: false };
+        let with = |stable| Summary { stable: Some(stable), ..summary(None) };
+        let line = with(Some(found)).to_string();
+        assert!(line.contains("12,345, periodic with period 30 from generation 1,234 on, 640x480"), "{line}");
+        assert!(with(None).to_string().contains("12,345, not stable yet, 640x480"));
+        let value = serde_json::to_value(with(Some(found))).unwrap();
+        assert_eq!(value["stable"], serde_json::json!({"since": 1234, "period": 30, "dead": false}));
+        assert!(serde_json::to_value(with(None)).unwrap()["stable"].is_null());
+    }
+
+    #[test]
+    fn the_object_has_its_keys_and_a_seed_when_random() {
+        let keys = |summary: &Summary| -> Vec<String> {
+            let value = serde_json::to_value(summary).unwrap();
+            value.as_object().unwrap().keys().cloned().collect()
+        };
+        let mut expected = vec![
+            "cell_updates_per_second",
+            "device",
+            "generations",
+            "height",
+            "kernel",
+            "population",
+            "seconds",
+            "width",
+        ];
+        let mut found = keys(&summary(None));
+        found.sort();
+        assert_eq!(found, expected);
+        expected.insert(7, "seed");
+        let mut found = keys(&summary(Some(1)));
+        found.sort();
+        assert_eq!(found, expected);
+    }
+}

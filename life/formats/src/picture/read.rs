@@ -1,0 +1,83 @@
+//! Pictures as patterns (`.png`): a light pixel is a live cell, a dark or transparent one a dead cell, as in the pictures that
+//! are written. Light is what has at least half of the brightness of white (Rec. 601: 0.299 R + 0.587 G + 0.114 B).
+//!
+//! A picture that this program wrote says how many pixels a cell's side has, and is read cell by cell; of any other each pixel
+//! is a cell.
+
+use std::io::Cursor;
+
+use crate::cells::Cells;
+use crate::error::FormatError;
+use life::board::Run;
+use life::pattern::Pattern;
+
+/// The keyword of the text in a picture that says how many pixels a cell's side has.
+pub const KEYWORD: &str = "Pixels per cell";
+
+/// The pattern that the PNG in `bytes` shows.
+///
+/// It takes four bytes for each pixel of a row, or of the picture where it is interlaced, and what its live cells take; never
+/// more than `limit`.
+///
+/// # Errors
+/// [`FormatError::Picture`] for a picture that is broken, [`FormatError::TooLarge`].
+pub fn parse(bytes: &[u8], limit: u64) -> Result<Pattern, FormatError> {
+    let broken = |error: png::DecodingError| FormatError::Picture(error.to_string());
+    // What the decoder takes beside the rows is bounded by what it may.
+    let most = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), png::Limits { bytes: most.min(64 << 20) });
+    decoder.set_transformations(png::Transformations::normalize_to_color8());
+    let mut reader = decoder.read_info().map_err(broken)?;
+    let info = reader.info();
+    let (width, height, interlaced) = (info.width as usize, info.height as usize, info.interlaced);
+    let side = info.uncompressed_latin1_text.iter().find(|text| text.keyword == KEYWORD);
+    let side = side
+        .and_then(|text| text.text.parse::<usize>().ok())
+        .filter(|&side| side > 0 && width.is_multiple_of(side) && height.is_multiple_of(side));
+    let side = side.unwrap_or(1);
+    let rows = if interlaced { height } else { 1 };
+    let needed = (width as u64).saturating_mul(4).saturating_mul(rows as u64);
+    if needed > limit {
+        return Err(FormatError::TooLarge { needed, free: limit });
+    }
+    let samples = reader.output_color_type().0.samples();
+    let mut cells = Cells::new((width / side, height / side), bytes.len(), limit - needed);
+    let mut row_of = |y: usize, row: &[u8]| {
+        if !y.is_multiple_of(side) {
+            return;
+        }
+        let mut x = 0;
+        let alive = |x: usize| row.get(x * side * samples..).and_then(|rest| rest.get(..samples)).is_some_and(is_light);
+        while x < width / side {
+            let length = (x..width / side).take_while(|&x| alive(x)).count();
+            if length > 0 {
+                cells.push(Run { x, y: y / side, length }, 1);
+            }
+            x += length + 1;
+        }
+    };
+    if interlaced {
+        let mut picture = vec![0; reader.output_buffer_size().unwrap_or(0)];
+        let frame = reader.next_frame(&mut picture).map_err(broken)?;
+        picture.chunks(frame.line_size.max(1)).take(height).enumerate().for_each(|(y, row)| row_of(y, row));
+    } else {
+        for y in 0..height {
+            let Some(row) = reader.next_row().map_err(broken)? else { break };
+            row_of(y, row.data());
+        }
+    }
+    cells.finish()
+}
+
+/// Whether a pixel of these samples is light, and is to be seen.
+fn is_light(pixel: &[u8]) -> bool {
+    let luma =
+        |red: u8, green: u8, blue: u8| 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue) >= 127_500;
+    match *pixel {
+        [grey] => grey >= 128,
+        [grey, alpha] => grey >= 128 && alpha >= 128,
+        [red, green, blue] => luma(red, green, blue),
+        [red, green, blue, alpha] => luma(red, green, blue) && alpha >= 128,
+        _ => false,
+    }
+}

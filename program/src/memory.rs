@@ -1,0 +1,96 @@
+//! The memory that is free: of this host, and of a device.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::bail;
+use launch::Device;
+use units::Bytes;
+
+/// Refuses work that needs more memory than the device has free, before anything is done.
+///
+/// # Errors
+/// How much is needed and free, and `remedy`.
+pub fn check_memory(device: &Device, needed: u64, remedy: &str) -> anyhow::Result<()> {
+    let free = device.properties()?.memory_free_bytes;
+    if needed > free {
+        let name = device.name();
+        bail!("{} are needed on {name}, and {} are free: {remedy}", Bytes(needed), Bytes(free));
+    }
+    Ok(())
+}
+
+/// Bytes that this process may still take without another one, or itself, being ended for it: what the system has available,
+/// or what is left to the process's control group or one above it. None where the system does not say.
+pub fn available() -> Option<u64> {
+    let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| value(&text, "MemAvailable:"));
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let left = groups.lines().filter_map(|line| group_left(Path::new("/sys/fs/cgroup"), line));
+    system.map(|kibibytes| kibibytes.saturating_mul(1024)).into_iter().chain(left).min()
+}
+
+/// The number behind `key` in a text of lines of names and numbers.
+fn value(text: &str, key: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(key))?.split_whitespace().next()?.parse().ok()
+}
+
+/// Bytes left to the control group of a line of `/proc/self/cgroup`, and to those above it, whose files are under `root`.
+fn group_left(root: &Path, line: &str) -> Option<u64> {
+    let mut parts = line.splitn(3, ':').skip(1);
+    let (controllers, group) = (parts.next()?, parts.next()?.trim_start_matches('/'));
+    // The second version has one hierarchy, without names; of the first, one is that of memory.
+    let (root, limit, used, reclaimable) = match controllers {
+        "" => (root.to_owned(), "memory.max", "memory.current", "inactive_file"),
+        names if names.split(',').any(|name| name == "memory") => {
+            (root.join("memory"), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        }
+        _ => return None,
+    };
+    // In a container the group's own path may not be there; the root then is its own.
+    let groups = Path::new(group).ancestors().map(|group| root.join(group));
+    let number = |path: &Path| fs::read_to_string(path).ok().and_then(|text| text.trim().parse::<u64>().ok());
+    let left = groups.filter_map(|group| {
+        let limit = number(&group.join(limit))?;
+        // Pages of files that nobody uses are given up first.
+        let stat = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
+        let held = number(&group.join(used))?.saturating_sub(value(&stat, reclaimable).unwrap_or(0));
+        Some(limit.saturating_sub(held))
+    });
+    left.min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_narrowest_group_counts() {
+        let root = tempfile::tempdir().unwrap();
+        let put = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        put("a/memory.max", "1000\n");
+        put("a/memory.current", "900\n");
+        put("a/memory.stat", "anon 5\ninactive_file 400\n");
+        put("a/b/memory.max", "max\n");
+        put("a/b/memory.current", "10\n");
+        assert_eq!(group_left(root.path(), "0::/a/b"), Some(500));
+        put("a/b/memory.max", "300\n");
+        assert_eq!(group_left(root.path(), "0::/a/b"), Some(290));
+        assert_eq!(group_left(root.path(), "0::/elsewhere"), None);
+        put("memory/c/memory.limit_in_bytes", "64\n");
+        put("memory/c/memory.usage_in_bytes", "70\n");
+        assert_eq!(group_left(root.path(), "4:cpu,memory:/c"), Some(0));
+        assert_eq!(group_left(root.path(), "4:cpu:/c"), None);
+        assert_eq!(value("MemTotal: 5 kB\nMemAvailable:   77 kB\n", "MemAvailable:"), Some(77));
+    }
+    #[test]
+    fn too_much_memory_is_refused_with_both_numbers() {
+        let device = Device::open(launch::DeviceChoice::Sim, &[]).unwrap();
+        assert!(check_memory(&device, 1 << 20, "").is_ok());
+        let message = check_memory(&device, 1 << 60, "ask for fewer with --n").unwrap_err().to_string();
+        assert!(message.contains("1 EiB") && message.contains("free: ask for fewer with --n"), "{message}");
+    }
+}
