@@ -2,8 +2,8 @@
 //!
 //! # Design
 //!
-//! A kernel is written once: none has a second version for the simulator. The list of an algorithm's rungs stands only
-//! in its `ladder!`. The crate is `no_std` and depends on `cuda_std` alone.
+//! A kernel is written once: there is no second version for the simulator. Only the `ladder!` of an algorithm lists
+//! its rungs. The crate is `no_std` and depends only on `cuda_std`.
 #![no_std]
 
 pub mod collective;

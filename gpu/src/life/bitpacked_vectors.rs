@@ -15,7 +15,7 @@
 //! # Design
 //!
 //! The kernel serves boards whose width is a multiple of 128. It loads all rows of a thread before the first shuffle.
-//! It has no loop over strips, whose constants would take the registers of the rows.
+//! It has no loop over strips, because the loop's constants would need registers that the rows need.
 
 use cuda_std::{Global, GlobalMut, kernel, thread, unroll, warp};
 

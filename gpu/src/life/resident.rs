@@ -23,8 +23,8 @@
 //!
 //! # Design
 //!
-//! The numbers of the exchanges continue from launch to launch, also in a graph: nothing is cleared between launches. A
-//! block waits only for the blocks around it.
+//! The numbers of the exchanges continue from launch to launch, also in a graph, so no memory is cleared between
+//! launches. A block waits only for the blocks around it.
 
 use cuda_std::{Global, GlobalMut, kernel, shared_array, thread, unroll, warp};
 

@@ -39,8 +39,8 @@
 //! The last block waits for the partial results of the others as flagged words. A fence and a ticket would each cost a
 //! round trip to memory, which is a noticeable part of a small reduction's time (`docs/notes/reduce.md`).
 //!
-//! Code that most blocks do not run is in a function that is not inlined: with cold caches instructions come from
-//! memory as well. The list `CALLS` in `xtask/tests/ptx_text.rs` names the kernels that may call a function.
+//! Code that most blocks do not execute is in a function that is not inlined, because with cold caches the instructions
+//! come from memory too. The list `CALLS` in `xtask/tests/ptx_text.rs` names the kernels that may call a function.
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 

@@ -17,11 +17,11 @@
 //! # Design
 //!
 //! saxpy, scale and reduce have a second kernel under their last rung for views that do not begin at a multiple of 16
-//! bytes (`…_unaligned`). It starts with the first whole vector of memory. The host knows a view's address on every
-//! device and chooses, so the kernels for aligned views contain no fast code for others.
+//! bytes (`…_unaligned`). It starts with the first whole vector of memory. The host knows the address of a view and
+//! selects the kernel, so the kernels for aligned views have no fast path for other views.
 //!
-//! The blocks of `saxpy_vectorised` end after one vector per thread. Only the last block goes on: a function that is
-//! not inlined takes the elements that are in no whole vector, or that a smaller grid has left.
+//! The blocks of `saxpy_vectorised` end after one vector per thread. Only the last block continues: a function that is
+//! not inlined processes the elements outside whole vectors, and those that a smaller grid leaves.
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 

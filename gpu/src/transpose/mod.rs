@@ -25,14 +25,14 @@
 //!
 //! The last rung has two kernels that take any size, and two more for some sizes:
 //!
-//! - [`transpose_vectorised()`] where 16 bytes divide the rows, the columns and the addresses.
-//! - [`transpose_unaligned()`] elsewhere: each column begins at another place in a sector, and a block takes of each
-//!   column the rows whose elements fill whole sectors of *y*.
-//! - [`transpose_gathered()`] for large matrices of bytes and halves.
-//! - [`transpose_plain()`] for smaller matrices of words and double words, in three shapes, the larger for larger
-//!   matrices.
+//! - [`transpose_vectorised()`] is for matrices whose rows, columns and addresses are multiples of 16 bytes.
+//! - [`transpose_unaligned()`] is for all other matrices. Each column begins at another position in a sector, and a
+//!   block stores of each column the rows whose elements fill whole sectors of *y*.
+//! - [`transpose_gathered()`] is for large matrices of 1-byte and 2-byte elements.
+//! - [`transpose_plain()`] is for smaller matrices of 4-byte and 8-byte elements. It has three shapes; larger matrices
+//!   use larger ones.
 //!
-//! The host chooses. `tuning.rs` has the shapes of tiles and blocks, and the sizes at which the choice changes.
+//! The host selects the kernel. `tuning.rs` has the shapes of tiles and blocks, and the thresholds of the selection.
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 

@@ -2,8 +2,8 @@
 //!
 //! # Design
 //!
-//! A cell beyond a dead edge could come to life in a margin. Strips that reach such an edge are advanced by another
-//! instance of the same code, which masks the margin in each generation.
+//! A cell beyond a dead edge could come to life in a margin. On a board with dead edges, `life_streaming_plane`
+//! therefore masks the margins in each generation.
 
 use cuda_std::bits::lop3;
 

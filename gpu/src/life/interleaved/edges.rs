@@ -3,13 +3,13 @@
 //!
 //! # Design
 //!
-//! No other kernel knows what lies beyond a board's edges. The board decides who provides the margins:
+//! No other kernel knows the cells beyond the edges of a board. The margins come from one of three sources:
 //!
-//! - Where a torus continues in whole vectors and in whole rows of the next fold (`has_whole_margins`),
-//!   `life_streaming_torus` reads the margins from there and nothing is written first.
+//! - If the margins of a torus are whole vectors and whole rows of the next fold (`has_whole_margins`),
+//!   `life_streaming_torus` loads them from there, and no kernel writes them.
 //! - `life_edges` writes the margins of all other tori without a shift before each launch.
-//! - `life_edges_of` does so for all other bounded grids. It takes the topology ([`Surface`]) and looks cells up one by
-//!   one.
+//! - `life_edges_of` does the same for all other bounded grids. It uses the topology ([`Surface`]) and looks up the cells
+//!   one by one.
 //!
 //! Margins that are rotated or mirrored copies are right for all generations of a launch, because rules that count
 //! neighbours have no direction.

@@ -20,9 +20,9 @@
 //!
 //! # Design
 //!
-//! Eight three-input operations per word are nearly all that a generation costs in this layout. Folds make tiles
-//! narrower, so that less is wasted at the right edge of a board. The plan, `life::simulation`, takes the folds and
-//! strips with the fewest rounds of warps.
+//! In this layout, a generation costs little more than eight three-input operations per word. Folds make tiles
+//! narrower, so that the last tile of a row wastes less. The plan, `life::simulation`, selects the folds and strips
+//! with the fewest rounds of warps.
 
 mod convert;
 mod corners;
