@@ -71,7 +71,7 @@ fn main() -> Result<(), Fault> {
     })
 }
 
-/// Returns the seconds that the calling thread has run: on a busy machine less than have passed.
+/// Returns the seconds that the calling thread has run: on a busy machine fewer than have passed.
 fn processor_time() -> f64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();

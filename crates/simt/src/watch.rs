@@ -95,7 +95,7 @@ pub(crate) struct Touch {
     pub(crate) at: Line,
 }
 
-/// What the block does next, as returned by its watcher.
+/// The block's next step, as returned by its watcher.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// Continues the current thread.
