@@ -62,8 +62,8 @@ WAIT:
 
 const MODULES: &[PtxModule] = &[PtxModule { path: "suites::gpus", images: &[PtxImage::new(70, PTX)] }];
 
-/// Returns the delay of a block in cycles: about half a millisecond if there are few blocks. Without waiting, the other
-/// side would act earlier than that. Many blocks take as long anyway.
+/// Returns the number of cycles by which a kernel on `len` elements delays each block. Few blocks are delayed by about
+/// half a millisecond, so that a copy that does not wait for the kernel is too early. Many blocks run that long anyway.
 fn late(len: usize) -> u64 {
     if len > 1 << 20 { 10_000 } else { 1_000_000 }
 }
