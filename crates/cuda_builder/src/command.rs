@@ -3,7 +3,6 @@
 //! A build script or build task runs under an outer `cargo`. Its choices (compiler, flags, target, profile) reach its
 //! child processes as environment variables. The inner build ignores them, so that its result does not depend on the
 //! outer build. Variables with the registry's settings and the verbosity are passed through.
-//! who started it; what says how to reach a registry or how loud to be passes through.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};

@@ -21,7 +21,7 @@ pub enum BuildError {
     KernelCrate {
         /// The path as it was passed.
         path: PathBuf,
-        /// What is missing.
+        /// The reason, such as a missing file.
         reason: String,
     },
 

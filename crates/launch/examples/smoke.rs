@@ -1,6 +1,5 @@
 //! A first test of a new machine: opens a device, prints its properties, copies data to it and back, and runs one
-//! kernel
-//! that works and one that fails.
+//! kernel that works and one that fails.
 //!
 //! ```text
 //! cargo run -p launch --example smoke -- [auto|gpu|gpu:N|sim]

@@ -86,7 +86,7 @@ pub enum Error {
     /// A call of the driver failed.
     #[error("cannot {what}: {text} ({name}, {code}){}", Remedy(remedy))]
     Driver {
-        /// What the call was to do: "allocate 64 bytes".
+        /// The call's purpose, such as "allocate 64 bytes".
         what: String,
         /// The driver's error code.
         code: u32,
@@ -94,7 +94,7 @@ pub enum Error {
         name: String,
         /// The driver's description of the code.
         text: String,
-        /// What to do, or an empty text.
+        /// The remedy, or an empty text.
         remedy: &'static str,
     },
     /// The device cannot run this launch. Nothing was launched.
@@ -159,7 +159,7 @@ pub enum Error {
     /// These devices cannot form a group.
     #[error("no group of devices: {reason}")]
     InvalidGroup {
-        /// What is wrong, and what to do.
+        /// The reason and its remedy.
         reason: &'static str,
     },
     /// Memory of one device was used on another.
@@ -225,7 +225,7 @@ pub enum Error {
     /// The device does not support this operation.
     #[error("{device} has no {what}; use a GPU")]
     NotSupported {
-        /// What the device lacks.
+        /// The operation.
         what: &'static str,
         /// The device's name.
         device: String,

@@ -194,8 +194,7 @@ impl<T: Element> Buffer<T> {
         let from = source.memory.start.wrapping_add(range.start * size_of::<T>());
         let bytes = range.len() * size_of::<T>();
         // SAFETY: both buffers have these elements, for which any bits are valid. No view of this buffer exists,
-        // because it is
-        // borrowed mutably.
+        // because it is borrowed mutably.
         unsafe { self.device().backend().copy_opened(to.cast(), from, bytes) }
     }
 }

@@ -41,8 +41,7 @@ mod sealed {
 
 impl Device {
     /// Sets the elements of `of` on this device for the launches that come after. Waits for the earlier launches,
-    /// except those in
-    /// streams.
+    /// except those in streams.
     ///
     /// ```
     /// use cuda_std::{GlobalMut, address_space, kernel, thread};

@@ -14,7 +14,7 @@ pub enum Unavailable {
     /// No driver is installed.
     #[error("{reason}")]
     NoDriver {
-        /// What is wrong: "libcuda.so.1 not found".
+        /// The reason, such as "libcuda.so.1 not found".
         reason: String,
     },
     /// The driver's library exists but cannot be loaded.
@@ -26,13 +26,13 @@ pub enum Unavailable {
     /// The driver's library lacks a function that every use needs.
     #[error("{reason}")]
     IncompleteDriver {
-        /// What is wrong, with the name of the function.
+        /// The reason, with the name of the function.
         reason: String,
     },
     /// The driver is installed but a call of it fails.
     #[error("the NVIDIA driver cannot {what}: {text} ({name}, {code})")]
     DriverFails {
-        /// What the call was to do.
+        /// The call's purpose.
         what: String,
         /// The driver's error code.
         code: u32,

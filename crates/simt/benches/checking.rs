@@ -1,4 +1,4 @@
-//! What looking for races costs: how much longer typical kernels take, on one worker.
+//! Measures the cost of the checks for races: how much longer typical kernels take, on one worker.
 //!
 //! `cargo bench -p simt --bench checking` prints the medians of several runs.
 
@@ -11,7 +11,7 @@ use simt::{Checks, Fault, KernelInfo, LaunchConfig, Simulator, memory, shared, t
 
 const RUNS: usize = 5;
 const BLOCK: u32 = 256;
-/// Elements of every array.
+/// The number of elements of every array.
 const LEN: usize = 1 << 20;
 const WIDTH: usize = 1024;
 
@@ -26,7 +26,7 @@ impl Array {
     fn new(simulator: &Simulator, is_written: bool) -> Result<Self, Box<dyn std::error::Error>> {
         let memory = simulator.allocate(4 * LEN)?;
         if is_written {
-            // SAFETY: the allocation has so many bytes, and nobody else knows it.
+            // SAFETY: the allocation has so many bytes, and nothing else refers to it.
             unsafe { memory.as_ptr().write_bytes(0, 4 * LEN) };
             memory.note_written(0, 4 * LEN);
         }
@@ -41,21 +41,21 @@ impl Array {
     #[track_caller]
     #[inline(always)]
     fn load<T: bytemuck::Pod>(&self, i: usize) -> T {
-        // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
+        // SAFETY: `at` returns an address in the allocation, which lives as long as the array.
         unsafe { memory::load(self.at(i)) }
     }
 
     #[track_caller]
     #[inline(always)]
     fn store<T: bytemuck::Pod>(&self, i: usize, value: T) {
-        // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
+        // SAFETY: `at` returns an address in the allocation, which lives as long as the array.
         unsafe { memory::store(self.at(i), value) }
     }
 
     #[track_caller]
     #[inline(always)]
     fn count(&self, i: usize) -> u32 {
-        // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
+        // SAFETY: `at` returns an address in the allocation, which lives as long as the array.
         unsafe { memory::update(self.at(i), |old: u32| old.wrapping_add(1)) }
     }
 }
@@ -187,7 +187,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Prints how long `threads` threads of `kernel` take, which is given an array to read and one to write.
+/// Prints the time of `threads` threads of `kernel`, whose arguments are an array to read and one to write.
 fn measure(name: &str, threads: u32, kernel: impl Fn(&Array, &Array) + Sync) -> Result<(), Box<dyn std::error::Error>> {
     let one = Simulator::new().with_workers(NonZeroUsize::MIN);
     let unchecked = median(&one, threads, &kernel)?;
@@ -196,7 +196,7 @@ fn measure(name: &str, threads: u32, kernel: impl Fn(&Array, &Array) + Sync) -> 
     Ok(())
 }
 
-/// Nanoseconds per thread.
+/// Returns the nanoseconds per thread.
 fn median(
     simulator: &Simulator,
     threads: u32,
@@ -219,8 +219,8 @@ fn median(
     Ok(times[RUNS / 2])
 }
 
-/// Nanoseconds that this OS thread has run, where the system tells them: what other processes do does not count. Else those
-/// since `clock` was made.
+/// Returns the nanoseconds that this OS thread has run, if the system counts them, so that other processes do not
+/// matter. Otherwise returns those since `clock` was made.
 fn now(clock: Instant) -> f64 {
     let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let told = schedule.and_then(|text| text.split_whitespace().next()?.parse().ok());

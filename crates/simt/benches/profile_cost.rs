@@ -1,4 +1,4 @@
-//! What profiling costs: the time of some kernels with it, over that without.
+//! Measures the cost of profiling: the time of some kernels with it, divided by the time without.
 //!
 //! `cargo bench -p simt --bench profile_cost`
 
@@ -17,7 +17,8 @@ fn main() -> Result<(), Fault> {
     let (address, stride) = (x.as_ptr().addr(), 1024 * 256);
     // SAFETY: `x` has `LEN` elements and lives until all launches have returned; all indices are below `LEN`.
     let load = |i: usize| -> f32 { unsafe { memory::load((address as *const f32).add(i % LEN)) } };
-    // SAFETY: as above; the kernels have no other use for what they write.
+    // SAFETY: `x` has `LEN` elements and lives until all launches have returned. No kernel reads the values that it
+    // writes.
     let store = |i: usize, value: f32| unsafe { memory::store((address as *mut f32).add(i % LEN), value) };
     let index = || (thread::block_idx().x * thread::block_dim().x + thread::thread_idx().x) as usize;
     println!("{:44}{:>12}{:>12}{:>8}", "", "without, ms", "with, ms", "ratio");
@@ -70,7 +71,7 @@ fn main() -> Result<(), Fault> {
     })
 }
 
-/// Seconds that the calling thread has run: on a busy machine less than have passed.
+/// Returns the seconds that the calling thread has run: on a busy machine fewer than have passed.
 fn processor_time() -> f64 {
     static START: LazyLock<Instant> = LazyLock::new(Instant::now);
     let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! How fast the simulator is: threads, barrier arrivals and warp operations per second, and the cost of a launch.
+//! Measures the simulator's speed: threads, barrier arrivals and warp operations per second, and the cost of a launch.
 //!
 //! `cargo bench -p simt --bench throughput` prints the medians of several runs, for one worker and for all cores.
 
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The median of `RUNS` measurements, after one that does not count.
+/// Returns the median of `RUNS` measurements, after one that does not count.
 fn median<E>(measure: impl Fn() -> Result<f64, E>) -> Result<f64, E> {
     measure()?;
     let mut figures = (0..RUNS).map(|_| measure()).collect::<Result<Vec<_>, _>>()?;
@@ -53,7 +53,7 @@ fn median<E>(measure: impl Fn() -> Result<f64, E>) -> Result<f64, E> {
     Ok(figures[RUNS / 2])
 }
 
-/// Threads per second of a kernel that asks for its index and ends.
+/// Returns the threads per second of a kernel that only reads its index.
 fn start(simulator: &Simulator, threads: u32) -> Result<f64, simt::Fault> {
     let start = Instant::now();
     let config = LaunchConfig::new(BLOCKS * 16, threads);
@@ -63,7 +63,7 @@ fn start(simulator: &Simulator, threads: u32) -> Result<f64, simt::Fault> {
     Ok(stats.threads as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Threads per second of a kernel that loads twice and stores once.
+/// Returns the threads per second of a kernel that loads twice and stores once.
 fn saxpy(simulator: &Simulator) -> Result<f64, simt::Fault> {
     let len = BLOCKS as usize * 16 * 256;
     let x = vec![1.0_f32; len];
@@ -82,7 +82,7 @@ fn saxpy(simulator: &Simulator) -> Result<f64, simt::Fault> {
     Ok(stats.threads as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Barrier arrivals per second, of several blocks.
+/// Returns the barrier arrivals per second, of several blocks.
 fn arrive(simulator: &Simulator, threads: u32) -> Result<f64, simt::Fault> {
     let start = Instant::now();
     let config = LaunchConfig::new(BLOCKS * 64 / threads, threads);
@@ -94,7 +94,7 @@ fn arrive(simulator: &Simulator, threads: u32) -> Result<f64, simt::Fault> {
     Ok((stats.barriers * u64::from(threads)) as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Lanes per second that exchange a value with their neighbour.
+/// Returns the lanes per second that exchange a value with their neighbour.
 fn exchange(simulator: &Simulator) -> Result<f64, simt::Fault> {
     let start = Instant::now();
     let stats = simulator.launch(&KERNEL, LaunchConfig::new(BLOCKS, 256_u32), || {
@@ -108,7 +108,7 @@ fn exchange(simulator: &Simulator) -> Result<f64, simt::Fault> {
     Ok((stats.warp_operations * 32) as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Atomic updates of one counter per second.
+/// Returns the atomic updates of one counter per second.
 fn update(simulator: &Simulator) -> Result<f64, simt::Fault> {
     let mut counter = 0_u32;
     let address = (&raw mut counter) as usize;
@@ -120,7 +120,7 @@ fn update(simulator: &Simulator) -> Result<f64, simt::Fault> {
     Ok(stats.threads as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Microseconds per launch, of many in a row.
+/// Returns the microseconds per launch, of many in a row.
 fn launch(simulator: &Simulator, blocks: u32, threads: u32) -> Result<f64, simt::Fault> {
     let launches = 5000;
     let start = Instant::now();

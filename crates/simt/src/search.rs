@@ -103,7 +103,7 @@ impl Search {
         }
     }
 
-    /// Derives further plans from what was observed under `plan`.
+    /// Derives further plans from the events that were observed under `plan`.
     fn learn(&mut self, plan: Plan, seen: &Seen) {
         let mut reads: Vec<u64> = seen.reads.iter().copied().collect();
         reads.sort_unstable();

@@ -37,7 +37,7 @@ use crate::worker::{Done, trap, work};
 
 /// Runs kernels on the CPU.
 ///
-/// A clone shares the worker threads of the original, which the first launch that needs them starts. Several threads
+/// A clone shares the worker threads of the original. The first launch that needs them starts them. Several threads
 /// may use one simulator at once.
 #[derive(Clone)]
 pub struct Simulator {

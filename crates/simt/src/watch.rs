@@ -24,21 +24,21 @@ use crate::synchronisations::SyncKind;
 /// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Reads.
+    /// A load.
     Load,
-    /// Writes.
+    /// A store.
     Store,
-    /// Begins an asynchronous copy. The contents are unspecified until the copy ends.
+    /// The beginning of an asynchronous copy. The contents are unspecified until the copy ends.
     Discard,
-    /// Ends an asynchronous copy for which the thread has waited, and writes its values.
+    /// The end of an asynchronous copy for which the thread has waited: a store of its values.
     Fill,
-    /// Reads atomically for the threads of the scope.
+    /// An atomic load for the threads of the scope.
     AtomicLoad(MemoryOrder, Scope),
-    /// Writes atomically for the threads of the scope.
+    /// An atomic store for the threads of the scope.
     AtomicStore(MemoryOrder, Scope),
-    /// Reads and writes atomically for the threads of the scope.
+    /// An atomic update for the threads of the scope.
     Update(Scope),
-    /// Arrives at a barrier in shared memory: an update that acquires nothing.
+    /// An arrival at a barrier in shared memory: an update that acquires nothing.
     Arrive,
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct Touch {
     pub(crate) at: Line,
 }
 
-/// What the block does next, as returned by its watcher.
+/// The block's next step, as returned by its watcher.
 #[derive(Debug)]
 pub(crate) enum Next {
     /// Continues the current thread.

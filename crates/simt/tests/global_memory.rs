@@ -1,4 +1,4 @@
-//! Global memory: accesses and allocations.
+//! Tests of global memory: accesses and allocations.
 
 mod common;
 
@@ -8,7 +8,7 @@ use common::{Array, KERNEL, global_index, simulator, simulators};
 use simt::memory::{self, Allocation, OutOfMemory};
 use simt::{FaultKind, LaunchConfig, Space};
 
-/// The accounting is the process's; tests that allocate here take turns.
+/// The account of memory is the process's; tests that allocate here take turns.
 static ACCOUNT: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -59,9 +59,9 @@ fn volatile_and_ordered_accesses_work_on_the_host_too() {
     let array = Array::<u32>::filled(1, 1);
     array.release(0, 2);
     assert_eq!(array.acquire(0), 2);
-    // SAFETY: the array lives.
+    // SAFETY: the array lives until the end of the test.
     unsafe { memory::store_relaxed(array.at(0), 3) };
-    // SAFETY: the array lives.
+    // SAFETY: the array lives until the end of the test.
     let loaded = unsafe { memory::load_relaxed(array.at(0)) };
     assert_eq!(loaded, 3);
     memory::fence();

@@ -1,4 +1,4 @@
-//! The stacks of waiting threads. On its own, as it takes all that a process may have.
+//! Tests the stacks of waiting threads. In a program of its own, because it uses all stacks that a process may have.
 
 mod common;
 
@@ -12,7 +12,7 @@ fn more_waiting_threads_than_the_system_has_stacks_for_end_the_launch() {
     let blocks = 100_000;
     let fault = simulator
         .launch(&KERNEL, LaunchConfig::new(blocks, 1024), || {
-            // A barrier over the grid: no block ends before the last has begun.
+            // A barrier of the grid: no block ends before the last has begun.
             if thread::thread_idx().x == 1023 {
                 arrived.update(0, |count| count + 1);
                 while arrived.acquire(0) < blocks {}

@@ -1,4 +1,5 @@
-//! The stacks that a launch's helpers take, and keep. On its own, as they are half of all that a process may have.
+//! Tests the stacks that a launch's helpers take and keep. In a program of its own, because they are half of all that a
+//! process may have.
 
 mod common;
 
@@ -8,21 +9,21 @@ use std::time::{Duration, Instant};
 use common::{KERNEL, simulator};
 use simt::{Fault, LaunchConfig, Simulator, thread};
 
-/// As on a machine with as many cores. A launch has no more than there are stacks for in half of all.
+/// As many workers as on a machine with so many cores. Half of all stacks limit the workers of a launch.
 const WORKERS: usize = 32;
 
-/// Threads of a block, all of which wait at once.
+/// The number of threads of a block, all of which wait at once.
 const THREADS: u32 = 1024;
 
-/// For how long no thread comes before all are taken to be there.
+/// After this time without another thread, all threads are assumed to have arrived.
 const QUIET: Duration = Duration::from_millis(50);
 
-/// Holds blocks back until all workers that come have one, however many they are.
+/// Holds blocks back until each participating worker has one.
 struct Gathering {
     begun: Instant,
-    /// When the last thread came, in microseconds.
+    /// The time of the last arrival of a thread, in microseconds.
     last: AtomicU64,
-    /// Blocks held back.
+    /// The number of blocks held back.
     blocks: AtomicU32,
     is_over: AtomicBool,
 }
@@ -49,7 +50,7 @@ impl Gathering {
         }
     }
 
-    /// A launch whose workers have a block each at the same time.
+    /// Runs a launch whose workers have a block each at the same time.
     fn launch(&self, simulator: &Simulator) -> Result<(), Fault> {
         let gather = || {
             self.last.fetch_max(self.since_begun(), Ordering::Relaxed);
@@ -65,7 +66,7 @@ impl Gathering {
 
 #[test]
 fn helpers_leave_stacks_to_other_launches() {
-    // Four launches at once, each of which may take half of all stacks.
+    // Four launches at once, each of which may use half of all stacks.
     let gathering = Gathering::new();
     std::thread::scope(|scope| {
         let launches = [(); 4].map(|()| scope.spawn(|| gathering.launch(&simulator(WORKERS, 0))));
@@ -73,8 +74,8 @@ fn helpers_leave_stacks_to_other_launches() {
             launch.join().unwrap().unwrap();
         }
     });
-    // One after the other, by simulators that live on: what their helpers keep for the next launch leaves enough for other
-    // helpers, too.
+    // Launches in succession, by simulators that stay alive: their helpers keep some stacks for the next launch, and
+    // leave enough for other helpers.
     let simulators = [(); 4].map(|()| simulator(WORKERS, 0));
     let workers = simulators.each_ref().map(|simulator| {
         let gathering = Gathering::new();

@@ -1,4 +1,4 @@
-//! A memory fault of a simulated thread ends the launch with a fault, and leaves the process as it was.
+//! Tests that a memory fault of a simulated thread ends the launch with a fault, and leaves the process unchanged.
 #![cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 
 use std::hint::black_box;
@@ -12,11 +12,11 @@ static WILD: KernelInfo = KernelInfo::new("wild", module_path!(), file!(), line!
 
 const NOWHERE: usize = 0x5000_0000_0010;
 
-/// Accesses memory that is not there, and tells nobody.
+/// Accesses memory that is not there, without the simulator's knowledge.
 #[inline(never)]
 fn access(address: usize, writes: bool) {
     let pointer = black_box(address) as *mut u32;
-    // SAFETY: none: that is what is tested.
+    // SAFETY: none: the test expects the fault.
     unsafe { if writes { pointer.write_volatile(1) } else { _ = black_box(pointer.read_volatile()) } }
 }
 
@@ -29,7 +29,7 @@ fn an_access_that_nobody_sees_is_a_fault() {
     let checks = Simulator::new().with_checks(Checks::default());
     for simulator in [Simulator::new().with_workers(NonZeroUsize::MIN), checks, Simulator::new()] {
         for writes in [false, true] {
-            // More often than there are fibres of one block.
+            // More times than one block has fibres.
             for _ in 0..100 {
                 let fault = launch(&simulator, || {
                     thread::sync_threads();
@@ -76,7 +76,7 @@ fn memory_that_may_only_be_read_is_not_written() {
     launch(&Simulator::new(), || access(address, false)).unwrap();
 }
 
-/// Ends the launch of `body` by a panic that cannot unwind, again and again, and gives the last fault.
+/// Ends the launch of `body` by a panic that cannot unwind, several times, and returns the last fault.
 fn ends_without_unwinding(body: impl Fn(usize) + Sync) -> Box<Fault> {
     let checks = Simulator::new().with_checks(Checks::default());
     let simulators = [Simulator::new().with_workers(NonZeroUsize::MIN), checks, Simulator::new()];
@@ -92,7 +92,7 @@ fn ends_without_unwinding(body: impl Fn(usize) + Sync) -> Box<Fault> {
         fault
     });
     let last = faults.last().expect("launches");
-    // Panics of this thread are as ever.
+    // Panics of this thread are handled as before.
     assert!(std::panic::catch_unwind(|| panic!("as ever")).is_err());
     assert!(!std::thread::panicking());
     let previous = std::panic::take_hook();
@@ -108,7 +108,7 @@ fn a_misaligned_pointer_is_a_fault_with_its_line() {
     let address = (&raw const aligned).addr();
     let fault = ends_without_unwinding(|at| {
         let pointer = black_box(address + usize::from(at == NOWHERE)) as *const u32;
-        // SAFETY: none: that is what is tested.
+        // SAFETY: none: the test expects the fault.
         black_box(unsafe { *pointer });
     });
     let line = line!() - 2;
@@ -122,7 +122,7 @@ fn a_misaligned_pointer_is_a_fault_with_its_line() {
 fn an_unsafe_precondition_that_does_not_hold_is_a_fault() {
     let values = [0_u8; 32];
     let fault = ends_without_unwinding(|at| {
-        // SAFETY: none: that is what is tested.
+        // SAFETY: none: the test expects the fault.
         black_box(unsafe { values.get_unchecked(black_box(at.min(32))) });
     });
     let line = line!() - 2;

@@ -18,7 +18,7 @@ impl Clock {
         *time
     }
 
-    /// Adds what `other` knows: the later time of each actor.
+    /// Sets each actor's time to the later of its times here and in `other`.
     pub(super) fn join(&mut self, other: &Self) {
         for (&actor, &time) in &other.0 {
             let known = self.0.entry(actor).or_default();

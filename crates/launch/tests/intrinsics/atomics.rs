@@ -9,7 +9,7 @@ use super::{checked_devices, devices, fault};
 
 const THREADS: usize = 96;
 
-/// Runs `numbers` over whole numbers, and gives what is in global memory and what came by shared memory.
+/// Runs `numbers` on integers; returns the results in global memory and those through shared memory.
 fn updated<T: AtomicNumber>(device: &Device, values: &[T], start: [T; 4]) -> [Vec<T>; 2]
 where
     atomics::numbers<T>: cuda_std::Kernel,
@@ -34,7 +34,7 @@ fn every_number_is_added_subtracted_and_compared() {
                 let start = [1, 2, 3, 4].map(|start| start as $type);
                 let (min, max) = (*least as $type, *greatest as $type);
                 let (min, max) = if (-1_i16 as $type) > (0 as $type) {
-                    // Without a sign the negative ones are the greatest.
+                    // As unsigned numbers, the negative ones are the greatest.
                     (0 as $type, -1_i16 as $type)
                 } else {
                     (min, max)
@@ -127,7 +127,7 @@ fn atomic_types_work_wherever_they_stand() {
         assert_eq!(counts.download().unwrap(), [160, 39, 39, 39, 39]);
         assert_eq!(sum.download().unwrap(), [80.0]);
     }
-    // And outside of a kernel.
+    // The same outside of a kernel.
     let number = AtomicI64::new(5);
     assert_eq!(number.fetch_sub(7, Ordering::SeqCst), 5);
     assert_eq!(number.compare_exchange(0, 1, Ordering::Relaxed, Ordering::Relaxed), Err(-2));
@@ -143,13 +143,13 @@ fn fences_of_block_scope_order_a_block() {
     }
 }
 
-/// A count of all blocks, by updates of block scope: wrong.
+/// Counts all blocks by updates of block scope, which is wrong.
 #[kernel]
 fn count_too_narrow(count: GlobalMut<u32>) {
     count.block_atomic(0).fetch_add(1, Ordering::AcqRel);
 }
 
-/// A value for the next block, published by a fence of block scope: wrong.
+/// Publishes a value to the next block by a fence of block scope, which is wrong.
 #[kernel]
 fn publish_too_narrow(values: GlobalMut<u32>, flag: GlobalMut<u32>) {
     if thread::block_idx_x() == 0 {

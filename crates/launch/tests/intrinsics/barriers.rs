@@ -1,4 +1,4 @@
-//! Barriers of the grid, and those in shared memory.
+//! Barriers of the grid, and barriers in shared memory.
 
 use cuda_std::barrier::Barrier;
 use cuda_std::{GlobalMut, Kernel, kernel, shared_array, thread};
@@ -49,7 +49,7 @@ fn a_plan_asks_how_many_blocks_there_may_be() -> Result<(), Error> {
     Ok(())
 }
 
-/// The last block does not come to the barrier.
+/// The last block does not reach the barrier.
 #[kernel]
 fn some_blocks_leave(out: GlobalMut<u32>) {
     if thread::block_idx_x() == thread::grid_dim_x() - 1 {

@@ -1,11 +1,11 @@
-//! Operations on bits, against what CUDA's documentation says of each, bit by bit.
+//! Checks operations on bits against CUDA's documentation, bit by bit.
 
 use launch::{Error, LaunchConfig};
 
 use super::kernels::bits::{OPERATIONS, by_given_tables, estimates, operations};
 use super::{numbers, two_devices};
 
-/// The bit that a table gives for three.
+/// Returns the result of a table of three inputs, bit by bit.
 fn looked_up(table: u32, words: [u32; 3]) -> u32 {
     let row = |bit: u32| words.iter().fold(0, |row, word| row << 1 | word >> bit & 1);
     (0..32).map(|bit| (table >> row(bit) & 1) << bit).sum()

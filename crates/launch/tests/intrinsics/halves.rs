@@ -6,15 +6,15 @@ use launch::{Error, LaunchConfig};
 use super::kernels::halves::{self, OPERATIONS, PAIRS};
 use super::{devices, two_devices};
 
-/// The number of so many bits of fraction nearest to `value`, by looking at both neighbours of its upper bits: another way
-/// than that of the device library.
+/// Returns the 16-bit float nearest to `value`, by a comparison with both neighbours. The device library uses another
+/// algorithm.
 fn nearest(value: f64, widen: impl Fn(u16) -> f64, infinity: u16) -> u16 {
     if value.is_nan() {
         return 0x7FFF;
     }
     let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
     let magnitude = value.abs();
-    // The greatest that is not above it.
+    // Finds the greatest one that is not above the magnitude.
     let (mut low, mut high) = (0_u16, infinity);
     while high - low > 1 {
         let middle = low + (high - low) / 2;
@@ -23,7 +23,7 @@ fn nearest(value: f64, widen: impl Fn(u16) -> f64, infinity: u16) -> u16 {
     if magnitude.is_infinite() {
         return sign | infinity;
     }
-    // Beyond the last, the next one would be as far away as the one before.
+    // The next value after the last one, at the same distance as the one before it.
     let above = if high == infinity { 2.0 * widen(low) - widen(low - 1) } else { widen(high) };
     let (down, up) = (magnitude - widen(low), above - magnitude);
     sign | if down < up || down == up && low % 2 == 0 { low } else { high }
@@ -63,14 +63,18 @@ fn every_operation_is_rounded_once() -> Result<(), Error> {
                         nearest(wide),
                     ];
                     assert_eq!(found, expected, "{a} {b} {c}");
-                    // Of the fused one: nearer to the sum, as `f64` has it, than both neighbours, up to what `f64` itself rounds.
+                    // The fused result is nearer to the sum in `f64` than both neighbours, up to `f64`'s own rounding.
                     let (sum, result) = (a.mul_add(b, c), widen(found[3]));
                     if result.is_finite() {
                         let magnitude = found[3] & 0x7FFF;
-                        let ulp = (widen(magnitude + 1) - widen(magnitude)).min(widen(magnitude) - widen(magnitude.max(1) - 1));
+                        let ulp = (widen(magnitude + 1) - widen(magnitude))
+                            .min(widen(magnitude) - widen(magnitude.max(1) - 1));
                         let next = widen(magnitude + 1) - widen(magnitude);
                         let slack = if next.is_finite() { next } else { ulp };
-                        assert!((sum - result).abs() <= slack / 2.0 + sum.abs() * f64::EPSILON, "{a}·{b} + {c}: {result}");
+                        assert!(
+                            (sum - result).abs() <= slack / 2.0 + sum.abs() * f64::EPSILON,
+                            "{a}·{b} + {c}: {result}"
+                        );
                     }
                 }
             }};

@@ -1,6 +1,6 @@
-//! What each operation of `cuda_std` on bits, warps, blocks and the grid gives, and what is a fault, in the simulator under
-//! every order. The PTX of the same kernels is looked at by the tests of `cuda_builder`, which write it to the file that
-//! `GRIDSTRIDE_INTRINSICS_PTX` names. With that variable set, these tests run on a GPU as well.
+//! Tests the results and faults of `cuda_std`'s operations on bits, warps, blocks and the grid, in the simulator under
+//! every order. The tests of `cuda_builder` check the PTX of the same kernels, and write it to the file that
+//! `GRIDSTRIDE_INTRINSICS_PTX` names. If that variable is set, these tests run on a GPU as well.
 
 #[path = "../../../cuda_builder/tests/fixtures/intrinsics/src/kernels/mod.rs"]
 mod kernels;
@@ -25,30 +25,30 @@ static MODULES: LazyLock<Option<[PtxModule; 1]>> = LazyLock::new(|| {
     Some([PtxModule { path: env!("CARGO_CRATE_NAME"), images }])
 });
 
-/// A GPU, if the variable is set; none is a failure then.
+/// Returns a GPU if the variable is set; panics if there is none then.
 fn gpu() -> Option<Device> {
     let modules = MODULES.as_ref()?;
     Some(Device::open(DeviceChoice::Gpu(None), modules).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// Devices that check, in each order, and a GPU.
+/// Returns a device with checks for each order, and a GPU if there is one.
 fn devices() -> impl Iterator<Item = Device> {
     checked_devices().chain(gpu())
 }
 
-/// One that checks, and a GPU: for what depends on no order.
+/// Returns one device with checks, and a GPU if there is one: for results that depend on no order.
 fn two_devices() -> impl Iterator<Item = Device> {
     checked_devices().take(1).chain(gpu())
 }
 
-/// A device that checks, in each order.
+/// Returns a device with checks for each order.
 fn checked_devices() -> impl Iterator<Item = Device> {
     Schedule::HOSTILE
         .into_iter()
         .map(|schedule| Device::simulated(Simulator::new().with_checks(Checks::default()).with_schedule(schedule)))
 }
 
-/// The fault that a launch ends with.
+/// Returns the fault of a failed launch.
 #[track_caller]
 fn fault(result: Result<(), Error>) -> Fault {
     match result {
@@ -57,7 +57,7 @@ fn fault(result: Result<(), Error>) -> Fault {
     }
 }
 
-/// Numbers that look random, of which some are equal.
+/// Returns pseudo-random numbers, some of which are equal.
 fn numbers(count: usize) -> Vec<u64> {
     (1..=count as u64).map(|i| (i * i).wrapping_mul(0x9E37_79B9_7F4A_7C15) % 1000).collect()
 }

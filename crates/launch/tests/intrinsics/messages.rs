@@ -1,4 +1,4 @@
-//! What kernels print, and how they fail.
+//! Tests how kernels print and fail.
 
 use std::sync::{Arc, Mutex};
 

@@ -32,7 +32,7 @@ fn slices_and_pointers_reach_their_elements() -> Result<(), Error> {
 
 #[test]
 fn slices_are_compared_whole() -> Result<(), Error> {
-    // Of 3 words and of 7 bytes, which begin anywhere.
+    // Rows of 3 words and of 7 bytes, at any offset.
     let x: Vec<u32> = (0..300).map(|i| i / 3 % 5 * 0x0101_0000 + i % 3).collect();
     let bytes: Vec<u8> = (0..200).map(|i| (i % 11) as u8).collect();
     let (row, row_bytes) = (&x[6..9], &bytes[4..11]);

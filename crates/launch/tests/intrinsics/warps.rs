@@ -23,7 +23,7 @@ fn shuffles_stay_in_their_part() -> Result<(), Error> {
                 // The element at `i + delta`, if it is in the part.
                 let at = |place: Option<usize>| place.filter(|place| (first..end).contains(place));
                 let or_own = |place: Option<usize>| x[at(place).unwrap_or(i)];
-                // An exclusive or may go to an earlier part, and not to a later one.
+                // An exclusive or may read from an earlier part, but not from a later one.
                 let xor = |lanes: usize| Some((i & !31) + ((i % 32) ^ lanes)).filter(|&place| place < end);
                 let flagged = |value: u64, is_there: bool| value << 1 | u64::from(is_there);
                 let down = or_own(Some(i + 7)) as f32;
@@ -158,7 +158,7 @@ fn every_thread_of_three_dimensions_has_its_place() -> Result<(), Error> {
     Ok(())
 }
 
-/// A match of all lanes, to which lane 3 does not come.
+/// A match of all lanes that lane 3 does not reach.
 #[kernel]
 fn lane_is_missing(out: GlobalMut<u32>) {
     if warp::lane_id() == 3 {
@@ -167,7 +167,7 @@ fn lane_is_missing(out: GlobalMut<u32>) {
     out.store(thread::index_1d(), warp::match_any(warp::FULL_MASK, 1_u32));
 }
 
-/// A reduction whose mask does not name every caller.
+/// A reduction whose mask does not contain every calling lane.
 #[kernel]
 fn not_in_the_mask(out: GlobalMut<u32>) {
     out.store(thread::index_1d(), warp::reduce_add(0xFFFF, 1_u32));

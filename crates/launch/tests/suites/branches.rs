@@ -1,9 +1,9 @@
-//! A simulator that profiles launches sees the branches of a kernel, at their places in the source.
+//! Tests that a simulator with a profiler records the branches of a kernel with their source positions.
 
 use cuda_std::{GlobalMut, kernel, thread};
 use launch::{Device, Error, LaunchConfig, Profiles, Simulator};
 
-/// Each of 64 threads goes its own way. The numbers below are of these lines.
+/// Each of 64 threads takes different branches. The line numbers below refer to these lines.
 #[kernel]
 pub fn ways(y: GlobalMut<u32>, n: u32) {
     let i = thread::index_in_block();
@@ -27,7 +27,7 @@ pub fn ways(y: GlobalMut<u32>, n: u32) {
     }
 }
 
-/// The line and column of `text` in the kernel.
+/// Returns the line and column of `text` in the kernel.
 fn place(text: &str) -> (u32, u32) {
     let lines = include_str!("branches.rs").lines().zip(1..);
     let mut places = lines.filter_map(|(line, number)| Some((number, 1 + line.find(text)? as u32)));
@@ -50,13 +50,13 @@ fn branches_have_their_places_and_counts() -> Result<(), Error> {
         })
         .collect();
     let expected = [
-        // Warp 0 goes one way and warp 1 the other.
+        // Warp 0 takes the branch and warp 1 does not.
         (place("i < 32"), 64, 32, 0),
         (place("y.len() == 64"), 32, 16, 1),
-        // A third of the lanes each go 0, 1 and 2 times round.
+        // A third of the lanes run 0, 1 and 2 iterations each.
         (place("left > 0"), 64 + 42 + 21, 63, 4),
         (place("j < n"), 64, 5, 1),
-        // 96 indices for 64 threads: warp 0 goes twice round, warp 1 once.
+        // 96 indices for 64 threads: warp 0 runs two iterations, warp 1 one.
         (place("for j in"), 64 + 64 + 32, 96, 0),
     ];
     assert_eq!(seen, expected);

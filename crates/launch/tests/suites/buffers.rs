@@ -1,4 +1,4 @@
-//! Buffers of the simulator.
+//! Tests of the simulator's buffers.
 
 use launch::{Buffer, Device, DeviceChoice, Error};
 
@@ -38,7 +38,7 @@ fn elements_of_any_size() -> Result<(), Error> {
     assert_eq!(device.upload(&[[1_u32, 2, 3], [4, 5, 6]])?.download()?, [[1, 2, 3], [4, 5, 6]]);
     assert_eq!(device.upload(&[1.5_f64])?.download()?, [1.5]);
     assert_eq!(device.zeroed::<i16>(3)?.download()?, [0, 0, 0]);
-    // An element without bytes, and more of them than memory has bytes.
+    // An element type without bytes, with more elements than memory has bytes.
     let nothing = device.alloc::<[u32; 0]>(usize::MAX)?;
     assert_eq!(nothing.len(), usize::MAX);
     Ok(())
@@ -84,14 +84,14 @@ fn more_than_there_is_is_an_error_that_says_how_much() -> Result<(), Error> {
         let error = device.alloc::<u64>(len).expect_err("too much");
         assert!(matches!(error, Error::TooLarge { element_bytes: 8, .. }), "{error:?}");
     }
-    // The device goes on.
+    // The device remains usable.
     assert_eq!(device.upload(&[1_u8])?.download()?, [1]);
     Ok(())
 }
 
 #[test]
 fn dropped_memory_is_free_again() -> Result<(), Error> {
-    // The other tests of this program use much less than this, at the same time.
+    // The other tests of this program run at the same time, and use much less memory than this.
     const BYTES: u64 = 64 << 20;
     let device = device();
     let used = || device.properties().map(|properties| properties.memory_bytes - properties.memory_free_bytes);
@@ -140,7 +140,7 @@ fn devices_and_buffers_cross_threads() -> Result<(), Error> {
     sent(&buffer);
     let data = std::thread::scope(|scope| scope.spawn(|| device.upload(&[4_u32])?.download()).join());
     assert_eq!(data.expect("no panic")?, [4]);
-    // A buffer keeps its device.
+    // A buffer keeps its device alive.
     drop(device);
     assert_eq!(buffer.download()?, [1, 2, 3]);
     assert!(buffer.device().is_simulated());

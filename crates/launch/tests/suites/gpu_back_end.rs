@@ -1,6 +1,6 @@
-//! The GPU back end without a GPU: a driver made for the purpose (`stand_in/driver.rs`) is what it finds.
+//! Tests the GPU back end without a GPU, on the stand-in driver in `stand_in/driver.rs`.
 //!
-//! Each test runs in a process of its own, in which `libcuda.so.1` is that driver.
+//! Each test runs in its own process, which loads the stand-in driver as `libcuda.so.1`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use super::stand_in::{compile, new_folder, with_driver, with_driver_in};
 use cuda_std::kernel;
 use launch::{CudaVersion, Device, DeviceChoice, Error, Kernel, LaunchConfig, PtxImage, PtxModule, Unavailable};
 
-/// Is in no PTX.
+/// A kernel that no PTX contains.
 #[kernel]
 pub fn forgotten() {}
 
@@ -70,11 +70,11 @@ fn freed_memory_is_given_out_again() {
         assert_eq!(address(1024)?, first, "the driver rounds both up to as much");
         assert_ne!(address(1025)?, first);
         assert_eq!(free()?, all, "what is kept counts as free");
-        // Zeros are zeros, whatever was there.
+        // `zeroed` returns zeros, even if the memory was used before.
         device.upload(&[7_u8; 1000])?;
         assert_eq!(device.zeroed::<u8>(1000)?.download()?, [0; 1000]);
 
-        // The pool keeps an eighth of the memory, and gives it back where the driver has none left.
+        // The pool keeps an eighth of the memory, and frees it when the driver has none left.
         let large = all as usize / 8 - (8 << 20);
         drop(device.alloc::<u8>(large)?);
         assert_eq!(device.alloc::<u8>(all as usize - (4 << 20))?.len(), all as usize - (4 << 20));
@@ -92,13 +92,13 @@ fn a_workspace_is_as_the_last_one_was_left() {
         let mut words = device.workspace::<One, u32>(3)?;
         assert_eq!(words.download()?, [0; 3]);
         words.upload(&[1, 2, 3])?;
-        // Two at a time are two.
+        // Two workspaces at a time do not share memory.
         assert_eq!(device.workspace::<One, u32>(3)?.download()?, [0; 3]);
         drop(words);
         assert_eq!(device.workspace::<Other, u32>(3)?.download()?, [0; 3]);
         assert_eq!(device.workspace::<One, i32>(3)?.download()?, [0; 3]);
         assert_eq!(device.zeroed::<u32>(3)?.download()?, [0; 3]);
-        // Nor is one of another length, though the driver has as much memory for it.
+        // A workspace of another length is not reused, although the driver allocates as much memory for it.
         assert_eq!(device.workspace::<One, u32>(2)?.download()?, [0; 2]);
         assert_eq!(device.workspace::<One, u32>(128)?.download()?, [0; 128]);
         assert_eq!(device.workspace::<One, u32>(3)?.download()?, [1, 2, 3]);
@@ -107,7 +107,7 @@ fn a_workspace_is_as_the_last_one_was_left() {
     });
 }
 
-/// Several threads bring it to page-locked memory, which the driver sees.
+/// Several threads copy to page-locked memory, which the driver reads.
 #[test]
 fn much_memory_is_copied_by_way_of_page_locked_memory() {
     const NAME: &str = "gpu_back_end::much_memory_is_copied_by_way_of_page_locked_memory";
@@ -138,7 +138,7 @@ fn launches_pass_their_parameters() {
             device.launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;
         }
         assert_eq!(y.download()?, [14.0, 28.0, 42.0]);
-        // Another thread has no current context of its own.
+        // Another thread has no current context.
         std::thread::scope(|scope| scope.spawn(|| device.launch(config(), saxpy(1.0, x.view(), y.view_mut()))).join())
             .expect("no panic")?;
         assert_eq!(y.download()?, [15.0, 30.0, 45.0]);
@@ -162,7 +162,7 @@ fn limits_are_checked_before() {
         let most = device.max_dynamic_shared() - 1024;
         launch(LaunchConfig::new(1, 512).shared_bytes(most))?;
         launch(LaunchConfig::new(1, 512).shared_bytes(50_000))?;
-        // Four such blocks to an SM, and four SMs.
+        // An SM has room for four such blocks, and there are four SMs.
         launch(LaunchConfig::new(16, 512).cooperative())?;
         for (config, part) in [
             (LaunchConfig::new(1, 513), "513 threads, and the kernel's registers leave room for 512"),
@@ -201,7 +201,7 @@ fn a_failed_kernel_is_told_by_the_next_wait() {
         for part in ["an illegal memory access", "`fail`, grid (2, 3, 1), block (64, 1, 1)", "restart the program"] {
             assert!(message.contains(part), "{message}");
         }
-        // From then on everything has this answer, and nothing panics.
+        // From then on every call returns this error, and nothing panics.
         let errors = [
             y.download().expect_err("lost"),
             y.fill_zero().expect_err("lost"),
@@ -241,7 +241,7 @@ fn ptx_that_is_not_there_or_wrong() {
         assert!(message.contains("for sm_90: a PTX JIT compilation failed"), "{message}");
         assert!(message.contains("ptxas error: line 3: no such instruction"), "{message}");
 
-        // What the driver does not read, by its word or by its version, is passed over.
+        // Images that the driver cannot read, by its answer or by their version, are skipped.
         resources(&[PTX, NEWER, FUTURE])?;
         let error = resources(&[UNSTATED]).expect_err("unsupported");
         assert!(matches!(error, Error::PtxTooNew { need: None, .. }), "{error:?}");
@@ -251,7 +251,7 @@ fn ptx_that_is_not_there_or_wrong() {
     });
 }
 
-/// What opening the GPU for `MODULES` says, and what `Auto` makes of it.
+/// Returns the error of opening the GPU for `MODULES`, and the message of `Auto`.
 fn refusal() -> Result<(Unavailable, String), Error> {
     match open() {
         Err(Error::NoDevice { reason, .. }) => {
@@ -276,7 +276,7 @@ fn an_old_driver() {
     });
 }
 
-/// A folder with a library that has the name of the driver's, and none of its functions.
+/// Returns a folder with a library that has the driver's name, but none of its functions.
 fn empty_driver_folder() -> PathBuf {
     let folder = new_folder("empty");
     let source = folder.join("driver.rs");
@@ -296,7 +296,7 @@ fn a_driver_that_lacks_what_is_needed() {
     });
 }
 
-/// A folder with a file that has the name of the driver's library and is none.
+/// Returns a folder with a file that has the name of the driver's library, but is no library.
 fn damaged_driver_folder() -> PathBuf {
     let folder = new_folder("damaged");
     fs::write(folder.join("libcuda.so.1"), "no library").expect("it can be written");

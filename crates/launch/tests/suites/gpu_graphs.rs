@@ -1,4 +1,4 @@
-//! Graphs of the GPU back end, without a GPU: over the stand-in driver, which captures streams.
+//! Tests graphs of the GPU back end without a GPU, on the stand-in driver, which captures streams.
 
 use super::stand_in::kernels::{LOG, config, fail, greedy, open, saxpy};
 use super::stand_in::with_driver;
@@ -16,13 +16,13 @@ fn a_graph_is_captured_once_and_launched_as_a_whole() {
             queue.launch(config(), saxpy(1.0, y.view(), z.view_mut()))
         })?;
         assert_eq!(graph.len(), 4);
-        // Nothing was done yet.
+        // Recording executes nothing.
         assert_eq!(graph.resources().1.download()?, [50.0, 50.0]);
         for _ in 0..2 {
             graph.launch()?;
             assert_eq!(graph.resources().2.download()?, [4.0, 8.0]);
         }
-        // What is asked before and after keeps its place.
+        // Operations enqueued before and after the graph keep their order.
         graph.resources_mut().1.upload(&[7.0, 7.0])?;
         device.launch(config(), saxpy(1.0, x.view(), graph.resources_mut().2.view_mut()))?;
         graph.launch()?;
@@ -47,14 +47,14 @@ fn what_a_graph_does_not_hold_is_an_error() {
         let left_out = device.record(&x, |queue, x| queue.launch(config(), saxpy(2.0, x.view(), y.view_mut())));
         let message = left_out.expect_err("y is not held").to_string();
         assert!(message.starts_with("`saxpy` writes memory that the graph does not hold"), "{message}");
-        // A buffer that goes while the graph lives.
+        // A buffer that is dropped while the graph lives.
         let gone = device.record(&mut y, |queue, y| {
             let x = device.upload(&[1.0, 2.0])?;
             queue.launch(config(), saxpy(2.0, x.view(), y.view_mut()))
         });
         assert!(matches!(gone, Err(Error::NotHeld { user: "saxpy", how: "reads" })), "{gone:?}");
 
-        // Exchanged for another: refused, though the other may be at the same address.
+        // A launch fails after a buffer is exchanged for another, even if the other has the same address.
         let mut graph =
             device.record((&x, y), |queue, (x, y)| queue.launch(config(), saxpy(2.0, x.view(), y.view_mut())))?;
         graph.launch()?;
@@ -74,14 +74,14 @@ fn what_cannot_be_launched_is_refused_when_it_is_recorded() {
         let device = open()?;
         let launch = |config| device.record((), |queue, ()| queue.launch(config, fail())).map(drop);
         assert!(matches!(launch(LaunchConfig::new(0, 32)), Err(Error::InvalidLaunch { .. })));
-        // This one is found out in the middle of the capture, which ends all the same.
+        // This error is detected during the capture, which is ended nevertheless.
         let error = device.record((), |queue, ()| {
             queue.launch(config(), fail())?;
             queue.launch(config(), greedy())
         });
         assert!(matches!(error, Err(Error::InvalidLaunch { .. })), "{error:?}");
         launch(config())?;
-        // Nothing to do is no graph of the driver's.
+        // An empty recording creates no graph in the driver.
         let mut nothing = device.record((), |_, ()| Ok::<_, Error>(()))?;
         nothing.launch()?;
         assert!(nothing.is_empty());

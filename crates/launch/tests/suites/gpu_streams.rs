@@ -1,5 +1,5 @@
-//! Streams, events and page-locked memory of the GPU back end, without a GPU: over the stand-in driver, whose streams do
-//! nothing before somebody waits for them.
+//! Tests streams, events and page-locked memory of the GPU back end without a GPU, on the stand-in driver. Its streams
+//! execute nothing until a caller waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -65,7 +65,7 @@ fn memory_that_is_not_page_locked_works_too() {
         device.streams(1, |streams| {
             streams[0].upload(view, &data)?;
             streams[0].download(view, &mut back)?;
-            // A part in the middle; and nothing at all, which the driver is not asked for.
+            // A part in the middle, and an empty part, for which the driver is not called.
             streams[0].upload(view.part(1, 1), &[9.0])?;
             streams[0].upload(view.part(3, 0), &[])?;
             streams[0].download(view.part(0, 0), &mut [])
@@ -88,7 +88,7 @@ fn a_stream_waits_for_anothers_event() {
             let start = streams[1].record()?;
             streams[1].launch(config(), saxpy(1.0, x, y_view))?;
             let computed = streams[1].record()?;
-            // The stream that is waited for first at the end.
+            // The stream that the scope's end waits for first.
             streams[0].wait(&computed)?;
             streams[0].download(y_view, &mut result)?;
             Ok((start, streams[0].record()?))
@@ -202,7 +202,7 @@ fn a_kernel_that_fails_in_a_stream() {
         let Error::ContextLost { launch: Some(launch), code: 700, .. } = &error else { panic!("{error:?}") };
         assert_eq!((launch.kernel, launch.grid.x), ("fail", 2));
         assert_eq!(*pinned, [0; 4], "the copy that was to wait for it is not made");
-        // From then on everything has this answer, and nothing panics; what is dropped is left to the driver.
+        // From then on every call returns this error, and nothing panics; dropped objects are left to the driver.
         let message = error.to_string();
         for error in [
             device.streams(1, |_| Ok(())).expect_err("lost"),
@@ -237,7 +237,7 @@ fn a_stream_says_what_is_wrong_when_it_is_waited_for() {
 
 #[test]
 fn a_stream_that_cannot_be_waited_for() {
-    // The whole context can: then nothing runs any more, and the failure is an error.
+    // Waiting for the whole context succeeds: then nothing runs any more, and the failure is an error.
     with_driver("gpu_streams::a_stream_that_cannot_be_waited_for", &[("STAND_IN_WAIT", "1")], || {
         let device = open()?;
         let buffer = device.upload(&[7_u32])?;
@@ -252,7 +252,7 @@ fn a_stream_that_cannot_be_waited_for() {
 
 #[test]
 fn a_driver_that_never_says_when_it_is_done() {
-    // Nobody knows when the copy is made: memory must not be given back, so that the process ends.
+    // The driver never reports the end of the copy. Its memory must not be freed, so the process ends.
     let environment = [("STAND_IN_WAIT", "1"), ("STAND_IN_WAIT_FOR_ALL", "1")];
     let outcome = outcome_with_driver("gpu_streams::a_driver_that_never_says_when_it_is_done", &environment, || {
         let device = open()?;
@@ -275,13 +275,13 @@ fn page_locked_memory() {
         let mut y = device.mapped::<f32>(3)?;
         assert_eq!(y.as_slice()?, [0.0; 3]);
         x.as_mut_slice()?.copy_from_slice(&[1.0, 2.0, 3.0]);
-        // The kernel has not run when this returns; whoever reads waits for it.
+        // The kernel has not run when this returns; a read waits for it.
         device.launch(config(), saxpy(2.0, x.view(), y.view_mut()))?;
         assert_eq!(y.as_slice()?, [2.0, 4.0, 6.0]);
         device.launch(config(), saxpy(1.0, x.view(), y.view_mut()))?;
         y.as_mut_slice()?[0] += 0.5;
         assert_eq!(y.as_slice()?, [3.5, 6.0, 9.0]);
-        // Nor is it freed before.
+        // The memory is not freed before that either.
         device.launch(config(), saxpy(1.0, x.view(), y.view_mut()))?;
         drop((x, y));
 
@@ -318,7 +318,7 @@ fn views_do_not_cross_devices() {
             }
             Ok(())
         })?;
-        // A GPU's view is divided on the host, though its elements cannot be read there.
+        // A GPU's view can be split on the host, although its elements cannot be read there.
         assert_eq!(view.part(1, 2).as_ptr() as usize, view.as_ptr() as usize + 4);
         assert_eq!((view.part(1, 2).len(), into), (2, [5.0; 3]));
         assert!(catch_unwind(|| view.part(1, 3)).is_err());

@@ -1,5 +1,6 @@
-//! Copies between devices, and streams across a group, on all GPUs of the machine and on simulated devices. With the variable
-//! `GRIDSTRIDE_TEST_GPU` set it is a failure if no GPU can be used. Where there is one GPU alone, it is opened twice.
+//! Tests copies between devices, and streams across a group, on all GPUs of the machine and on simulated devices. If
+//! the variable `GRIDSTRIDE_TEST_GPU` is set, the tests fail if no GPU can be used. If there is only one GPU, it is
+//! opened twice.
 //!
 //! ```text
 //! GRIDSTRIDE_TEST_GPU=1 cargo test --release -p launch --test suites gpus --  --nocapture
@@ -12,7 +13,7 @@ use launch::{
     Buffer, Device, DeviceChoice, Ends, Error, Group, LaunchConfig, PtxImage, PtxModule, SplitBuffer, checked_groups,
 };
 
-/// Adds `amount` to every element, `cycles` after it began on a GPU; one thread per element.
+/// Adds `amount` to every element, on a GPU `cycles` after its start; one thread per element.
 #[kernel]
 pub fn add_late(amount: u32, _cycles: u64, y: GlobalMut<u32>) {
     let i = thread::index_1d() as usize;
@@ -21,7 +22,7 @@ pub fn add_late(amount: u32, _cycles: u64, y: GlobalMut<u32>) {
     }
 }
 
-/// The same, written by hand.
+/// The PTX of that kernel, written by hand.
 const PTX: &str = r"
 .version 7.0
 .target sm_70
@@ -61,8 +62,8 @@ WAIT:
 
 const MODULES: &[PtxModule] = &[PtxModule { path: "suites::gpus", images: &[PtxImage::new(70, PTX)] }];
 
-/// How many cycles a block is late: where there are few, half a millisecond, about. That is longer than anybody takes to go on
-/// who does not wait; many take as long anyway.
+/// Returns the number of cycles by which a kernel on `len` elements delays each block. Few blocks are delayed by about
+/// half a millisecond, so that a copy that does not wait for the kernel is too early. Many blocks run that long anyway.
 fn late(len: usize) -> u64 {
     if len > 1 << 20 { 10_000 } else { 1_000_000 }
 }
@@ -75,7 +76,7 @@ fn add(device: &Device, amount: u32, y: &mut Buffer<u32>) -> Result<(), Error> {
     device.launch(config(y.len()), add_late(amount, late(y.len()), y.view_mut()))
 }
 
-/// The GPUs, or `None` where there is none; twice the same where there is one.
+/// Returns the GPUs, or `None` if there is none; the same one twice if there is one.
 fn gpus() -> Option<Vec<Device>> {
     let open = |ordinal| Device::open(DeviceChoice::Gpu(Some(ordinal)), MODULES);
     let found = match launch::gpus() {
@@ -105,7 +106,7 @@ fn simulated_devices() -> Result<(), Error> {
 #[test]
 fn all_gpus() -> Result<(), Error> {
     const LENS: &[usize] = &[1, 1000, 1 << 16, 1 << 20, (32 << 20) + 3];
-    // Before they are a group: what then is not copied directly.
+    // Times copies before the devices form a group, while they are not direct.
     let Some(devices) = gpus() else { return Ok(()) };
     time_copies("not of a group", &devices)?;
     check_copies(&devices, LENS)?;
@@ -116,7 +117,7 @@ fn all_gpus() -> Result<(), Error> {
     check_halos(&group, LENS)?;
     time_halos(&group)?;
     time_copies("of a group", group.members())?;
-    // Opened as a user names them, beside the others.
+    // Opens the group by its name, in addition to these devices.
     let all = Group::open(&"gpu:all".parse().expect("a choice"), MODULES)?;
     check_copies(all.members(), &[1000])?;
     let count = launch::gpus().map_or(0, |gpus| gpus.len());
@@ -125,14 +126,14 @@ fn all_gpus() -> Result<(), Error> {
     Ok(())
 }
 
-/// Copies around the ring of `devices`, beside kernels that are late: before a copy, after it at its source, and after it at
-/// its target.
+/// Checks copies around the ring of `devices`, beside delayed kernels: before a copy, after it at its source, and after
+/// it at its target.
 fn check_copies(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
     for &len in lens {
         for (number, here) in devices.iter().enumerate() {
             let there = &devices[(number + 1) % devices.len()];
             let data: Vec<u32> = (0..len as u32).collect();
-            // The host's copy may be under way when it returns.
+            // The copy from the host may be running when this returns.
             let mut source = here.upload(&data)?;
             let mut target = there.upload(&vec![7; len + 2])?;
             target.copy_range_from(1, &source, 0..len)?;
@@ -145,10 +146,10 @@ fn check_copies(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
                 target.copy_range_from(1, &source, 0..len)?;
                 add(here, 10_000, &mut source)?;
                 add(there, 1, &mut target)?;
-                // What the first kernel of the round finds has the last of the round before in it.
+                // The first kernel of a round reads the results of the last kernel of the previous round.
                 let before = |i: u32| i + round * 100 + (round - 1) * 10_000;
                 let expected: Vec<u32> = (0..len as u32).map(|i| before(i) + 1).collect();
-                // The second half is waited for at the source first.
+                // The second half waits for the source first.
                 if round == 2 {
                     here.synchronize()?;
                 }
@@ -156,13 +157,13 @@ fn check_copies(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
                 assert!(found[1..=len] == expected, "length {len}, from {number}, round {round}");
                 assert_eq!((found[0], found[len + 1]), (7 + round * 6, 7 + round * 6));
             }
-            // The host's copy to the source comes after a copy from it.
+            // A copy from the host to the source follows a copy from the source.
             add(there, 1, &mut target)?;
             target.copy_range_from(2, &source, 0..len)?;
             source.upload(&vec![0; len])?;
             let expected: Vec<u32> = (0..len as u32).map(|i| i + 30_300).collect();
             assert!(target.download()?[2..] == expected, "length {len}, from {number}, upload");
-            // Memory that is freed while it is to be copied, and memory that takes its place.
+            // Memory that is freed before its copy, and memory that is allocated in its place.
             add(here, 3, &mut source)?;
             target.copy_range_from(0, &source, 0..len)?;
             drop(source);
@@ -178,7 +179,8 @@ fn check_copies(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Streams of all members pass a buffer around the ring by copies that they ask of the target's and of the source's stream.
+/// Checks streams of all members that pass a buffer around the ring, by copies of the target's and of the source's
+/// stream.
 fn check_streams(group: &Group, lens: &[usize]) -> Result<(), Error> {
     let members = group.members().len();
     for &len in lens {
@@ -198,10 +200,10 @@ fn check_streams(group: &Group, lens: &[usize]) -> Result<(), Error> {
                     copy.copy(views[there], views[here])?;
                     let copied = copy.record()?;
                     streams[there][0].wait(&copied)?;
-                    // Which is not to be seen there any more.
+                    // This launch must not be visible there any more.
                     compute.wait(&copied)?;
                     compute.launch(config(len), add_late(1 << 20, late(len), views[here]))?;
-                    // The next copy here comes after it.
+                    // The next copy to this device follows it.
                     let done = compute.record()?;
                     streams.iter().try_for_each(|streams| streams[1].wait(&done))?;
                 }
@@ -214,7 +216,7 @@ fn check_streams(group: &Group, lens: &[usize]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Parts of one buffer change, exchange halos, and change again.
+/// Checks parts of one buffer that change, exchange halos, and change again.
 fn check_halos(group: &Group, lens: &[usize]) -> Result<(), Error> {
     for &len in lens {
         let halo = len.min(1000) / 3 + 1;
@@ -245,7 +247,7 @@ fn check_halos(group: &Group, lens: &[usize]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Prints what an exchange of halos takes.
+/// Prints the time of an exchange of halos.
 fn time_halos(group: &Group) -> Result<(), Error> {
     const COUNT: u32 = 200;
     for halo in [1 << 10, 1 << 14, 1 << 18] {
@@ -263,7 +265,7 @@ fn time_halos(group: &Group) -> Result<(), Error> {
     Ok(())
 }
 
-/// Prints what copies take between the first two devices.
+/// Prints the times of copies between the first two devices.
 fn time_copies(what: &str, devices: &[Device]) -> Result<(), Error> {
     let [first, second, ..] = devices else { return Ok(()) };
     for len in [1 << 10, 1 << 14, 1 << 18, 64 << 20_usize] {

@@ -1,4 +1,4 @@
-//! Graphs on the simulator.
+//! Tests of graphs on the simulator.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 use launch::{Device, Error, Fault, LaunchConfig, checked_devices};
@@ -11,7 +11,7 @@ pub fn add(x: Global<u32>, y: GlobalMut<u32>) {
     }
 }
 
-/// Thread `i` writes element `i`, whether there is one or not.
+/// Thread `i` writes element `i`, even if `y` has no such element.
 #[kernel]
 pub fn write_own(y: GlobalMut<u32>) {
     let i = thread::index_1d() as usize;
@@ -68,7 +68,7 @@ fn a_fault_is_told_by_the_launch_and_the_graph_goes_on() -> Result<(), Error> {
     Ok(())
 }
 
-/// A copy of what nobody has written is not written either: a kernel that reads it is found out.
+/// A copy of unwritten memory is unwritten too: the read of a kernel is a fault.
 #[test]
 fn a_copy_of_nothing_is_nothing() -> Result<(), Error> {
     for device in checked_devices() {
@@ -91,7 +91,7 @@ fn what_is_not_held_is_an_error() -> Result<(), Error> {
     let (x, mut y) = (device.zeroed(3)?, device.zeroed::<u32>(3)?);
     let error = device.record(&x, |queue, x| queue.launch(config(), add(x.view(), y.view_mut()))).expect_err("y");
     assert!(matches!(error, Error::NotHeld { user: "add", how: "writes" }), "{error:?}");
-    // Held to be read, but written: by way of another name for it.
+    // The graph holds `y` to be read; a view of the same buffer writes it.
     let error = device.record(&y, |queue, _| queue.fill_zero(&mut device.zeroed::<u32>(3)?)).expect_err("y");
     assert!(matches!(error, Error::NotHeld { user: "fill_zero", how: "writes" }), "{error:?}");
 
@@ -104,7 +104,7 @@ fn what_is_not_held_is_an_error() -> Result<(), Error> {
     let error = device.record((&x, &mut ours), |queue, (x, _)| queue.copy(x, &mut device.zeroed(4)?));
     assert!(matches!(error, Err(Error::LengthMismatch { .. })), "{error:?}");
 
-    // Two buffers that have changed places are both still there.
+    // Two buffers that were exchanged are both still held.
     let mut graph = device.record([x, ours], |queue, [x, y]| queue.launch(config(), add(x.view(), y.view_mut())))?;
     let [x, y] = graph.resources_mut();
     x.upload(&[1, 2, 3])?;
@@ -121,7 +121,7 @@ fn nothing_at_all_can_be_recorded() -> Result<(), Error> {
     for device in devices() {
         let (x, mut y) = (device.alloc::<u32>(0)?, device.alloc::<u32>(0)?);
         let mut graph = device.record((), |queue, ()| {
-            // Buffers without elements are nobody's.
+            // Buffers without elements need not be held.
             queue.fill_zero(&mut y)?;
             queue.copy(&x, &mut y)?;
             queue.launch(config(), add(x.view(), y.view_mut()))
@@ -132,7 +132,7 @@ fn nothing_at_all_can_be_recorded() -> Result<(), Error> {
     Ok(())
 }
 
-/// A mapped buffer is memory as any other.
+/// A mapped buffer can be held like any other memory.
 #[test]
 fn mapped_memory_can_be_held() -> Result<(), Error> {
     let device = Device::simulated(launch::Simulator::new());
@@ -147,7 +147,7 @@ fn mapped_memory_can_be_held() -> Result<(), Error> {
     Ok(())
 }
 
-/// A graph may be launched by another thread than the one that recorded it.
+/// A graph may be launched by a thread that did not record it.
 #[test]
 fn a_graph_can_be_sent() -> Result<(), Error> {
     let device = Device::simulated(launch::Simulator::new());

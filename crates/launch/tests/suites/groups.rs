@@ -1,4 +1,4 @@
-//! Groups of simulated devices: opening them, and copies between their memories.
+//! Tests groups of simulated devices: opening them, and copies between their memories.
 
 use launch::{Device, DeviceChoice, Error, Group, Simulator};
 
@@ -35,7 +35,7 @@ fn elements_are_copied_between_members() -> Result<(), Error> {
     assert_eq!(target.download()?, [10, 4, 5]);
     target.copy_range_from(3, &source, 5..5)?;
     assert_eq!(target.download()?, [10, 4, 5], "nothing at all");
-    // On one device as well.
+    // The same on one device.
     let mut beside = first.zeroed::<u32>(3)?;
     beside.copy_range_from(0, &source, 1..4)?;
     assert_eq!(beside.download()?, [2, 3, 4]);
@@ -152,7 +152,7 @@ fn views_stay_with_their_member() -> Result<(), Error> {
         assert!(matches!(error, Error::LengthMismatch { buffer: 1, other: 2, .. }), "{error:?}");
         let error = first.copy(here_view, here_view).expect_err("the same");
         assert!(matches!(error, Error::Overlap), "{error:?}");
-        // What is left: to one's own memory, from it, and within it.
+        // The other cases: to the stream's own memory, from it, and within it.
         first.copy(here_view.part(1, 1), there_view.part(0, 1))?;
         first.copy(there_view.part(1, 1), here_view.part(0, 1))?;
         let copied = first.record()?;
@@ -164,8 +164,8 @@ fn views_stay_with_their_member() -> Result<(), Error> {
     Ok(())
 }
 
-/// The same elements, read-only: nobody writes them meanwhile.
+/// Returns a read-only view of the same elements, which must not be written meanwhile.
 fn cuda_std_view(view: cuda_std::GlobalMut<'_, u32>) -> cuda_std::Global<'_, u32> {
-    // SAFETY: the same memory, which no launch that is given it writes.
+    // SAFETY: it is the same memory, and no launch with this view writes it.
     unsafe { cuda_std::Global::from_raw_parts(view.as_ptr(), view.len(), view.device()) }
 }

@@ -1,4 +1,4 @@
-//! Kernels launched on the simulator.
+//! Tests of kernels launched on the simulator.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub fn saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
     }
 }
 
-/// Thread `i` writes element `i`, whether there is one or not.
+/// Thread `i` writes element `i`, even if `y` has no such element.
 #[kernel(max_threads = 64)]
 pub fn write_own(y: GlobalMut<u32>) {
     let i = thread::index_1d() as usize;
@@ -96,7 +96,7 @@ fn memory_of_another_device_is_refused() -> Result<(), Error> {
     let error = here.launch(LaunchConfig::new(1, 32), saxpy(2.0, x.view(), y.view_mut())).expect_err("another device");
     assert!(matches!(&error, Error::WrongDevice { what, .. } if what.contains("`saxpy`")), "{error:?}");
     assert_eq!(y.download()?, [1.0], "nothing ran");
-    // A clone is the same device.
+    // A clone refers to the same device.
     let x = here.clone().upload(&[1.0])?;
     here.launch(LaunchConfig::new(1, 32), saxpy(2.0, x.view(), y.view_mut()))?;
     assert_eq!(y.download()?, [3.0]);

@@ -1,4 +1,4 @@
-//! A kernel in a module of its own name, brought out under that name.
+//! A kernel in a module of the same name, re-exported under that name.
 
 use launch::{Device, DeviceChoice, LaunchConfig};
 
@@ -8,7 +8,7 @@ mod twice;
 mod plus {
     use cuda_std::{GlobalMut, kernel, thread};
 
-    /// `y[i]` becomes `n` more.
+    /// Adds `n` to every `y[i]`.
     #[kernel]
     pub fn plus(n: u32, y: GlobalMut<u32>) {
         let i = thread::index_1d();
@@ -19,7 +19,7 @@ mod plus {
 mod negate {
     use cuda_std::{Element, GlobalMut, kernel, thread};
 
-    /// `y[i]` becomes its negative.
+    /// Negates every `y[i]`.
     #[kernel(instances(T = [i32, i64]))]
     pub fn negate<T: Element + core::ops::Neg<Output = T>>(y: GlobalMut<T>) {
         let i = thread::index_1d();

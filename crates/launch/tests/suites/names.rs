@@ -1,4 +1,4 @@
-//! Reports of the simulator name the array: a parameter of the kernel, or a variable in it.
+//! Tests that the simulator's reports name the array: a parameter of the kernel, or a variable in it.
 
 use cuda_std::{Global, GlobalMut, Shared, dynamic_shared, kernel, shared_array, thread};
 use launch::{AccessKind, Device, DeviceChoice, Element, Error, FaultKind, LaunchConfig, Profiles, Simulator, Space};
@@ -40,7 +40,7 @@ fn out_of_bounds_names_the_parameter() -> Result<(), Error> {
     let (mut whole, empty) = (device.upload(&[0_u16; 8])?, device.alloc::<u16>(0)?);
     let (low, high) = whole.as_part_mut().split_at(4);
     let (low, high) = (low.view_mut(), high.view_mut());
-    // SAFETY: nobody writes these elements.
+    // SAFETY: these elements are not written while the view lives.
     let low = unsafe { Global::from_raw_parts(low.as_ptr(), low.len(), low.device()) };
     let text = message(device.launch(LaunchConfig::new(1, 1), copy_one(low, 4, high, 0)));
     assert!(text.contains("index 4 is out of bounds of `from`, global memory of length 4"), "{text}");
@@ -88,7 +88,7 @@ fn a_misaligned_access_names_the_element() -> Result<(), Error> {
     Ok(())
 }
 
-/// Arrays by each way to declare them. Element `at` of number `which` is out of bounds.
+/// Arrays by each way to declare them. The access to element `at` of array `which` is out of bounds.
 #[kernel(instances(T = [u32, u64]))]
 pub fn shared_arrays<T: Element>(which: u32, at: u32) {
     let plain = shared_array![T; 8];
@@ -135,7 +135,8 @@ fn out_of_bounds_names_the_shared_array() -> Result<(), Error> {
     Ok(())
 }
 
-/// Parts of dynamic shared memory that go by the names of their variables; a store to element `at` of one of them.
+/// Stores to element `at` of one of several parts of dynamic shared memory, which reports call by their variables'
+/// names.
 #[kernel]
 pub fn dynamic_parts(which: u32, at: u32) {
     let all = dynamic_shared::<u32>();
@@ -174,7 +175,7 @@ fn parts_of_dynamic_shared_memory_have_their_own_names() {
     assert!(text.contains(expected), "{text}");
 }
 
-/// Lane 1 reads what lane 0 has written, after a vote.
+/// Lane 1 reads the value that lane 0 wrote before a vote.
 #[kernel]
 pub fn ordered_by_a_vote(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;
@@ -202,7 +203,7 @@ fn strict_devices_count_on_no_vote() -> Result<(), Error> {
     Ok(())
 }
 
-/// More of static shared memory than a GPU gives a kernel.
+/// A kernel with more static shared memory than a GPU has for it.
 #[kernel]
 pub fn static_too_large(y: GlobalMut<u32>) {
     let tile = shared_array![f32; 20_000];
@@ -219,7 +220,8 @@ fn static_shared_memory_has_the_limit_of_a_gpu() -> Result<(), Error> {
     Ok(())
 }
 
-/// Rotates the elements of a block through shared memory of either kind; without the barrier, unless `is_faulty` is 0.
+/// Rotates the elements of a block through static or dynamic shared memory; without the barrier, unless `is_faulty` is
+/// 0.
 #[kernel]
 pub fn rotate(x: Global<u32>, is_faulty: u32, y: GlobalMut<u32>) {
     let mut tile = shared_array![u32; 64];
@@ -244,7 +246,8 @@ fn races_and_profiles_name_arrays() -> Result<(), Error> {
     }
     for device in launch::checked_devices() {
         launch(&device, 0)?;
-        // In some orders another thread has not yet written what is read, in others it has, too early.
+        // The read is too early in some orders, because another thread has not yet written the element. In the others
+        // it races with the later write.
         for (is_faulty, (before, after)) in
             [(1, ("`tile[", "]` in shared memory")), (2, ("element ", " of dynamic shared memory"))]
         {
@@ -278,7 +281,7 @@ fn what_nobody_wrote_is_named() -> Result<(), Error> {
         let (x, mut y) = (device.alloc::<u16>(3)?, device.zeroed::<u16>(3)?);
         let text = message(device.launch(LaunchConfig::new(1, 1), copy_one(x.view(), 2, y.view_mut(), 0)));
         assert!(text.contains("a read of `from[2]` in global memory, which neither"), "{text}");
-        // What a kernel writes is written for the next.
+        // An element that a kernel wrote counts as written for the next kernel.
         let mut z = device.alloc::<u16>(3)?;
         device.launch(LaunchConfig::new(1, 1), copy_one(y.view(), 1, z.view_mut(), 2))?;
         device.launch(LaunchConfig::new(1, 1), copy_one(z.view(), 2, y.view_mut(), 0))?;

@@ -1,4 +1,5 @@
-//! Races of streams: what nothing orders is found, whatever the simulator has done, and what is ordered is left alone.
+//! Tests races of streams: unordered accesses are found in whatever order the simulator executed them, and ordered ones
+//! are accepted.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 use launch::{
@@ -22,7 +23,7 @@ pub fn number(y: GlobalMut<u32>) {
     }
 }
 
-/// Adds the elements of `x`, which it does not write, to `sum[0]`; any grid, of which one thread works.
+/// Adds the elements of `x`, which it does not write, to `sum[0]`. Any grid; only one thread adds.
 #[kernel]
 pub fn sum(x: GlobalMut<u32>, sum: GlobalMut<u32>) {
     let len = if thread::index_1d() == 0 { x.len() } else { 0 };
@@ -31,7 +32,7 @@ pub fn sum(x: GlobalMut<u32>, sum: GlobalMut<u32>) {
     }
 }
 
-/// One warp.
+/// Returns a launch of one warp.
 fn config() -> LaunchConfig {
     LaunchConfig::new(1, 32)
 }
@@ -79,7 +80,7 @@ fn an_upload_that_a_kernel_does_not_wait_for() -> Result<(), Error> {
     Ok(())
 }
 
-/// What orders the two streams of [`handed_over`].
+/// The operation that orders the two streams of [`handed_over`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Order {
     Nothing,
@@ -91,7 +92,7 @@ enum Order {
     HostReadsTheTime,
 }
 
-/// A kernel writes in one stream what is read in another, and then written again.
+/// A kernel in one stream writes an array, another stream reads it, and then it is written again.
 fn handed_over(device: &Device, order: Order, is_read_by_kernel: bool) -> Result<Vec<u32>, Error> {
     let (mut x, mut y, mut into) = (device.zeroed::<u32>(40)?, device.zeroed::<u32>(40)?, vec![0; 40]);
     let (x_view, y_view) = (x.view_mut(), y.view_mut());
@@ -136,7 +137,7 @@ fn what_orders_two_streams() -> Result<(), Error> {
             }
         }
     }
-    // A device that does not check takes it as it comes.
+    // A device without checks accepts the race.
     let device = Device::open(DeviceChoice::Sim, &[])?;
     assert_eq!(handed_over(&device, Order::Nothing, true)?[0], 820);
     Ok(())
@@ -196,7 +197,7 @@ fn what_needs_no_order() -> Result<(), Error> {
         let (mut x, mut y) = (device.upload(&[1_u32; 64])?, device.zeroed::<u32>(64)?);
         let (mut sums, mut into) = (device.zeroed::<u32>(2)?, [0; 2]);
         let (mut first, mut second) = ([0; 64], [0; 64]);
-        // Parts of their own.
+        // Disjoint parts.
         let parts: Vec<_> = y.as_part_mut().chunks(32).collect();
         let x_view = x.view();
         device.streams(2, |streams| {
@@ -205,7 +206,7 @@ fn what_needs_no_order() -> Result<(), Error> {
             }
             Ok(())
         })?;
-        // Reads, also by mutable views.
+        // Reads, also through mutable views.
         let (x_view, sums_view) = (x.view_mut(), sums.view_mut());
         device.streams(3, |streams| {
             streams[0].launch(config(), sum(x_view, sums_view.part(0, 1)))?;
@@ -213,7 +214,7 @@ fn what_needs_no_order() -> Result<(), Error> {
             streams[1].download(x_view, &mut first)?;
             streams[2].download(x_view, &mut second)
         })?;
-        // What another scope, or the device itself, did before.
+        // Operations of another scope, or of the device itself, before this one.
         device.launch(config(), number(y.view_mut()))?;
         let (y_view, sums_view) = (y.view_mut(), sums.view_mut());
         device.streams(1, |streams| streams[0].launch(config(), number(y_view)))?;
@@ -236,7 +237,7 @@ fn scopes_within_a_scope() -> Result<(), Error> {
         device.streams(1, |inner| inner[0].upload(view, &[0; 8]))
     }));
     assert_eq!(race.bytes, 32);
-    // After a failure all begins anew.
+    // After a failure, everything begins anew.
     device.streams(1, |outer| {
         outer[0].launch(config(), number(view))?;
         outer[0].synchronize()?;
@@ -247,15 +248,15 @@ fn scopes_within_a_scope() -> Result<(), Error> {
     Ok(())
 }
 
-/// Two members exchange the last elements of their parts for halos, with copies beside the kernels. Of the edges that order
-/// it, `without` is left out.
+/// Two members exchange the last elements of their parts as halos, with copies that run beside the kernels. `without`
+/// is the number of the ordering edge to omit.
 fn exchange(group: &Group, without: Option<usize>) -> Result<Vec<u32>, Error> {
     let [first, second] = group.members() else { panic!("two members") };
     let mut edges = 0..;
     let mut is_there = || edges.next() != without;
     let (mut here, mut there) = (first.zeroed::<u32>(34)?, second.zeroed::<u32>(34)?);
     let mut sums = (first.zeroed::<u32>(1)?, second.zeroed::<u32>(1)?);
-    // 32 elements, and the halo for the other's last two.
+    // 32 elements, and the halo for the last two elements of the other part.
     let (here_view, there_view, sum_views) =
         (here.view_mut(), there.view_mut(), (sums.0.view_mut(), sums.1.view_mut()));
     group.streams(2, |streams| {
@@ -263,7 +264,7 @@ fn exchange(group: &Group, without: Option<usize>) -> Result<Vec<u32>, Error> {
         compute.launch(config(), number(here_view.part(0, 32)))?;
         other_compute.launch(config(), number(there_view.part(0, 32)))?;
         let (written, other_written) = (compute.record()?, other_compute.record()?);
-        // The one copies to its memory, the other from its own.
+        // One copies to its own memory, the other from its own memory.
         if is_there() {
             copy.wait(&other_written)?;
         }
@@ -273,7 +274,7 @@ fn exchange(group: &Group, without: Option<usize>) -> Result<Vec<u32>, Error> {
         }
         copy.copy(there_view.part(32, 2), here_view.part(30, 2))?;
         let copied = copy.record()?;
-        // The interior meanwhile.
+        // The interior is summed meanwhile.
         compute.launch(config(), sum(here_view.part(0, 32), sum_views.0))?;
         if is_there() {
             compute.wait(&copied)?;
@@ -333,7 +334,7 @@ fn a_stream_and_the_device_itself() -> Result<(), Error> {
     let device = checked();
     let (mut x, mut y, mut other) = (device.zeroed::<u32>(8)?, device.zeroed::<u32>(8)?, device.zeroed::<u32>(8)?);
     let (x, y, mut into) = (x.view_mut(), y.view_mut(), [0; 8]);
-    // What it was asked before the scope is done.
+    // Operations from before the scope are complete.
     device.launch(config(), number(x))?;
     device.streams(1, |streams| streams[0].download(x, &mut into))?;
     let found = race(device.streams(1, |streams| {
@@ -350,7 +351,7 @@ fn a_stream_and_the_device_itself() -> Result<(), Error> {
         })
     };
     assert_eq!(race(wait(|_, _| Ok(()))).earlier.stream, None);
-    // Some of what waits for the device.
+    // Some of the operations that wait for the device.
     wait(|device, _| device.synchronize())?;
     wait(|_, other| other.download().map(drop))?;
     wait(|_, other| other.download_into(&mut [0; 8]))?;
@@ -372,7 +373,7 @@ fn copies_of_the_devices_themselves() -> Result<(), Error> {
                     streams[1][0].synchronize()?;
                 }
                 group.copy_all(&[(here, there)])?;
-                // The copy is done before what the source is asked later.
+                // The copy is complete before later operations of the source.
                 second.launch(config(), sum(there, there.part(0, 1)))?;
                 second.synchronize()?;
                 streams[0][0].launch(config(), number(here))

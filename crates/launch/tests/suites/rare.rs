@@ -1,10 +1,11 @@
-//! Kernels whose faults few orders show: blocks and warps have to meet in one of many ways. Each is a pair of a faulty kernel
-//! and its sound twin, which `is_sound` chooses. One thread of each block, or of each warp, does all.
+//! Kernels whose faults few orders show, because blocks and warps have to meet in one of many ways. Each kernel has a
+//! faulty and a correct variant, which `is_sound` selects. One thread of each block, or of each warp, does all the
+//! work.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Call, Device, Error, LaunchConfig};
 
-/// A pair of kernels, of grids of some blocks.
+/// A faulty kernel and its correct variant, for grids of several blocks.
 pub struct Rare {
     pub name: &'static str,
     pub blocks: u32,
@@ -47,12 +48,12 @@ rare! {
     ticket_window: 5, 32;
 }
 
-/// The block, if this is its first thread.
+/// Returns the block's number if the calling thread is the first of the block.
 fn leader() -> Option<usize> {
     if thread::index_in_block() == 0 { Some(thread::block_idx_x() as usize) } else { None }
 }
 
-/// Waits until `flags[i]` is not 0, and gives it: with everything before it only if it `acquires`.
+/// Waits until `flags[i]` is not 0, and returns it; it is an acquire only if `acquires` is true.
 #[cuda_std::device]
 fn wait(flags: GlobalMut<u32>, i: usize, acquires: bool) -> u32 {
     let mut found = 0;
@@ -65,8 +66,8 @@ fn wait(flags: GlobalMut<u32>, i: usize, acquires: bool) -> u32 {
     found
 }
 
-/// A look-back that acquires a prefix only of the first two predecessors, and of block 0, which everybody acquires: three
-/// blocks in a row are late with their prefixes, and the one before them is not.
+/// A look-back that acquires only the prefixes of the first two predecessors, and that of block 0, which every block
+/// acquires. The fault shows if three blocks in a row are late with their prefixes, and the one before them is not.
 #[kernel]
 fn third_of_the_window(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -88,7 +89,7 @@ fn third_of_the_window(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u3
     }
 }
 
-/// A barrier of all blocks, twice: who comes last lets the others go before it has reset the count.
+/// A barrier of all blocks, used twice: the last block to arrive releases the others before it resets the count.
 #[kernel]
 fn sense_before_reset(is_sound: bool, _data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(_) = leader() else { return };
@@ -107,7 +108,7 @@ fn sense_before_reset(is_sound: bool, _data: GlobalMut<u32>, flags: GlobalMut<u3
     }
 }
 
-/// Who finds the value ready only when it would make it itself does not acquire it.
+/// A block that finds the value ready only at its attempt to compute it does not acquire it.
 #[kernel]
 fn ready_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(_) = leader() else { return };
@@ -125,7 +126,8 @@ fn ready_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>)
     assert!(data.load(0) == 42);
 }
 
-/// The last block takes what is there of the others', and believes that it is all up to the last that it sees.
+/// The last block reads the other blocks' values that are ready, and assumes that all before the last ready one are
+/// ready too.
 #[kernel]
 fn gap_in_the_row(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -141,7 +143,8 @@ fn gap_in_the_row(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// Whoever draws the last ticket sums what the others wrote; the middle blocks, one right after the other, do so unfenced.
+/// The block with the last ticket sums the values of the others; the middle blocks, in direct succession, publish
+/// theirs without a fence.
 #[kernel]
 fn last_ticket_of_the_middle(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -158,7 +161,8 @@ fn last_ticket_of_the_middle(is_sound: bool, data: GlobalMut<u32>, flags: Global
     }
 }
 
-/// A lock: who finds it taken waits until it is free, and if a third block was faster then, has it without an acquire.
+/// A lock: a block that finds it taken waits until it is free. If a third block then takes it first, the waiting block
+/// gets the lock without an acquire.
 #[kernel]
 fn lock_lost_twice(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(_) = leader() else { return };
@@ -174,7 +178,7 @@ fn lock_lost_twice(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) 
     flags.store_release(0, 0);
 }
 
-/// A version before and after: if it has changed in between, the value is read again, and nothing acquires it.
+/// A version before and after: if it changed in between, the value is read again, without an acquire.
 #[kernel]
 fn epoch_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -196,11 +200,12 @@ fn epoch_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>)
     }
 }
 
-/// A stack of four nodes, and no count of its changes: the top that a block has read is gone, and back.
+/// A stack of four nodes without a count of its changes: the top that a block has read is removed and pushed again.
 #[kernel]
 fn pushed_again(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
-    // `flags[0]` is the number of the top, from 1, and in the sound stack a count; `flags[i]` what is below node `i`.
+    // `flags[0]` is the number of the top node, from 1, and in the correct variant a count; `flags[i]` is the node
+    // below node `i`.
     let count = if is_sound { 16 } else { 0 };
     if block == 0 {
         flags.store_relaxed(1, 2);
@@ -222,7 +227,7 @@ fn pushed_again(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let first = pop();
     if block == 1 {
         let second = pop();
-        // The first goes back, and the second is this block's own.
+        // The first node is pushed again, and this block keeps the second.
         loop {
             let top = flags.load_acquire(0);
             flags.store_relaxed(first as usize, top % 16);
@@ -239,7 +244,7 @@ fn pushed_again(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// A message goes from block to block; the last takes it from the second if the third has not passed it on yet.
+/// A message passes from block to block; the last block takes it from the second if the third has not passed it on yet.
 #[kernel]
 fn overtaken_message(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -259,7 +264,7 @@ fn overtaken_message(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>
     }
 }
 
-/// The same between the warps of a block, in shared memory: the last looks which of the others are ready.
+/// The same between the warps of a block, in shared memory: the last warp tests which of the others are ready.
 #[kernel]
 fn warps_out_of_order(is_sound: bool, _data: GlobalMut<u32>, _flags: GlobalMut<u32>) {
     let warp = thread::index_in_block() as usize / 32;
@@ -282,7 +287,7 @@ fn warps_out_of_order(is_sound: bool, _data: GlobalMut<u32>, _flags: GlobalMut<u
     }
 }
 
-/// Two producers draw slots of a ring; the consumer goes past one that is not ready to the next, and does not acquire that.
+/// Two producers draw slots of a ring; the consumer skips a slot that is not ready, and does not acquire the next one.
 #[kernel]
 fn slot_skipped(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -306,7 +311,7 @@ fn slot_skipped(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// A ring of two slots, from one block to another. The producer that has found it full waits without an acquire, if the
+/// A ring of two slots, from one block to another. A producer that finds it full waits without an acquire, if the
 /// consumer has been ahead of it before.
 #[kernel]
 fn full_after_empty(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
@@ -334,8 +339,8 @@ fn full_after_empty(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>)
     }
 }
 
-/// Blocks take their places by tickets, and each waits for the one before; the one that follows two larger numbers does not
-/// acquire what it waits for.
+/// Blocks get their turns by tickets, and each waits for the one before. A block after two larger numbers waits without
+/// an acquire.
 #[kernel]
 fn ticket_window(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };

@@ -1,11 +1,11 @@
-//! Synchronisations that a kernel can do without, as far as the orders tried say: those are listed, and no others.
+//! Tests that the synchronisations that no tried order needs are listed, and no others.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread, warp};
 use launch::{Device, Error, LaunchConfig, SyncKind, redundant_synchronisations};
 
 const THREADS: usize = 64;
 
-/// Gives the neighbour's index, by way of shared memory.
+/// Passes the neighbour's index through shared memory.
 #[kernel]
 fn neighbour(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;
@@ -29,7 +29,7 @@ fn twice(y: GlobalMut<u32>) {
     y.store(i, tile.load((i + 1) % THREADS));
 }
 
-/// The barrier orders nothing; what it counts is not what is asked about.
+/// The barrier orders nothing, but its count is used, so it is not tested.
 #[kernel]
 fn counting(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x();
@@ -37,7 +37,7 @@ fn counting(y: GlobalMut<u32>) {
     y.store(i as usize, count);
 }
 
-/// The first fence releases, and the second, by whoever reads the flag, acquires; the third does nothing.
+/// The first fence releases, and the second, in the thread that reads the flag, acquires; the third has no effect.
 #[kernel]
 fn message(y: GlobalMut<u32>) {
     if thread::thread_idx_x() != 0 {
@@ -56,7 +56,7 @@ fn message(y: GlobalMut<u32>) {
     }
 }
 
-/// The result shows it: each thread counts what it finds, and no two accesses race.
+/// Only the result shows the fault: each thread counts the values that it finds, and no two accesses race.
 #[kernel]
 fn first_and_second(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;
@@ -66,7 +66,7 @@ fn first_and_second(y: GlobalMut<u32>) {
     y.store(i + 1, u32::from(i == 0 && found == THREADS as u32));
 }
 
-/// The lines of the kernel with the comment, and what the comment says stands there.
+/// Returns the lines of the kernel that have a marking comment, and the synchronisations that the comments name.
 fn marked(kernel: &str) -> Vec<(u32, &'static str)> {
     let source = include_str!("redundant.rs");
     let begin = source.lines().position(|line| line.starts_with(&format!("fn {kernel}("))).unwrap();
@@ -86,7 +86,7 @@ fn assert_listed(kernel: &str, run: impl Fn(&Device) -> Result<Vec<u32>, Error>)
     }
 }
 
-/// Runs a kernel on `len` elements, all 0, and gives them.
+/// Runs a kernel on `len` elements, all 0, and returns them.
 macro_rules! run {
     ($kernel:ident, $config:expr, $len:expr) => {
         |device: &Device| {

@@ -1,4 +1,4 @@
-//! Shared memory: arrays with a function's own lengths, statics, pointers, parts of dynamic memory.
+//! Shared memory: arrays whose lengths are the function's parameters, statics, pointers, parts of dynamic memory.
 
 #[path = "../fixtures/memory-kernels/src/shared.rs"]
 mod kernels;

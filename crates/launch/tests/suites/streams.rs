@@ -1,4 +1,4 @@
-//! Streams, events, parts, and page-locked memory on the simulator.
+//! Tests of streams, events, parts, and page-locked memory on the simulator.
 
 use std::thread::scope;
 use std::time::Duration;
@@ -157,7 +157,7 @@ fn failures_leave_the_scope() -> Result<(), Error> {
     let mut y = device.zeroed::<u32>(8)?;
     let view = y.view_mut();
     let fault = |error: &Error| matches!(error, Error::Fault(fault) if fault.kernel == add_one_to_part::INFO.name);
-    // A part that is not there, made by the kernel: its line is told.
+    // A kernel makes a part beyond the view's end; the fault has its line.
     let error = device
         .streams(1, |streams| streams[0].launch(LaunchConfig::new(1, 32), add_one_to_part(4, 5, view)))
         .expect_err("a fault");
@@ -169,7 +169,7 @@ fn failures_leave_the_scope() -> Result<(), Error> {
     let panic =
         scope(|threads| threads.spawn(|| device.streams(1, |_| -> Result<(), Error> { panic!("halfway") })).join());
     assert!(panic.is_err());
-    // The device goes on.
+    // The device remains usable.
     device.streams(1, |streams| streams[0].launch(LaunchConfig::new(1, 32), add_one_to_part(2, 3, view)))?;
     assert_eq!(y.download()?, [0, 0, 1, 1, 1, 0, 0, 0]);
     Ok(())
@@ -220,7 +220,7 @@ fn pinned_memory_is_a_slice() -> Result<(), Error> {
         matches!(error, Error::OutOfPageLockedMemory { requested_bytes } if requested_bytes > 1 << 60),
         "{error:?}"
     );
-    // It crosses threads.
+    // Another thread can write it.
     scope(|threads| threads.spawn(|| pinned[999] = 7).join()).expect("no panic");
     assert_eq!(pinned[999], 7);
     Ok(())
@@ -239,7 +239,7 @@ fn mapped_memory_is_the_kernels_too() -> Result<(), Error> {
         device.launch(LaunchConfig::new(2, 64), saxpy(2.0, x.view(), y.view_mut()))?;
         let expected: Vec<f32> = numbers(len).iter().map(|x| 2.0 * x + 1.0).collect();
         assert_eq!(y.as_slice()?, expected);
-        // In a stream too.
+        // The same in a stream.
         let (x_view, y_view) = (x.view(), y.view_mut());
         device.streams(1, |streams| streams[0].launch(LaunchConfig::new(2, 64), saxpy(-2.0, x_view, y_view)))?;
         assert!(y.as_slice()?.iter().all(|&y| y == 1.0));

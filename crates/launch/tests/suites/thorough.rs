@@ -1,4 +1,4 @@
-//! The search for orders finds what few orders show.
+//! Tests that the search for orders finds faults that few orders show.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use launch::{Checks, Device, Error, LaunchConfig, Schedule, Simulator, check_tho
 
 use crate::rare::{RARE, Rare};
 
-/// What a kernel does in one order.
+/// Returns the result of a kernel in one order.
 fn outcome(rare: &Rare, is_sound: bool, schedule: Schedule) -> Result<(), Error> {
     let simulator = Simulator::new().with_checks(Checks::default()).with_schedule(schedule);
     rare.run(is_sound, &Device::simulated(simulator))
@@ -33,7 +33,8 @@ fn sound_kernels_pass() {
     }
 }
 
-/// Each lane reads what the next one wrote before a vote, which orders it on GPUs and not by CUDA's documentation.
+/// Each lane reads the value that the next lane wrote before a vote, which orders it on GPUs but not by CUDA's
+/// documentation.
 #[kernel]
 fn vote_between(y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![u32; 32], thread::thread_idx_x() as usize);
@@ -51,7 +52,7 @@ fn only_a_strict_check_finds_a_vote_that_orders_memory() {
     assert!(failed.error.to_string().contains("data race on `tile["), "{failed}");
 }
 
-/// Of the hostile orders, and of others by name, those that show each fault; and how soon a search does.
+/// Prints the hostile orders, and other named ones, that show each fault; and how many orders a search needs.
 #[test]
 #[ignore = "prints the table of docs/check.md"]
 fn figures() {

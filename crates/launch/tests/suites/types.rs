@@ -1,4 +1,4 @@
-//! Elements and parameters of types of one's own.
+//! Elements and parameters of user-defined types.
 
 #[path = "../fixtures/memory-kernels/src/types.rs"]
 mod kernels;
@@ -67,7 +67,7 @@ fn a_race_is_found_in_an_element_of_any_size() {
     }
 }
 
-/// Without checks too: nothing that is no `bool` comes out of a load.
+/// Without checks too: a load never returns an invalid `bool`.
 #[test]
 fn what_is_no_value_is_not_loaded_from_shared_memory() {
     let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
@@ -105,11 +105,11 @@ fn values_of_any_type_and_number_are_passed() {
         y.view_mut(),
         x.view(),
     );
-    // A word for each number, more for what is larger, two for a view, none for nothing.
+    // A word for each number, several for larger values, two for a view, none for a type without bytes.
     let words = call.params().starts().len();
     assert_eq!(words, 17 + 2 * 2);
     assert_eq!(call.params().slots().len(), size_of::<Scene>().div_ceil(8) - 1 + words + 2);
-    // Of what is between the numbers of a pair nothing is copied.
+    // The padding between the numbers of a pair is not copied.
     let pair: Vec<u8> =
         call.params().slots()[size_of::<Scene>() / 8..][..2].iter().flat_map(|word| word.to_le_bytes()).collect();
     assert_eq!(pair.iter().filter(|&&byte| byte != 0).count(), 1 + 2, "{pair:?}");

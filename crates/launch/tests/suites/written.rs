@@ -1,15 +1,15 @@
-//! A simulator that checks launches knows what the host has written.
+//! Tests that a simulator with checks knows which elements the host has written.
 
 use cuda_std::{Global, kernel, thread};
 use launch::{Checks, Device, Element, Error, LaunchConfig, Simulator};
 
-/// A device, and the simulator behind it, which is asked.
+/// Returns a device, and the simulator on which it runs.
 fn checked() -> (Device, Simulator) {
     let simulator = Simulator::new().with_checks(Checks::default());
     (Device::simulated(simulator.clone()), simulator)
 }
 
-/// Which of the elements of `view` have been written.
+/// Returns for each element of `view` if it has been written.
 fn written<T: Element>(simulator: &Simulator, view: Global<'_, T>) -> Vec<bool> {
     let start = view.as_ptr().addr();
     (0..view.len()).map(|i| simulator.is_written(start + i * size_of::<T>(), size_of::<T>())).collect()
@@ -20,7 +20,7 @@ fn new_memory_is_not_written_until_something_is() -> Result<(), Error> {
     let (device, simulator) = checked();
     let mut buffer = device.alloc::<u16>(100)?;
     assert_eq!(written(&simulator, buffer.view()), [false; 100]);
-    // To look at it does no harm.
+    // A download of unwritten memory is no fault.
     assert_eq!(buffer.download()?.len(), 100);
     assert_eq!(written(&simulator, buffer.view()), [false; 100]);
     buffer.upload(&[1; 100])?;
@@ -28,7 +28,7 @@ fn new_memory_is_not_written_until_something_is() -> Result<(), Error> {
     assert_eq!(written(&simulator, device.zeroed::<u8>(3)?.view()), [true; 3]);
     assert_eq!(written(&simulator, device.upload(&[1.0_f64, 2.0])?.view()), [true; 2]);
     assert!(written(&simulator, device.alloc::<f64>(0)?.view()).is_empty());
-    // Memory of the host that a kernel reaches begins as zeros.
+    // Memory of the host that a kernel can access begins as zeros.
     assert_eq!(written(&simulator, device.mapped::<u32>(5)?.view()), [true; 5]);
     Ok(())
 }
@@ -78,7 +78,7 @@ pub fn set_by_pointer(y: *mut u32, n: u32, x: *const u32) {
 fn what_is_written_through_raw_pointers_is_written() -> Result<(), Error> {
     let (device, simulator) = checked();
     let (mut y, mut x) = (device.alloc::<u32>(10)?, device.alloc::<u32>(10)?);
-    // What nobody has written is not read by a pointer, either.
+    // A read of unwritten memory through a pointer is a fault too.
     let error = device.launch(LaunchConfig::new(1, 4), set_by_pointer(y.view_mut(), 7, x.view())).unwrap_err();
     assert!(error.to_string().contains("`x[0]`"), "{error}");
     assert_eq!(written(&simulator, x.view()), [false; 10]);
@@ -89,23 +89,23 @@ fn what_is_written_through_raw_pointers_is_written() -> Result<(), Error> {
     Ok(())
 }
 
-/// Sets every element, unseen by the simulator.
+/// Sets every element, by accesses that the simulator does not see.
 ///
 /// # Safety
 /// `y` must have `n` elements.
 unsafe fn fill(y: *mut u32, n: usize) {
     for i in 0..n {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees `n` elements.
         unsafe { *y.add(i) = 1 };
     }
 }
 
-/// Has a function set every element, of which the simulator does not know.
+/// Calls a function that sets every element without the simulator's knowledge.
 #[kernel]
 pub fn set_by_function(y: *mut u32, n: u32, z: *mut u32) {
     // SAFETY: the test passes the length.
     unsafe { fill(y, n as usize) };
-    // SAFETY: as above.
+    // SAFETY: the test passes `y` with `n` elements, and `z` with one.
     unsafe { *z = *y.add(n as usize - 1) };
 }
 

@@ -105,7 +105,7 @@ impl BlockClock {
         })
     }
 
-    /// Adds what `other` knows about the same block.
+    /// Adds the accesses that `other`, a clock of the same block, knows.
     pub(super) fn join(&mut self, other: &Self) {
         if self.has(other) {
             return;

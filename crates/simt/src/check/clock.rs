@@ -18,7 +18,8 @@ const WIDTH: usize = LANES as usize;
 /// The epoch before which each lane of a warp (row) knows each other lane (column).
 type Pairs = [[u32; WIDTH]; WIDTH];
 
-/// The vector clocks of a thread: what it has learnt by atomics and fences, and what it publishes by them.
+/// The vector clocks of a thread: the accesses that it knows by atomics and fences, and those that it publishes by
+/// them.
 ///
 /// Barriers and warp operations join all clocks of the threads that meet. This includes `fenced` and `pending`, because
 /// in PTX all fences of one scope have one order. Assume that after a fence and a barrier any thread of the block makes
@@ -26,15 +27,16 @@ type Pairs = [[u32; WIDTH]; WIDTH];
 /// fence, then the first fence comes before the second.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VectorClocks {
-    /// What happened before the thread's next access.
+    /// The accesses that happened before the thread's next access.
     pub(super) known: VectorClock,
-    /// What was known at a fence of device scope. Atomic writes publish it.
+    /// The value of `known` at the last fence of device scope. Atomic writes publish it.
     pub(super) fenced: VectorClock,
-    /// What was known at a later fence of block scope. Atomic writes publish it within the block.
+    /// The value of `known` at a later fence of block scope. Atomic writes publish it within the block.
     pub(super) fenced_in_block: Option<VectorClock>,
-    /// What atomic reads have read. It is known after the next fence of device scope.
+    /// The clocks that atomic reads have read. They join `known` at the next fence of device scope.
     pub(super) pending: VectorClock,
-    /// What atomic reads have read of their own block's writes. It is known after the next fence of any scope.
+    /// The clocks that atomic reads have read of their own block's writes. They join `known` at the next fence of any
+    /// scope.
     pub(super) pending_in_block: VectorClock,
     /// The last atomic read that had something to learn from.
     pub(super) last_read: Option<LastRead>,
@@ -51,7 +53,7 @@ pub(super) struct LastRead {
 }
 
 impl VectorClocks {
-    /// Returns what was known at the last fence of any scope.
+    /// Returns the accesses that were known at the last fence of any scope.
     pub(super) fn fenced_in_block(&self) -> &VectorClock {
         self.fenced_in_block.as_ref().unwrap_or(&self.fenced)
     }
@@ -85,7 +87,7 @@ impl VectorClocks {
 struct Warp {
     /// All lanes of the warp know each other's accesses before this epoch.
     base: u32,
-    /// What only some lanes know, if there is anything.
+    /// The accesses that only some lanes know, if there are any.
     pairs: Option<Box<Pairs>>,
     /// The last epoch in which `pairs` has changed.
     pairs_until: u32,
@@ -191,7 +193,7 @@ impl Clocks {
         }
     }
 
-    /// Adds to `all` what the threads of this block know. They have just met at a barrier.
+    /// Adds to `all` the accesses that the threads of this block know. They have just met at a barrier.
     pub(super) fn tell_all(&self, all: &mut VectorClock) {
         all.join(&self.common.known);
         all.join(&self.common.pending);

@@ -9,7 +9,7 @@ use super::clock::Clocks;
 use super::stamp::{SET, Stamp};
 use super::sync::Lives;
 
-/// What happened before an access that is about to be made.
+/// The accesses that happened before the next access of a thread.
 #[derive(Clone, Copy)]
 pub(super) struct Past<'a> {
     pub(super) clocks: &'a Clocks,

@@ -50,9 +50,9 @@ impl Messages {
         }
     }
 
-    /// Returns what is missing if threads have published `earlier` by an atomic write, and `thread`, of the block of
-    /// `clocks`, is still not ordered after it. Returns `None` if no thread has read such a write. What `thread` itself
-    /// has read comes first.
+    /// Returns the remedy if threads have published `earlier` by an atomic write, and `thread`, of the block of
+    /// `clocks`, is still not ordered after it. Returns `None` if no thread has read such a write. A write that
+    /// `thread` itself has read takes precedence.
     pub(super) fn remedy(&self, thread: u32, earlier: &Stamp, clocks: &Clocks) -> Option<Remedy> {
         let told = |reader: u32| {
             let message = self.last.get(reader as usize)?.filter(|message| is_later(message, earlier))?;
@@ -93,7 +93,7 @@ fn is_later(message: &Message, earlier: &Stamp) -> bool {
     message.from.block == earlier.block && message.from.epoch >= earlier.epoch
 }
 
-/// Returns what is missing if the write that `reader` has read was made by another thread than that of `earlier`, and
+/// Returns the remedy if the write that `reader` has read was made by another thread than that of `earlier`, and
 /// `earlier` is not in that thread's past.
 fn before_release((reader, Message { from, .. }): (u32, Message), earlier: &Stamp, clocks: &Clocks) -> Option<Remedy> {
     // A barrier between the two would have ended the epoch, and the write would have released the earlier access.

@@ -4,7 +4,7 @@
 //! other. This order follows from the barriers, warp operations, atomics and fences that the threads executed, never
 //! from the order in which the simulator ran them. A race is therefore found under any schedule, as long as both
 //! accesses are made. Every access is compared with all earlier ones that could race with it, and the order is exact.
-//! What is reported is therefore always a race.
+//! Every reported race is therefore real.
 //!
 //! `clock`, `block_clock` and `vector_clock` hold what happened before what, and `sync` has the rules of atomics and
 //! fences. `messages` records the atomic writes that threads have read, and `initial` the first atomic writes to

@@ -64,7 +64,7 @@ impl Checker {
         if is_early { FaultKind::EarlyRead(race) } else { FaultKind::Race(race) }
     }
 
-    /// Returns what would order an access after the earlier access `with` at `other`.
+    /// Returns the remedy that would order an access after the earlier access `with` at `other`.
     fn remedy(
         &self,
         block: &BlockContext,
@@ -107,7 +107,7 @@ impl Checker {
         self.between(block, with, between_blocks)
     }
 
-    /// Returns what orders the current thread after that of `with`: for another block, `between_blocks`.
+    /// Returns the remedy that orders the current thread after that of `with`: for another block, `between_blocks`.
     fn between(&self, block: &BlockContext, with: &Stamp, between_blocks: Remedy) -> Remedy {
         if with.block == number(block) {
             Remedy::in_block(block.thread().linear(), with.thread())
@@ -159,7 +159,8 @@ impl Checker {
     }
 }
 
-/// Returns what orders the access `touch` with the asynchronous `copy`, whose beginning or end is `with` at `other`.
+/// Returns the remedy that orders the access `touch` with the asynchronous `copy`, whose beginning or end is `with` at
+/// `other`.
 fn after_copy(touch: &Touch, (with, other): (&Stamp, Site), copy: AsyncCopy, past: &Past<'_>) -> Remedy {
     let (is_own, is_after) = (with.thread() == past.thread, past.has_stamp(&copy.begin));
     if is_own {

@@ -45,9 +45,9 @@ impl Lives {
     }
 }
 
-/// What a thread has released by a store.
+/// The clock that a thread has released by a store.
 struct Released {
-    /// What the thread knew.
+    /// The accesses that the thread knew.
     clock: VectorClock,
     scope: Scope,
 }
@@ -59,13 +59,13 @@ fn key(block: u32, thread: u32) -> u64 {
 /// An address that atomics have written.
 #[derive(Default)]
 struct Object {
-    /// What a thread learns that reads the address.
+    /// The clock that a thread acquires by reading the address.
     holds: VectorClock,
-    /// What threads of the last writer's block learn, if that is more.
+    /// The clock that threads of the last writer's block acquire, if it is greater.
     holds_for_block: Option<VectorClock>,
     /// The block of the last writer.
     writer: u32,
-    /// For a barrier: what the threads had released that arrived before the end of the last phase.
+    /// For a barrier: the releases of the threads that arrived before the end of the last phase.
     phase: VectorClock,
     /// The releases by block and thread.
     released: HashMap<u64, Released, Hashing>,

@@ -73,7 +73,7 @@ impl Part {
         }
     }
 
-    /// Adds what `other` knows.
+    /// Adds the accesses that `other` knows.
     fn join(&mut self, other: &Self) {
         if self.of.is_empty() || other.of.is_empty() {
             self.of.clear();
@@ -135,7 +135,7 @@ impl VectorClock {
         self.parts().filter_map(|part| part.block(block)).map(BlockClock::highest).max()
     }
 
-    /// Adds what `clock` knows about its block.
+    /// Adds the accesses of its block that `clock` knows.
     pub(super) fn add(&mut self, clock: BlockClock) {
         let part = Rc::make_mut(self.in_one_part());
         part.of.clear();
@@ -150,7 +150,7 @@ impl VectorClock {
         of.push((block, known));
     }
 
-    /// Adds what `other` knows.
+    /// Adds the accesses that `other` knows.
     pub(super) fn join(&mut self, other: &Self) {
         if self.is_empty() {
             self.clone_from(other);

@@ -127,7 +127,7 @@ impl Sorter<'_> {
         self.parts
     }
 
-    /// Returns the head of the loop `part`: its entry, or of several entries the first in the source.
+    /// Returns the head of the loop `part`: its entry, or the first in the source if there are several.
     fn head(&mut self, part: &[Node]) -> Node {
         let entries = self.entries(part);
         let first = entries.into_iter().reduce(|a, b| if self.sites.is_before(b, a) { b } else { a });

@@ -38,7 +38,7 @@ pub(super) fn replay(
     let present = (0..LANES).filter(|&lane| !lanes[lane as usize].events.is_empty()).map(|lane| 1 << lane).sum();
     let Some(first) = bits(present).next() else { return };
     for lane in bits(present) {
-        // Of several lanes with the same events, one is enough.
+        // If several lanes have the same events, one is enough.
         if lane == first || !is_alike(&lanes[lane], &lanes[first]) {
             note(&mut lanes[lane], flow, sites);
         }

@@ -101,7 +101,7 @@ fn misaligned(block: &Block, address: usize, align: usize) -> Box<FaultKind> {
     Box::new(FaultKind::Misaligned { space, element: place.map(Box::new), address, size: align })
 }
 
-/// Does the same for an address outside of the memory that was passed to the launch.
+/// Like [`find`], for an address outside of the memory that was passed to the launch.
 fn elsewhere(block: &Block, address: usize, bytes: usize) -> Result<Option<(Space, usize)>, Box<FaultKind>> {
     let arena = &block.context.arena;
     let offset = address.wrapping_sub(arena.base().addr());

@@ -1,47 +1,47 @@
-//! What a run has found, taken apart for people and for JSON.
+//! The results of a run, in a form for users and for JSON.
 
 use serde::Serialize;
 
 use super::source;
 use crate::{Dim3, Fault, FaultKind, Note, NoteKind, RaceSide, Redundant, SourceLocation, Way, WayStep, Whereabouts};
 
-/// What has been found, in the form in which it is shown.
+/// An error or warning of a run, with its parts as they are displayed.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Finding {
-    /// What it is, in a word or two: "data race", "wrong result".
+    /// Its kind in a few words, such as "data race" or "wrong result".
     pub kind: &'static str,
-    /// All of it in one line.
+    /// The complete message.
     pub message: String,
-    /// The kernel that failed; nothing for a wrong result.
+    /// The kernel that failed; `None` for a wrong result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<&'static str>,
-    /// What the thread did that faulted.
+    /// The access or operation of the thread that faulted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub here: Option<Side>,
-    /// What another thread did or does, if that takes part in it.
+    /// The access or operation of another thread, if one takes part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub there: Option<Side>,
     /// The element, as `array[index]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub element: Option<String>,
-    /// What would make it right.
+    /// How to correct the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
-    /// The fault with all that is known of it.
+    /// The complete fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<Box<Fault>>,
 }
 
-/// A thread, and where in the source it is.
+/// A thread and its source position.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Side {
-    /// What it does there, such as "writes".
+    /// The thread's action there, such as "writes".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub does: Option<String>,
-    /// Its block.
+    /// The thread's block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block: Option<[u32; 3]>,
-    /// Its place in the block.
+    /// The thread's index in its block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread: Option<[u32; 3]>,
     /// The source file.
@@ -50,18 +50,18 @@ pub struct Side {
     pub line: u32,
     /// The column, from 1.
     pub column: u32,
-    /// The line's text, if the file is at hand.
+    /// The line's text, if the file can be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
 impl Finding {
-    /// One of which no more is known than `message`.
+    /// Returns a finding that consists of `message` only.
     pub fn new(kind: &'static str, message: String) -> Self {
         Self { kind, message, kernel: None, here: None, there: None, element: None, remedy: None, fault: None }
     }
 
-    /// What `fault` says.
+    /// Returns the finding for `fault`.
     pub fn of_fault(fault: &Fault) -> Self {
         let here = fault.location.as_ref().map(|location| Side::new(fault.block, fault.thread, location, None));
         let there = |side: &Whereabouts| {
@@ -105,13 +105,13 @@ impl Finding {
         finding
     }
 
-    /// The hint that `kernel` seems not to need a synchronisation.
+    /// Returns the hint that `kernel` may not need a synchronisation.
     pub fn of_redundant(redundant: &Redundant, kernel: &'static str) -> Self {
         let here = Some(Side::new(None, None, &redundant.location, None));
         Self { kernel: Some(kernel), here, ..Self::new("redundant synchronisation", redundant.to_string()) }
     }
 
-    /// What `note` warns of.
+    /// Returns the finding for the warning `note`.
     pub fn of_note(note: &Note) -> Self {
         let (here, there) = match &note.kind {
             NoteKind::WarpsApart { block, threads: [thread, other], ways } => (
@@ -124,7 +124,7 @@ impl Finding {
         Self { kernel, here: Some(here), there, ..Self::new("warps by two ways", note.to_string()) }
     }
 
-    /// Whether the two are the same mistake: the same kind at the same lines.
+    /// Returns true if both are the same mistake: the same kind at the same lines.
     pub fn is_like(&self, other: &Self) -> bool {
         let line = |side: &Option<Side>| side.as_ref().map(|side| (side.file.clone(), side.line));
         let lines = |finding: &Self| {
@@ -135,7 +135,8 @@ impl Finding {
         self.kind == other.kind && lines(self) == lines(other) && (self.here.is_some() || self.message == other.message)
     }
 
-    /// For people: a line for what it is, then the threads with their source lines, each line indented.
+    /// Returns the text for users: the message, then the threads with their source lines. Each line begins with
+    /// `indent`.
     pub fn text(&self, indent: &str) -> String {
         let mut text = format!("{indent}{}\n", self.message);
         for side in [&self.here, &self.there].into_iter().flatten() {
@@ -159,7 +160,7 @@ impl Side {
         }
     }
 
-    /// The last call or loop of a thread's way.
+    /// Returns the last call or loop of a thread's path.
     fn at_end_of(way: &Way, block: Option<Dim3>, thread: Dim3) -> Option<Self> {
         let (WayStep::Call(at) | WayStep::Loop { at, .. }) = way.0.last()?;
         Some(Self::new(block, Some(thread), at, None))
@@ -177,7 +178,7 @@ impl Side {
     }
 }
 
-/// What a fault is, in a word or two.
+/// Returns a fault's kind in a few words.
 fn kind(kind: &FaultKind) -> &'static str {
     match kind {
         FaultKind::Panic(_) => "panic",

@@ -1,8 +1,9 @@
-//! Findings in the forms that people, editors and CI read, and the file that collects them from tests.
+//! Findings for users, editors and CI, and the file that collects the findings of tests.
 //!
-//! Where the environment variable [`FILE`] names a file, every fault of a launch goes there, and every warning of a strict one:
-//! as SARIF if the name ends in `.sarif`, else as a JSON array of [`Finding`]s. What is there already stays, so that the
-//! programs of one `cargo test` share a file; the same mistake stands there once.
+//! If the environment variable [`FILE`] names a file, every fault of a launch is added to it, and every warning of a
+//! launch with strict checks. The file is SARIF if its name ends in `.sarif`, and otherwise a JSON array of
+//! [`Finding`]s. Earlier findings stay, so that the programs of one `cargo test` share a file. The same mistake is
+//! added only once.
 
 mod finding;
 mod sarif;
@@ -19,9 +20,10 @@ pub use self::finding::{Finding, Side};
 pub use self::sarif::sarif;
 pub use crate::reported::FILE;
 
-/// Adds `finding`, of the level "error" or "warning", to the file that the environment names, if it does.
+/// Adds `finding`, of the level "error" or "warning", to the file that the environment variable names, if it is set.
 ///
-/// A file that cannot be written is told of, and changes nothing else: whoever launches has the fault in any case.
+/// If the file cannot be written, an error is printed, and nothing else changes: the launch returns its fault in any
+/// case.
 pub(crate) fn collect(level: &'static str, finding: impl FnOnce() -> Finding) {
     let Some(path) = env::var_os(FILE).filter(|path| !path.is_empty()).map(PathBuf::from) else { return };
     if let Err(error) = add(&path, level, &finding()) {
@@ -31,7 +33,7 @@ pub(crate) fn collect(level: &'static str, finding: impl FnOnce() -> Finding) {
 
 fn add(path: &Path, level: &'static str, finding: &Finding) -> io::Result<()> {
     let mut file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
-    // Until it is closed: other tests, and other programs, add to it as well.
+    // The lock is held until the file is closed: other tests, and other programs, add to it too.
     file.lock()?;
     let mut text = String::new();
     file.read_to_string(&mut text)?;
@@ -41,13 +43,14 @@ fn add(path: &Path, level: &'static str, finding: &Finding) -> io::Result<()> {
     } else {
         with(before, serde_json::to_value(finding)?)
     };
-    let all = all.ok_or_else(|| io::Error::other("what is there is no report: remove the file"))?;
+    let all = all.ok_or_else(|| io::Error::other("the file exists, but is not a report: remove it"))?;
     file.rewind()?;
     file.set_len(0)?;
     file.write_all(&serde_json::to_vec_pretty(&all)?)
 }
 
-/// The findings of `before` and `finding`, unless they have that mistake. `None` if `before` is no array.
+/// Returns the findings in `before` with `finding`, unless the same mistake is already there. `None` if `before` is not
+/// an array.
 fn with(before: Option<Value>, finding: Value) -> Option<Value> {
     let mut all = before.unwrap_or_else(|| Value::Array(Vec::new()));
     let findings = all.as_array_mut()?;

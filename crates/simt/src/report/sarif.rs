@@ -1,10 +1,10 @@
-//! Findings as SARIF 2.1.0, which editors and CI services show at the lines of the source.
+//! Findings as SARIF 2.1.0, which editors and CI services display at the source lines.
 
 use serde_json::{Value, json};
 
 use super::finding::{Finding, Side};
 
-/// The log of one run of the program `tool` with `findings`, each with its level: "error", "warning" or "note".
+/// Returns the log of one run of the program `tool` with `findings`, each with its level: "error", "warning" or "note".
 pub fn sarif<'a>(tool: &str, findings: impl Iterator<Item = (&'static str, &'a Finding)>) -> Value {
     let findings: Vec<(&str, &Finding)> = findings.collect();
     let mut rules: Vec<&str> = findings.iter().map(|(_, finding)| finding.kind).collect();
@@ -22,8 +22,8 @@ pub fn sarif<'a>(tool: &str, findings: impl Iterator<Item = (&'static str, &'a F
     })
 }
 
-/// The log `before`, and of the log `more` what it has not: rules, and results with other rules or places. `None` if `before` is
-/// no log.
+/// Returns the log `before`, and from the log `more` the rules that it lacks, and the results with other rules or
+/// positions. `None` if `before` is not a log.
 pub(super) fn with(before: Option<Value>, more: &Value) -> Option<Value> {
     let Some(mut log) = before else { return Some(more.clone()) };
     for (list, key) in
@@ -63,7 +63,7 @@ fn location(side: &Side) -> Value {
     location
 }
 
-/// A kind in the form of a rule's name.
+/// Returns the rule's id for a kind.
 fn id(kind: &str) -> String {
     kind.replace(' ', "-")
 }

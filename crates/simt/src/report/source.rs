@@ -1,4 +1,4 @@
-//! The text of source lines, where the sources are at hand.
+//! The text of source lines, if the sources can be read.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -8,13 +8,13 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::source::SourceLocation;
 
-/// The workspace that this crate was built in: what the compiler calls a file is relative to its own.
+/// The workspace in which this crate was built. The compiler's file names are relative to its own workspace.
 const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// The files read so far; `None` for those that cannot be read.
 static FILES: Mutex<BTreeMap<String, Option<String>>> = Mutex::new(BTreeMap::new());
 
-/// The line at `location`, without the space around it; `None` if the file is not there, or is shorter.
+/// Returns the line at `location`, trimmed; `None` if the file cannot be read, or is shorter.
 pub(super) fn line(location: &SourceLocation) -> Option<String> {
     let mut files = FILES.lock().unwrap_or_else(PoisonError::into_inner);
     let text = files.entry(location.file.clone()).or_insert_with(|| read(&location.file));

@@ -1,4 +1,4 @@
-//! What the tests share: a kernel's identity, simulators, and arrays in simulated global memory.
+//! Items that the tests share: a kernel's identity, simulators, and arrays in simulated global memory.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
 pub mod races;
@@ -13,24 +13,24 @@ use simt::{KernelInfo, Schedule, Simulator, memory, thread};
 /// A kernel without launch bounds.
 pub static KERNEL: KernelInfo = KernelInfo::new("test_kernel", module_path!(), file!(), line!());
 
-/// A simulator with `workers` workers and the given seed.
+/// Returns a simulator with `workers` workers and this seed.
 pub fn simulator(workers: usize, seed: u64) -> Simulator {
     Simulator::new().with_workers(NonZeroUsize::new(workers).unwrap()).with_seed(seed)
 }
 
-/// Simulators that must all give the same results: one worker and several, the natural order and others, hostile ones
-/// among them.
+/// Returns simulators that must all have the same results: with one worker and several, in the natural order and
+/// others, including hostile ones.
 pub fn simulators() -> Vec<Simulator> {
     let seeded = [(1, 0), (1, 1), (2, 0), (2, 7), (4, 123_456_789)].map(|(workers, seed)| simulator(workers, seed));
     seeded.into_iter().chain(hostile()).collect()
 }
 
-/// A simulator for each hostile order, with as many workers as that allows.
+/// Returns a simulator for each hostile order, with as many workers as that allows.
 pub fn hostile() -> impl Iterator<Item = Simulator> {
     Schedule::HOSTILE.into_iter().map(|schedule| simulator(2, 0).with_schedule(schedule))
 }
 
-/// The index of the thread in the grid, all dimensions taken together, `x` fastest.
+/// Returns the index of the thread in the grid, in all dimensions, `x` fastest.
 pub fn global_index() -> usize {
     let (block, grid) = (thread::block_idx(), thread::grid_dim());
     let (index, extent) = (thread::thread_idx(), thread::block_dim());
@@ -70,43 +70,43 @@ impl<T: Pod> Array<T> {
 
     #[track_caller]
     pub fn load(&self, i: usize) -> T {
-        // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
+        // SAFETY: `at` returns an address in the allocation, which lives as long as the array.
         unsafe { memory::load(self.at(i)) }
     }
 
     #[track_caller]
     pub fn store(&self, i: usize, value: T) {
-        // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
+        // SAFETY: `at` returns an address in the allocation, which lives as long as the array.
         unsafe { memory::store(self.at(i), value) }
     }
 
     #[track_caller]
     pub fn update(&self, i: usize, f: impl Fn(T) -> T) -> T {
-        // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
+        // SAFETY: `at` returns an address in the allocation, which lives as long as the array.
         unsafe { memory::update(self.at(i), f) }
     }
 
     #[track_caller]
     pub fn acquire(&self, i: usize) -> T {
-        // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
+        // SAFETY: `at` returns an address in the allocation, which lives as long as the array.
         unsafe { memory::load_acquire(self.at(i)) }
     }
 
     #[track_caller]
     pub fn release(&self, i: usize, value: T) {
-        // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
+        // SAFETY: `at` returns an address in the allocation, which lives as long as the array.
         unsafe { memory::store_release(self.at(i), value) }
     }
 
     #[track_caller]
     pub fn load_relaxed(&self, i: usize) -> T {
-        // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
+        // SAFETY: `at` returns an address in the allocation, which lives as long as the array.
         unsafe { memory::load_relaxed(self.at(i)) }
     }
 
     #[track_caller]
     pub fn store_relaxed(&self, i: usize, value: T) {
-        // SAFETY: `at` gives a place in the allocation, which lives as long as the array.
+        // SAFETY: `at` returns an address in the allocation, which lives as long as the array.
         unsafe { memory::store_relaxed(self.at(i), value) }
     }
 
@@ -120,7 +120,7 @@ impl<T: Pod> Array<T> {
 pub struct Trace(Mutex<Vec<usize>>);
 
 impl Trace {
-    /// Appends `event`. Among blocks the order is that of their turns.
+    /// Appends `event`. Events of several blocks are in the order of the blocks' turns.
     pub fn push(&self, event: usize) {
         memory::fence();
         self.0.lock().unwrap().push(event);

@@ -1,26 +1,26 @@
-//! Launches that are looked at for races.
+//! Launches with checks for races.
 
 use simt::{Checks, Fault, FaultKind, LaunchConfig, Race, Schedule, Simulator, thread};
 
 use super::KERNEL;
 
-/// The thread's index in x.
+/// Returns the thread's index in x.
 pub fn first_index() -> u32 {
     thread::thread_idx().x
 }
 
-/// A simulator that looks for races.
+/// Returns a simulator that checks for races.
 pub fn checked() -> Simulator {
     Simulator::new().with_checks(Checks::default())
 }
 
-/// The race that `kernel` has.
+/// Returns the race that `kernel` has.
 #[track_caller]
 pub fn race(config: LaunchConfig, kernel: impl Fn() + Sync) -> Box<Race> {
     race_with(&checked(), config, kernel)
 }
 
-/// The race that `simulator` finds in `kernel`.
+/// Returns the race that `simulator` finds in `kernel`.
 #[track_caller]
 pub fn race_with(simulator: &Simulator, config: LaunchConfig, kernel: impl Fn() + Sync) -> Box<Race> {
     match simulator.launch(&KERNEL, config, kernel) {
@@ -33,13 +33,14 @@ pub fn race_with(simulator: &Simulator, config: LaunchConfig, kernel: impl Fn() 
     }
 }
 
-/// Expects that `kernel` has no race.
+/// Checks that `kernel` has no race.
 #[track_caller]
 pub fn accept(config: LaunchConfig, kernel: impl Fn() + Sync) {
     accept_with(&checked(), config, kernel);
 }
 
-/// Expects that `kernel` has no race, whatever the schedule. It must not depend on what it has left in memory.
+/// Checks that `kernel` has no race in any schedule. It must not depend on the values that an earlier launch left in
+/// memory.
 #[track_caller]
 pub fn accept_in_all_orders(config: LaunchConfig, kernel: impl Fn() + Sync) {
     for schedule in Schedule::HOSTILE {
@@ -47,7 +48,7 @@ pub fn accept_in_all_orders(config: LaunchConfig, kernel: impl Fn() + Sync) {
     }
 }
 
-/// Expects that `simulator` finds no race in `kernel`.
+/// Checks that `simulator` finds no race in `kernel`.
 #[track_caller]
 pub fn accept_with(simulator: &Simulator, config: LaunchConfig, kernel: impl Fn() + Sync) {
     if let Err(fault) = simulator.launch(&KERNEL, config, kernel) {
@@ -55,17 +56,17 @@ pub fn accept_with(simulator: &Simulator, config: LaunchConfig, kernel: impl Fn(
     }
 }
 
-/// The lines of both accesses, the one that came first in front.
+/// Returns the lines of both accesses, the earlier one first.
 pub fn lines(race: &Race) -> (u32, u32) {
     (race.there.location.line, race.here.location.line)
 }
 
-/// The numbers in x of both threads, likewise.
+/// Returns the x indices of both threads, the earlier access's first.
 pub fn threads(race: &Race) -> (u32, u32) {
     (race.there.thread.x, race.here.thread.x)
 }
 
-/// The numbers in x of both blocks, likewise.
+/// Returns the x indices of both blocks, the earlier access's first.
 pub fn blocks(race: &Race) -> (u32, u32) {
     (race.there.block.x, race.here.block.x)
 }

@@ -1,4 +1,4 @@
-//! The block barrier.
+//! Tests of the block barrier.
 #![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
 use crate::common;
@@ -6,7 +6,7 @@ use crate::common;
 use common::{Array, KERNEL, global_index, simulator, simulators};
 use simt::{Checks, Fault, FaultKind, LaunchConfig, Note, NoteKind, Notes, Step, shared, thread};
 
-/// The sum of `0..threads` by a tree in shared memory, one barrier per step.
+/// Returns the sum of `0..threads` by a tree in shared memory, one barrier per step.
 fn tree_sum(threads: u32) -> u32 {
     let (base, _) = shared::dynamic();
     let i = thread::thread_idx().x;
@@ -103,7 +103,7 @@ fn one_barrier_may_be_reached_through_different_callers() {
         .unwrap();
 }
 
-/// The fault of a block of two warps, one thread of which comes to the barrier by another call.
+/// Returns the fault and notes of a block of two warps, one thread of which reaches the barrier by another call.
 #[track_caller]
 fn apart(checks: Checks, is_other: impl Fn(u32) -> bool + Sync) -> (Option<Fault>, Vec<Note>) {
     let meet = || thread::sync_threads_count(true);
@@ -147,7 +147,7 @@ fn lanes_of_a_warp_come_to_a_barrier_by_one_call() {
 fn whole_warps_that_come_to_a_barrier_by_different_calls_are_a_strict_warning() {
     let (fault, notes) = apart(Checks::STRICT, |thread| thread < 32);
     assert_eq!(fault, None);
-    // Once, of two blocks and two iterations.
+    // There is one note, for two blocks and two iterations.
     let [note] = &notes[..] else { panic!("{notes:?}") };
     let NoteKind::WarpsApart { block, threads, ways } = &note.kind else { panic!("{note}") };
     assert_eq!((block.x, threads.map(|thread| thread.x / 32)), (0, [1, 0]), "{note}");

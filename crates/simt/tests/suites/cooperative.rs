@@ -1,4 +1,4 @@
-//! Cooperative launches, and the barrier of the grid.
+//! Tests of cooperative launches, and of the barrier of the grid.
 
 use crate::common;
 
@@ -11,7 +11,7 @@ fn all_simulators() -> impl Iterator<Item = Simulator> {
     simulators().into_iter().chain(checked)
 }
 
-/// The thread's number in the grid.
+/// Returns the thread's number in the grid.
 fn number() -> usize {
     (thread::block_idx().x * thread::block_dim().x + thread::thread_idx().x) as usize
 }
@@ -28,7 +28,7 @@ fn every_round_sees_what_all_blocks_wrote_in_the_last() {
                 for round in 0..5 {
                     thread::sync_grid();
                     let (from, to) = (round % 2 * N, (round + 1) % 2 * N);
-                    // From a block far away.
+                    // The value of a distant block.
                     cells.store(to + i, cells.load(from + (i + 5 * 48 + 1) % N));
                 }
             })
@@ -46,7 +46,7 @@ fn blocks_may_also_wait_for_each_other_by_flags() {
             .launch(&KERNEL, LaunchConfig::new(8, 32).cooperative(), || {
                 let block = thread::block_idx().x as usize;
                 if thread::thread_idx().x == 0 {
-                    // Each waits for the next one, and the last for nobody.
+                    // Each block waits for the next one, except the last.
                     while block < 7 && flags.acquire(block + 1) == 0 {}
                     flags.release(block, 1);
                 }

@@ -1,4 +1,4 @@
-//! Faults: what is reported, and that the process goes on.
+//! Tests the reports of faults, and that the process remains usable.
 
 use crate::common;
 
@@ -9,7 +9,7 @@ use simt::{Dim3, Fault, FaultKind, LaunchConfig, Schedule, Space, shared, thread
 
 const FULL: u32 = u32::MAX;
 
-/// The line of the fault, which must be in this file.
+/// Returns the line of the fault, which must be in this file.
 fn line(fault: &Fault) -> u32 {
     let location = fault.location.as_ref().unwrap();
     assert!(location.file.ends_with("faults.rs"), "{location}");
@@ -77,7 +77,7 @@ fn the_first_block_in_the_order_is_reported() {
             let fault = simulator(workers, 0)
                 .launch(&KERNEL, LaunchConfig::new(400, 32), || {
                     let block = thread::block_idx().x;
-                    // The first to fault takes the longest to get there.
+                    // The block that faults first takes the longest.
                     for _ in 0..(400 - block) * 10 {
                         std::hint::black_box(block);
                     }
@@ -167,7 +167,7 @@ fn abandoned_threads_drop_what_they_own() {
     impl Drop for Counted<'_> {
         fn drop(&mut self) {
             self.0.fetch_sub(1, Ordering::Relaxed);
-            // A destructor may do what a thread does; nobody waits for it.
+            // A destructor may use all operations of a thread; no other thread waits for it.
             thread::sync_threads();
             assert!(thread::thread_idx().x < 100);
         }
@@ -198,7 +198,7 @@ fn threads_that_were_preempted_drop_what_they_own() {
     struct Counted<'a>(&'a AtomicUsize, &'a Array<u32>);
     impl Drop for Counted<'_> {
         fn drop(&mut self) {
-            // A thread that unwinds accesses memory without giving way.
+            // A thread that unwinds accesses memory without yielding.
             self.1.store(0, self.1.load(0) + 1);
             self.0.fetch_sub(1, Ordering::Relaxed);
         }
@@ -215,7 +215,7 @@ fn threads_that_were_preempted_drop_what_they_own() {
                     cells.update(0, |value| value + 1);
                     assert!(global_index() % 100 != 57 || round < 10, "enough");
                 }
-                // Who catches that he unwinds unwinds again where he waits.
+                // A thread that catches its unwinding unwinds again at its next wait.
                 let _caught = std::panic::catch_unwind(|| cells.load(0));
                 thread::sync_threads();
             })

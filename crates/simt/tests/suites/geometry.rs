@@ -1,4 +1,4 @@
-//! What threads see of the launch's shape.
+//! Tests the launch's dimensions as threads see them.
 
 use crate::common;
 

@@ -1,12 +1,12 @@
-//! Orders in which threads are held: who waits, until when, and that it waits nowhere else.
+//! Tests orders in which threads are held: which threads wait, until when, and that they wait nowhere else.
 
 use crate::common;
 
 use common::{Array, KERNEL, simulator};
 use simt::{LaunchConfig, Search, Simulator, thread};
 
-/// The numbers that the first threads of blocks of 32, or of the warps of one block, draw by two updates each, one after the
-/// other, in an order with holds.
+/// Returns the numbers that leading threads draw by two successive updates each, in an order with holds. These are the
+/// first threads of blocks of 32, or of the warps of one block.
 fn draws(config: LaunchConfig, schedule: &str) -> Vec<u32> {
     let simulator = simulator(2, 0).with_schedule(schedule.parse().unwrap());
     let counter = Array::filled(1, 0_u32);
@@ -29,7 +29,7 @@ fn a_held_thread_waits_until_nobody_else_can_go_on() {
         assert_eq!(draws(config, "held:0:"), [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(draws(config, "held:0:0.0.1"), [6, 7, 0, 1, 2, 3, 4, 5]);
         assert_eq!(draws(config, "held:0:1.0.2"), [0, 1, 2, 7, 3, 4, 5, 6]);
-        // They end in the order in which they stand there.
+        // The threads finish in the order of this list.
         assert_eq!(draws(config, "held:0:1.0.1,0.0.1"), [6, 7, 4, 5, 0, 1, 2, 3]);
         assert_eq!(draws(config, "held:0:0.0.1,1.0.1"), [4, 5, 6, 7, 0, 1, 2, 3]);
         assert_eq!(draws(config, "held:0:2.0.1,2.0.2,0.0.2"), [0, 7, 1, 2, 5, 6, 3, 4]);
@@ -38,7 +38,7 @@ fn a_held_thread_waits_until_nobody_else_can_go_on() {
     assert_eq!(draws(blocks, "held:1:3.0.2"), [5, 6, 3, 4, 1, 2, 0, 7]);
     assert_eq!(draws(warps, "held:0:0.0.1"), [6, 7, 0, 1, 2, 3, 4, 5]);
     assert_eq!(draws(warps, "held:0:0.32.2,0.0.2"), [0, 7, 1, 6, 2, 3, 4, 5]);
-    // Nobody comes there.
+    // No thread reaches these positions.
     assert_eq!(draws(blocks, "held:0:0.0.3,9.0.1,1.5.1"), [0, 1, 2, 3, 4, 5, 6, 7]);
 }
 
@@ -66,7 +66,7 @@ fn a_thread_that_polls_comes_to_one_access() {
     assert_eq!(seen.load(0), 0);
 }
 
-/// How many orders a search tries in a launch of `body`.
+/// Returns the number of orders that a search tries in a launch of `body`.
 fn orders_of(config: LaunchConfig, body: impl Fn() + Sync) -> usize {
     let mut search = Search::new();
     let simulator = Simulator::new().with_checks(simt::Checks::default());
@@ -81,9 +81,9 @@ fn a_search_ends_where_nobody_communicates_and_goes_on_where_somebody_does() {
     let mine = Array::filled(8, 0_u32);
     let index = || thread::block_idx().x as usize;
     assert_eq!(orders_of(LaunchConfig::new(8, 1), || _ = mine.update(index(), |n| n + 1)), 8);
-    // What all only read is no communication.
+    // Memory that is only read is no communication.
     assert_eq!(orders_of(LaunchConfig::new(8, 1), || _ = mine.load_relaxed(0)), 8);
-    // Two blocks: who comes first?
+    // Two blocks, in either order.
     let orders = orders_of(LaunchConfig::new(2, 1), || _ = mine.update(0, |n| n + 1));
     assert!((10..40).contains(&orders), "{orders}");
     assert_eq!(orders_of(LaunchConfig::new(8, 1), || _ = mine.update(0, |n| n + 1)), 1000);

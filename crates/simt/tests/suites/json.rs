@@ -1,4 +1,4 @@
-//! Faults as JSON.
+//! Tests of faults as JSON.
 #![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use simt::{Checks, Fault, LaunchConfig, Step, thread};
 
 use crate::common::{Array, KERNEL, simulator};
 
-/// The JSON of the fault that `kernel` has in a block of 64 threads, without its message, which is checked.
+/// Returns the fault that `kernel` has in a block of 64 threads, and its JSON without the message, which is checked.
 #[track_caller]
 fn json_of(kernel: impl Fn() + Sync) -> (Fault, Value) {
     let simulator = simulator(1, 0).with_checks(Checks::STRICT);

@@ -1,4 +1,4 @@
-//! Launches: many, at once, nested; and what kernels print.
+//! Tests of many launches, simultaneous ones and nested ones; and of the output of kernels.
 
 use crate::common;
 
@@ -27,7 +27,7 @@ fn small_launches_are_cheap() {
         simulator.launch(&KERNEL, LaunchConfig::new(1, 32), || count.store(0, count.load(0) + 1)).unwrap();
     }
     assert_eq!(count.load(0), 160_000);
-    // Some 1 µs each on an idle machine; what is far beyond that would be a thread or a pool made for each.
+    // About 1 µs each on an idle machine; a thread or a pool per launch would take far longer.
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }
 

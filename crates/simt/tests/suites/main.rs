@@ -1,4 +1,5 @@
-//! The simulator's tests in one program, which is linked once. Beside it stand those that count what a whole process has.
+//! The simulator's tests in one program, which is linked once. Tests that count resources of a whole process are in
+//! other programs.
 
 #[path = "../common/mod.rs"]
 mod common;

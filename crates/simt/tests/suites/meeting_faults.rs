@@ -1,4 +1,4 @@
-//! Threads that never meet: at barriers and at warp operations, under every order.
+//! Tests threads that never meet, at barriers and at warp operations, in every order.
 #![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
 use crate::common;
@@ -8,7 +8,7 @@ use simt::{Activity, Dim3, Fault, FaultKind, LaunchConfig, Remedy, Schedule, Whe
 
 const FULL: u32 = u32::MAX;
 
-/// The line of the fault, which must be in this file.
+/// Returns the line of the fault, which must be in this file.
 fn line(fault: &Fault) -> u32 {
     let location = fault.location.as_ref().unwrap();
     assert!(location.file.ends_with("meeting_faults.rs"), "{location}");
@@ -39,7 +39,7 @@ fn a_barrier_that_some_have_passed_by() {
 
 #[test]
 fn a_thread_that_has_passed_a_barrier_by_was_last_seen_at_a_line() {
-    // In launches in which every access is seen.
+    // In launches in which the simulator sees every access.
     for schedule in [Schedule::EveryAccess(3), Schedule::Interleaved(4)] {
         let cells = Array::<u32>::filled(100, 0);
         let (barrier, store) = (line!() + 6, line!() + 8);
@@ -69,7 +69,7 @@ fn a_barrier_that_some_cannot_come_to() {
         let fault = simulator
             .launch(&KERNEL, LaunchConfig::new(1, 32), || {
                 if thread::lane_id() < 10 {
-                    // The others wait for these lanes.
+                    // The other lanes wait for these.
                     thread::sync_threads();
                 } else {
                     warp::sync(FULL);
@@ -79,7 +79,7 @@ fn a_barrier_that_some_cannot_come_to() {
             .unwrap_err();
         assert_eq!(line(&fault), barrier);
         assert!(fault.thread.unwrap().x < 10);
-        // Those at the operation do come to the barrier, once the operation has them alone, or all, in its mask.
+        // The lanes at the operation reach the barrier if its mask contains only these lanes, or all.
         assert_eq!(fault.remedy(), Some(Remedy::MaskOfThoseWhoCome));
         let FaultKind::BarrierNotReached { waiting: 10, exited: 0, missing } = fault.kind else { panic!("{fault}") };
         assert_eq!((missing.thread, missing.activity), (x(10), Activity::AtWarpOperation { mask: FULL }));
@@ -99,7 +99,7 @@ fn a_barrier_while_others_poll() {
                 _ => while flag.acquire(0) == 0 {},
             })
             .unwrap_err();
-        // Thread 0 has exited: however long the others poll, the barrier is never complete.
+        // Thread 0 has exited: the barrier is never complete, however long the others poll.
         assert_eq!(line(&fault), barrier);
         let FaultKind::BarrierNotReached { waiting: 29, exited: 1, missing } = fault.kind else { panic!("{fault}") };
         assert_eq!((missing.thread, missing.activity), (x(0), Activity::Exited));
@@ -222,7 +222,7 @@ fn lanes_at_different_operations() {
     }
 }
 
-/// As since sm_70.
+/// As on GPUs since sm_70.
 #[test]
 fn lanes_meet_at_synchronisations_of_one_mask_at_different_lines() {
     for simulator in simulators() {

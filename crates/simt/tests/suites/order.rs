@@ -1,11 +1,11 @@
-//! The order in which blocks and threads run.
+//! Tests the order in which blocks and threads run.
 
 use crate::common;
 
 use common::{Array, KERNEL, Trace, global_index, simulator};
 use simt::{LaunchConfig, thread, warp};
 
-/// The order in which the threads of a launch come to three points, between which they wait for each other.
+/// Returns the order in which the threads of a launch reach three points, between which they wait for each other.
 fn trace(workers: usize, seed: u64) -> Vec<usize> {
     let trace = Trace::default();
     simulator(workers, seed)

@@ -1,4 +1,4 @@
-//! Which accesses of a warp's lanes the profiler takes for one request, where the lanes go different ways.
+//! Tests which accesses of a warp's lanes the profiler counts as one request, if the lanes diverge.
 
 use crate::common;
 
@@ -13,8 +13,8 @@ fn profile(config: LaunchConfig, body: impl Fn() + Sync) -> Profile {
     profiles.take().pop().unwrap()
 }
 
-/// The requests and lanes of each site in global memory, in the order of the source, for a launch of one warp that has
-/// memory for 64 elements.
+/// Returns the requests and lanes of each site in global memory, in source order, for a launch of one warp with memory
+/// for 64 elements.
 fn requests(body: impl Fn(&Array<u32>, usize) + Sync) -> Vec<(u64, u64)> {
     let x = Array::filled(64, 0);
     figures(&profile(LaunchConfig::new(1, 32), || body(&x, thread::lane_id() as usize)))
@@ -25,13 +25,13 @@ fn figures(profile: &Profile) -> Vec<(u64, u64)> {
     sites.map(|access| (access.requests, access.lanes)).collect()
 }
 
-/// Executions, divergent ones, lanes and lanes that take it, of each branch.
+/// Returns for each branch its executions, divergent executions, lanes, and lanes that take it.
 fn branches(profile: &Profile) -> Vec<(u64, u64, u64, u64)> {
     let sites = profile.branches.iter();
     sites.map(|branch| (branch.executions, branch.divergent, branch.lanes, branch.taken)).collect()
 }
 
-/// A branch that is told of, or one that shows in nothing but what is done behind it.
+/// A branch that the profiler sees, or one that only later accesses show.
 #[track_caller]
 fn branch(is_seen: bool, is_taken: bool) -> bool {
     if is_seen { thread::branch(is_taken) } else { is_taken }
@@ -135,7 +135,7 @@ fn what_lanes_do_on_their_way_out_of_a_loop_they_do_in_their_iteration() {
     let figures = requests(|x, lane| {
         for i in 0..8 {
             x.load(lane);
-            // One lane in nine leaves the loop as its range ends.
+            // One lane in nine leaves the loop at the end of its range.
             if thread::branch(lane % 9 == i) {
                 x.store(lane, 0);
                 break;
@@ -161,7 +161,7 @@ fn a_loop_may_test_at_its_head() {
     let rounds = |lane: u64| (40 - lane).div_ceil(7);
     let total: u64 = (0..32).map(rounds).sum();
     assert_eq!(figures(&profile), [(6, total), (1, 32)]);
-    // All go round twice; then some leave each time, and the last ones together.
+    // All run two iterations; then some leave in each iteration, and the last ones together.
     let divergent = 4;
     assert_eq!(branches(&profile), [(7, divergent, total + 32, total)]);
 }
@@ -187,7 +187,7 @@ fn loops_in_loops_have_their_own_iterations() {
         let figures = requests(|x, lane| {
             let mut round = 0;
             while branch(is_seen, round < 3) {
-                // 1 to 4 iterations, others in each round.
+                // 1 to 4 iterations, with different lanes in each round.
                 let mut i = 0;
                 while branch(is_seen, i < 1 + (lane + round) % 4) {
                     x.load(lane);
@@ -234,13 +234,13 @@ fn a_grid_stride_loop_runs_out_in_one_warp() {
             i += 128;
         }
     });
-    // 1000 elements are 31 warps' and 8.
+    // 1000 elements are 31 full warps and 8 lanes.
     assert_eq!(figures(&profile), [(32, 1000)]);
     assert_eq!(profile.accesses[0].sectors, 125);
     assert_eq!(branches(&profile), [(36, 1, 1128, 1000)]);
 }
 
-/// A helper: its lines are its own, whoever calls it.
+/// A helper function, whose lines are counted together for all its callers.
 fn twice(x: &Array<u32>, i: usize) -> u32 {
     let first = x.load(i);
     first + x.load(i)
@@ -331,7 +331,7 @@ fn a_reduction_in_a_warp_and_then_by_its_first_lane() {
 
 #[test]
 fn long_loops_are_counted_as_they_run() {
-    // More events than lanes may be ahead of each other, with and without divergence.
+    // Lanes may be more events apart than there are lanes, with and without divergence.
     for extra in [0, 1, 100] {
         let x = Array::filled(64, 0_u32);
         let profile = profile(LaunchConfig::new(2, 64), || {
@@ -349,7 +349,7 @@ fn long_loops_are_counted_as_they_run() {
         let rounds = |lane: usize| 5000 + extra * lane;
         let thirds = |lane: usize| (0..rounds(lane)).filter(|i| (i + lane).is_multiple_of(3)).count();
         let requests = rounds(31) as u64;
-        // The last rounds are those of the last lane alone; of its fellows' rounds none but one in three is in the branch.
+        // In the last rounds only the last lane remains; one in three of its rounds is in the branch.
         let some = (0..rounds(31)).filter(|&i| (0..32).any(|lane| i < rounds(lane) && (i + lane).is_multiple_of(3)));
         let all = |count: &dyn Fn(usize) -> usize| 4 * (0..32).map(count).sum::<usize>() as u64;
         let expected = [(4 * some.count() as u64, all(&thirds)), (4 * requests, all(&rounds)), (4, 128)];

@@ -1,4 +1,4 @@
-//! What the profiler counts in memory: requests, sectors, wavefronts and bank conflicts, and the sums of a launch.
+//! Tests the profiler's counts of memory: requests, sectors, wavefronts and bank conflicts, and the sums of a launch.
 
 use crate::common;
 
@@ -7,7 +7,7 @@ use common::{Array, KERNEL, global_index};
 use simt::{AccessKind, LaunchConfig, Profile, Profiles, Region, Simulator, Space};
 use simt::{memory, shared, thread, warp};
 
-/// The profile of one launch.
+/// Returns the profile of one launch.
 fn profile(config: LaunchConfig, body: impl Fn() + Sync) -> Profile {
     profile_with(config, &[], body)
 }
@@ -20,19 +20,19 @@ fn profile_with(config: LaunchConfig, regions: &[Region], body: impl Fn() + Sync
     all.pop().unwrap()
 }
 
-/// Requests, lanes, sectors and ideal sectors of each site in global memory, in the order of the source.
+/// Returns the requests, lanes, sectors and ideal sectors of each site in global memory, in source order.
 fn global(profile: &Profile) -> Vec<(u64, u64, u64, u64)> {
     let sites = profile.accesses.iter().filter(|access| access.space == Space::Global);
     sites.map(|access| (access.requests, access.lanes, access.sectors, access.ideal_sectors)).collect()
 }
 
-/// Requests, wavefronts, ideal wavefronts and most ways of each site in shared memory, in the order of the source.
+/// Returns the requests, wavefronts, ideal wavefronts and maximum ways of each site in shared memory, in source order.
 fn shared(profile: &Profile) -> Vec<(u64, u64, u64, u32)> {
     let sites = profile.accesses.iter().filter(|access| access.space == Space::Shared);
     sites.map(|access| (access.requests, access.wavefronts, access.ideal_wavefronts, access.most_ways)).collect()
 }
 
-/// Global memory that a kernel reads with one stride and offset, a value of `T` a lane: the figures of the load.
+/// Returns the counts of a load from global memory with a stride and an offset, one `T` per lane.
 fn strided<T: Pod + Sync>(config: LaunchConfig, stride: usize, offset: usize) -> (u64, u64, u64, u64) {
     let threads = config.grid.count() as usize * config.block.count() as usize;
     let x = Array::<T>::filled(threads * stride + offset, T::zeroed());
@@ -104,7 +104,7 @@ fn an_offset_adds_a_sector() {
 #[test]
 fn a_last_warp_may_be_small() {
     assert_eq!(strided::<u32>(LaunchConfig::new(5, 33), 1, 0).0, 10);
-    // The blocks begin at 0, 33, 66, 99 and 132 elements: 5 sectors for a warp, but for the first block's.
+    // The blocks begin at 0, 33, 66, 99 and 132 elements: 5 sectors per warp, except the first block's.
     assert_eq!(strided::<u32>(LaunchConfig::new(5, 33), 1, 0), (10, 165, 4 + 4 * 5 + 5, 25));
     assert_eq!(strided::<u32>(LaunchConfig::new(1, 1), 1, 0), (1, 1, 1, 1));
     assert_eq!(strided::<u32>(LaunchConfig::new(1, 20), 1, 0), (1, 20, 3, 3));
@@ -167,11 +167,12 @@ fn a_tile_turns_columns_into_bank_conflicts_and_padding_takes_them_away() {
     assert_eq!(global(&padded), global(&tile));
     assert_eq!(shared(&padded), [(128, 128, 128, 1); 2]);
     assert_eq!((padded.barriers, padded.shared_bytes), (4, 4224));
-    // Rows of 34 elements: lane 16 is 544 words behind lane 0, in its bank.
+    // Rows of 34 elements: lane 16 is 544 words after lane 0, in the same bank.
     assert_eq!(shared(&transpose_tile(34))[1], (128, 256, 128, 2));
 }
 
-/// The load of a `T` from shared memory, at the address that `address` gives for a lane, by one warp.
+/// Returns the counts of a load of one `T` per lane from shared memory, at the addresses that `address` computes, by
+/// one warp.
 fn shared_load<T: Pod>(address: impl Fn(u32) -> u32 + Sync) -> (u64, u64, u64, u32) {
     let profile = profile(LaunchConfig::new(1, 32).shared_bytes(1 << 14), || {
         shared::load::<T>(address(thread::lane_id()));

@@ -1,11 +1,11 @@
-//! Threads and blocks that wait for each other's writes.
+//! Tests threads and blocks that wait for each other's writes.
 
 use crate::common;
 
 use common::{Array, KERNEL, global_index, simulator, simulators};
 use simt::{Activity, Dim3, FaultKind, LaunchConfig, Schedule, memory, thread};
 
-/// Each block waits for its predecessor's flag: the one before in the grid, or the one after.
+/// Each block waits for its predecessor's flag: the previous block of the grid, or the next one.
 fn chain(workers: usize, seed: u64, blocks: u32, is_reversed: bool) {
     let flags = Array::<u32>::filled(blocks as usize + 2, 0);
     let first = if is_reversed { blocks as usize + 1 } else { 0 };
@@ -48,7 +48,7 @@ fn a_chain_is_fast_when_blocks_wait_for_earlier_ones() {
 fn all_blocks_may_wait_for_the_last() {
     for simulator in simulators() {
         let arrived = Array::<u32>::filled(1, 0);
-        // A barrier over the grid, twice.
+        // A barrier of the grid, twice.
         simulator
             .launch(&KERNEL, LaunchConfig::new(30, 40), || {
                 for round in 1..=2 {
@@ -73,7 +73,7 @@ fn a_lock_is_handed_on() {
             .launch(&KERNEL, LaunchConfig::new(10, 50), || {
                 while lock.update(0, |_| 1) != 0 {}
                 let seen = count.load(0);
-                // Others run while this thread holds the lock.
+                // Other threads run while this one holds the lock.
                 for _ in 0..20 {
                     thread::poll();
                 }

@@ -1,4 +1,4 @@
-//! Races within a block: what barriers and warp operations order, and what they do not.
+//! Tests races within a block: the effect of barriers and warp operations on the order of accesses.
 #![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
 use crate::common;
@@ -14,7 +14,7 @@ const FULL: u32 = u32::MAX;
 
 static TILE: shared::Site = shared::Site::new();
 
-/// A simulator for which shuffles and votes order nothing.
+/// Returns a simulator for which shuffles and votes order nothing.
 fn strict() -> Simulator {
     Simulator::new().with_checks(Checks::STRICT)
 }
@@ -23,12 +23,12 @@ fn one_block(threads: u32) -> LaunchConfig {
     LaunchConfig::new(1, threads)
 }
 
-/// The address of word `i` of a shared array.
+/// Returns the address of word `i` of a shared array.
 fn word(i: u32) -> u32 {
     shared::allocate_static(&TILE, 8192) + 4 * i
 }
 
-/// A warp synchronisation at one source line, wherever it is called.
+/// A warp synchronisation at one source line, for all callers.
 fn sync(mask: u32) {
     warp::sync(mask);
 }
@@ -38,7 +38,7 @@ fn put(i: u32) {
     shared::store(word(i), i);
 }
 
-/// The thread writes its own word, which all have written before: so nobody reads what has not been written.
+/// Writes the thread's own word, which all threads have written before, so that no read is of unwritten memory.
 fn put_again() {
     put(me());
     thread::sync_threads();
@@ -121,14 +121,14 @@ fn a_warp_synchronisation_orders_the_lanes_that_it_names() {
     };
     accept(one_block(128), reverse(true));
     assert_eq!(race(one_block(128), reverse(false)).remedy, Remedy::WarpSynchronisation);
-    // And not those of another warp.
+    // It does not order the threads of another warp.
     let found = race(one_block(64), || {
         put_again();
         warp::sync(FULL);
         get((me() + 32) % 64);
     });
     assert_eq!(found.remedy, Remedy::BlockBarrier);
-    // A last warp that is not full has no more lanes than it has.
+    // A last warp that is not full has only the lanes of its threads.
     accept(one_block(40), || {
         let mask = if me() < 32 { FULL } else { 0xFF };
         put_again();
@@ -152,7 +152,7 @@ fn a_warp_operation_orders_no_lane_that_its_mask_leaves_out() {
 
 #[test]
 fn what_a_lane_has_learnt_it_passes_on() {
-    // Lane 0 hands on to lane 1, which hands on to lane 2.
+    // Lane 0 synchronises with lane 1, which synchronises with lane 2.
     let chain = |second: u32| {
         move || match me() {
             0 => {
@@ -171,7 +171,7 @@ fn what_a_lane_has_learnt_it_passes_on() {
         }
     };
     accept(one_block(32), chain(0b110));
-    // The other way round lane 1 learns too late.
+    // In the opposite order, lane 1 synchronises too late.
     race(one_block(32), || match me() {
         0 => {
             put(0);
@@ -280,7 +280,7 @@ fn a_store_after_many_loads_races_with_each_of_them() {
 
 #[test]
 fn one_reader_that_has_not_synchronised_is_enough() {
-    // All lanes but one meet with the writer.
+    // All lanes but one synchronise with the writer.
     let kernel = |mask: u32| {
         move || {
             if me() == 0 {
@@ -339,7 +339,7 @@ fn neighbouring_bytes_do_not_race() {
 
 #[test]
 fn accesses_of_different_widths_race_where_they_overlap() {
-    // Whichever comes first, the wide or the narrow one.
+    // The wide access comes first, or the narrow one.
     for is_reversed in [false, true] {
         for offset in 0..20 {
             let kernel = move || {
@@ -376,7 +376,7 @@ fn a_cell_that_is_divided_keeps_what_it_knows() {
     accept(one_block(64), kernel(8));
     let found = race(one_block(64), kernel(7));
     assert_eq!((threads(&found), found.element.index), ((0, 40), 28));
-    // So do many readers.
+    // The same with many readers.
     let found = race(one_block(64), || {
         if me() == 0 {
             put(0);

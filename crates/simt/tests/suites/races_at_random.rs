@@ -1,7 +1,7 @@
-//! Random programs: the races that are found are those that a plain definition of happens-before gives.
+//! Tests random programs: the races found are those of a plain definition of happens-before.
 //!
-//! The programs note what they do. From these notes the relation is computed anew for each event, as the set of all
-//! events before it, and the first race by definition must be the one that was found, or there must be none.
+//! The programs record their events. The test computes from this record, for each event, the set of all events before
+//! it. The first race by definition must be the one that was found, or there must be none.
 
 use crate::common;
 
@@ -12,10 +12,10 @@ use common::races::checked;
 use common::{Array, KERNEL};
 use simt::{FaultKind, LaunchConfig, shared, thread, warp};
 
-/// The threads that do anything but wait at barriers: of two warps.
+/// The threads that do not only wait at barriers: two of each of two warps.
 const ACTIVE: [u32; 4] = [0, 1, 32, 33];
 const THREADS: u32 = 34;
-/// Words of global and of shared memory.
+/// The number of words of global and of shared memory.
 const WORDS: u32 = 3;
 
 static TILE: shared::Site = shared::Site::new();
@@ -43,7 +43,7 @@ impl Access {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// Of bytes `first..first + bytes`; atomics are of words.
+    /// An access to bytes `first..first + bytes`; atomics are of words.
     Access {
         access: Access,
         is_shared: bool,
@@ -55,7 +55,7 @@ enum Step {
     Warp(u32),
 }
 
-/// What a thread does; who it is, by block and number.
+/// A step of a thread, with its block and number.
 #[derive(Clone, Copy, Debug)]
 struct Event {
     block: u32,
@@ -78,7 +78,7 @@ type Program = Vec<[Vec<Step>; ACTIVE.len()]>;
 
 fn program(random: &mut Random) -> Program {
     let blocks = 1 + random.below(3);
-    // How often an access is plain, and how often a step is a fence, in eighths.
+    // In eighths: how many accesses are plain, and how many steps are fences.
     let (plain, fences) = (random.below(4), 1 + random.below(3));
     (0..blocks).map(|_| block_program(random, plain, fences)).collect()
 }
@@ -136,7 +136,7 @@ fn barrier() {
     thread::sync_threads();
 }
 
-/// Runs a program; gives what it did, and whether the last of that was found to be a race.
+/// Runs a program; returns its events, and true if the last one was reported as a race.
 fn run(program: &Program, seed: u64) -> (Vec<Event>, bool) {
     let (data, events) = (Array::filled(WORDS as usize, 0_u32), Mutex::new(Vec::new()));
     let config = LaunchConfig::new(program.len() as u32, THREADS);
@@ -169,7 +169,7 @@ fn run(program: &Program, seed: u64) -> (Vec<Event>, bool) {
 fn in_global(data: &Array<u32>, access: Access, first: u32, bytes: u32) {
     let word = first as usize / 4;
     let at = data.at(word).wrapping_byte_add(first as usize % 4);
-    // SAFETY: all are within a word of the array, which lives as long as the launch.
+    // SAFETY: all accesses are within a word of the array, which lives as long as the launch.
     unsafe {
         use simt::memory::{load, store};
         match (access, bytes) {
@@ -209,10 +209,10 @@ fn in_shared(access: Access, first: u32, bytes: u32) {
 /// A set of events.
 type Events = u128;
 
-/// The memory of one word: in global memory, or of a block.
+/// A word in global memory, or in a block's shared memory.
 type Place = (Option<u32>, u32);
 
-/// A barrier of a block, or an operation of a warp of it with a mask.
+/// A barrier of a block, or a warp operation of it with a mask.
 type Meeting = (u32, Option<(u32, u32)>);
 
 #[derive(Clone, Copy, Default)]
@@ -222,14 +222,14 @@ struct Thread {
     pending: Events,
 }
 
-/// The index of the first event that races with one before it.
+/// Returns the index of the first event that races with an earlier one.
 fn first_race(events: &[Event]) -> Option<usize> {
     let mut threads: HashMap<(u32, u32), Thread> = HashMap::new();
     let mut holds: HashMap<Place, Events> = HashMap::new();
     let mut released: HashMap<(u32, u32, Place), Events> = HashMap::new();
     let mut relaxed: HashMap<(u32, u32, Place), Events> = HashMap::new();
-    // For every word the atomic writes that its value comes from, directly or as its writers knew them; for every event
-    // those that it has seen.
+    // `chain`: for every word, the atomic writes from which its value comes, directly or through its writers'
+    // knowledge. `seen`: for every event, the writes that it has seen.
     let mut chain: HashMap<Place, Events> = HashMap::new();
     let mut seen = vec![0; events.len()];
     let mut waiting: HashMap<Meeting, Vec<(u32, u32)>> = HashMap::new();
@@ -316,7 +316,7 @@ fn first_race(events: &[Event]) -> Option<usize> {
     None
 }
 
-/// The numbers of the events of a set.
+/// Returns the numbers of the events of a set.
 fn bits(events: Events) -> impl Iterator<Item = usize> {
     (0..128).filter(move |bit| events & 1 << bit != 0)
 }
@@ -330,7 +330,7 @@ fn writes_atomically(event: &Event, place: Place) -> bool {
     }
 }
 
-/// The threads `group` have met.
+/// Notes that the threads `group` have met.
 fn meet(threads: &mut HashMap<(u32, u32), Thread>, group: &[(u32, u32)]) {
     let mut all = Thread::default();
     for thread in group.iter().map(|id| threads[id]) {

@@ -1,4 +1,4 @@
-//! Races between blocks: what atomics, fences and launches order, and what they do not.
+//! Tests races between blocks: the effect of atomics, fences and launches on the order of accesses.
 
 use crate::common;
 
@@ -12,12 +12,12 @@ fn block() -> u32 {
     thread::block_idx().x
 }
 
-/// Blocks of one thread.
+/// Returns a launch of blocks of one thread.
 fn single(blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks, 1)
 }
 
-/// How a thread says that what it has written is there, and how another waits for that.
+/// The operations by which a thread publishes its writes, and by which another waits for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Means {
     Synchronising,
@@ -153,7 +153,7 @@ fn what_comes_after_the_release_is_not_published() {
         }
     });
     assert_eq!(blocks(&found), (0, 1));
-    // Nor is what comes after the fence and before the store.
+    // A write after the fence and before the store is not ordered.
     flags.store(0, 0);
     race(single(2), || {
         if block() == 0 {
@@ -165,7 +165,7 @@ fn what_comes_after_the_release_is_not_published() {
             black_box(data.load(0));
         }
     });
-    // And what is read before the wait is not ordered by it.
+    // A read before the wait is not ordered either.
     flags.store(0, 0);
     race(single(2), || {
         if block() == 0 {
@@ -198,7 +198,7 @@ fn knowledge_goes_through_chains_of_blocks() {
                 }
             };
             match (missing, means) {
-                // The block's own fence comes after its read, and publishes what that has seen.
+                // The block's own fence follows its read, and publishes the writes that the read saw.
                 (None, _) | (Some(_), Means::FenceAndRelaxed | Means::FenceAndUpdate) => accept(single(8), kernel),
                 _ => assert_eq!(blocks(&race(single(8), kernel)), (0, 7)),
             }
@@ -223,7 +223,7 @@ fn a_long_chain_is_cheap() {
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
 }
 
-/// Each block stores its part; the one that draws the last ticket adds all parts up.
+/// Each block stores its part; the one that draws the last ticket adds all parts.
 fn last_block(
     parts: &Array<u32>,
     ticket: &Array<u32>,
@@ -282,7 +282,7 @@ fn the_last_block_may_read_what_all_have_left() {
             assert_eq!((found.there.access, found.here.access), (RaceAccess::Store, RaceAccess::Load));
         }
     }
-    // Without the barrier the others of the block know nothing, not even whether theirs is the last.
+    // Without the barrier, the block's other threads do not know if theirs is the last.
     let (parts, ticket) = (Array::filled(1, 0_u32), Array::filled(1, 0_u32));
     let found = race(LaunchConfig::new(1, 64), || last_block(&parts, &ticket, [true, true], false, false));
     assert_eq!(found.space, Space::Shared);
@@ -290,7 +290,8 @@ fn the_last_block_may_read_what_all_have_left() {
 
 #[test]
 fn fences_count_on_either_side_of_a_barrier() {
-    // All threads write and make a fence, one of them tells; one waits, all make a fence and read.
+    // All threads write and execute a fence, and one of them sets the flag; one waits, and all execute a fence and
+    // read.
     let kernel = |data: &Array<u32>, flag: &Array<u32>, has_fences: [bool; 2]| {
         if block() == 0 {
             data.store(me() as usize, 1);
@@ -346,7 +347,7 @@ fn a_barrier_hands_on_what_one_thread_has_acquired() {
     accept(LaunchConfig::new(2, 64), || kernel(&data, &flag, true));
     flag.store(0, 0);
     let found = race(LaunchConfig::new(2, 64), || kernel(&data, &flag, false));
-    // The thread that has waited itself may read.
+    // The thread that waited may read.
     assert_eq!((threads(&found).1, blocks(&found)), (1, (0, 1)));
 }
 
@@ -365,7 +366,8 @@ fn read_only_memory_is_not_tracked_and_arrays_are_named() {
     assert!(launch(&output, 2).is_ok());
     let text = launch(&output, 4).unwrap_err().to_string();
     assert!(text.contains("`out[0]` in global memory"), "{text}");
-    // What no writable region shows is not written; should it be all the same, the stores are compared.
+    // Memory outside the writable regions is assumed to be unwritten. If it is written nevertheless, the stores are
+    // compared.
     let other = Array::<u64>::filled(64, 0);
     let text = launch(&other, 4).unwrap_err().to_string();
     assert!(text.contains(&format!("global memory at address {:#x}", other.at(0) as usize)), "{text}");

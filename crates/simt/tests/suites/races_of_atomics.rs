@@ -1,4 +1,4 @@
-//! Races with atomics: release sequences, locks, and plain accesses to what atomics access.
+//! Tests races with atomics: release sequences, locks, and plain accesses to the same memory.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ fn block() -> u32 {
     thread::block_idx().x
 }
 
-/// Blocks of one thread.
+/// Returns a launch of blocks of one thread.
 fn single(blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks, 1)
 }
@@ -42,7 +42,7 @@ fn a_release_goes_on_through_updates_and_is_ended_by_a_store() {
                 }
                 Between::Store => flag.store_relaxed(0, 2),
                 Between::PlainStore => {
-                    // Has seen the flag, and so may overwrite it, but has not acquired what it holds.
+                    // It has seen the flag, and so may overwrite it, but has not acquired the data.
                     while flag.load_relaxed(0) == 0 {}
                     flag.store(0, 2);
                     order.release(0, 2);
@@ -128,14 +128,14 @@ fn atomics_race_with_plain_accesses_alone() {
 #[test]
 fn who_has_seen_an_atomic_write_may_access_plainly() {
     let (count, seen) = (Array::filled(1, 0_u32), Array::filled(1, 0_u32));
-    // The thread that counts last has seen all others count.
+    // The thread that counts last has seen the counts of all others.
     accept(single(50), || {
         if count.update(0, |old| old + 1) == 49 {
             black_box(count.load(0));
             count.store(0, 0);
         }
     });
-    // One that has seen only some of it has not.
+    // A thread that has seen only some of them has not.
     let found = race(single(50), || {
         if count.update(0, |old| old + 1) == 24 {
             while seen.load_relaxed(0) == 0 {}
@@ -145,7 +145,7 @@ fn who_has_seen_an_atomic_write_may_access_plainly() {
         }
     });
     assert_eq!((found.there.access, found.here.access), (RaceAccess::AtomicUpdate, RaceAccess::Store));
-    // A store that another has written over has been seen by nobody.
+    // No thread sees a store that another overwrote before.
     let flag = Array::filled(1, 0_u32);
     let found = race(single(3), || match block() {
         0 => flag.store_relaxed(0, 1),

@@ -1,11 +1,12 @@
-//! Atomics of several widths, and barriers in shared memory.
+//! Tests of atomics of several widths, and of barriers in shared memory.
 
 use simt::memory::{Scope, fence_scoped};
 use simt::{Checks, FaultKind, LaunchConfig, Remedy, Schedule, Simulator, shared, thread};
 
 use crate::common::KERNEL;
 
-/// The remedy of the race that `kernel` has in each hostile order, in a block of two warps; `None` where there is none.
+/// Returns the remedy of the race that `kernel` has in each hostile order, in a block of two warps; `None` if it has
+/// none.
 fn remedies(kernel: impl Fn() + Sync) -> Vec<Option<Remedy>> {
     let config = LaunchConfig::new(1, 64).shared_bytes(512);
     let launch = |schedule| {
@@ -53,7 +54,7 @@ fn atomics_of_two_widths_race_where_they_overlap() {
     assert_eq!(remedies(add(8, 16, false)), [None; 8]);
 }
 
-/// A barrier in the word at 0: the phase stands in the upper half, the arrivals of the 64 threads in the lower.
+/// A barrier in the word at 0, for 64 threads: the upper half is the phase, the lower half the number of arrivals.
 fn arrive() -> u64 {
     fence_scoped(Scope::Block);
     let before = shared::arrive(0, |word| match word + 1 {
@@ -98,7 +99,7 @@ fn an_arrival_follows_nothing() {
     };
     let found = remedies(|| {
         if me() < 32 {
-            // What the other warp reads is there, whoever comes first.
+            // The other warp's word is written before it is read, in either order.
             shared::store(64 + 4 * me(), 0_u32);
             shared::store(64 + 4 * (63 - me()), 0_u32);
         }

@@ -1,4 +1,4 @@
-//! What tests report to a file, for editors and CI.
+//! Tests the reports that tests write to a file, for editors and CI.
 #![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use simt::{Checks, LaunchConfig, Simulator, shared, thread};
 
 use crate::common::KERNEL;
 
-/// Set where this program runs as one that tests.
+/// Set in the child process, which runs the tests that report.
 const ROLE: &str = "GRIDSTRIDE_TEST_ROLE";
 
-/// Two faults, the first in several orders, and warps that come to a barrier by two calls.
+/// Two faults, the first in several orders, and warps that reach a barrier by two calls.
 #[test]
 fn faulty_launches() {
     if std::env::var_os(ROLE).is_none() {
@@ -47,7 +47,7 @@ fn folder() -> PathBuf {
     folder
 }
 
-/// Runs [`faulty_launches`] in a program of its own, which reports to `file`. Gives what it says.
+/// Runs [`faulty_launches`] in a child process, which reports to `file`. Returns its output.
 fn run(file: &Path) -> String {
     let mut command = Command::new(std::env::current_exe().unwrap());
     let output =

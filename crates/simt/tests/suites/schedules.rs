@@ -1,4 +1,4 @@
-//! The orders in which blocks, warps and lanes run, and that the hostile ones are.
+//! Tests the orders in which blocks, warps and lanes run, and that the hostile ones are hostile.
 
 use crate::common;
 
@@ -13,7 +13,7 @@ fn scheduled(schedule: Schedule) -> Simulator {
     simulator(1, 0).with_schedule(schedule)
 }
 
-/// A list that threads append to without waiting for anybody.
+/// A list to which threads append without waiting.
 #[derive(Default)]
 struct Log(Mutex<Vec<usize>>);
 
@@ -27,7 +27,7 @@ impl Log {
     }
 }
 
-/// The threads of a launch in the order in which each makes its accesses, of which there are `accesses` a thread.
+/// Returns the threads of a launch in the order in which each makes its accesses, `accesses` per thread.
 fn order_of_accesses(schedule: Schedule, config: LaunchConfig, accesses: usize) -> Vec<usize> {
     let (log, array) = (Log::default(), Array::<u32>::filled(1, 0));
     scheduled(schedule)
@@ -41,7 +41,7 @@ fn order_of_accesses(schedule: Schedule, config: LaunchConfig, accesses: usize) 
     log.take()
 }
 
-/// How often `list` changes from one value to another.
+/// Returns how many times `list` changes from one value to another.
 fn changes<T: PartialEq>(list: &[T]) -> usize {
     list.windows(2).filter(|pair| pair[0] != pair[1]).count()
 }
@@ -113,8 +113,8 @@ fn the_last_comes_first() {
     assert_eq!(log.take(), expected, "after each barrier as well");
 }
 
-/// The warps of a block of 256 threads in the order in which they pass three warp synchronisations, at each of which
-/// all lanes but one wait for that one.
+/// Returns the warps of a block of 256 threads in the order in which they pass three warp synchronisations. At each of
+/// these, all lanes but one wait for that one.
 fn order_of_warps(schedule: Schedule) -> Vec<usize> {
     let log = Log::default();
     scheduled(schedule)
@@ -186,8 +186,8 @@ fn one_warp_and_one_lane_are_behind() {
 fn every_access_lets_another_thread_run() {
     for (threads, accesses) in [(2, 50), (32, 20), (100, 20), (1024, 5)] {
         let order = order_of_accesses(Schedule::EveryAccess(4), LaunchConfig::new(1, threads), accesses);
-        // A thread goes on by itself only when the others have exited, or the other has just begun and gives way before
-        // its first access.
+        // The same thread runs twice in a row only if the others have exited, or if the other has just begun and yields
+        // before its first access.
         assert!(changes(&order) > order.len() - order.len() / 8, "{threads} threads: {}", changes(&order));
         let warps: Vec<_> = order[..order.len() / 2].iter().map(|thread| thread / 32).collect();
         assert!(threads <= 32 || changes(&warps) > warps.len() / 3, "{threads} threads, of any warp");
@@ -248,7 +248,8 @@ fn blocks_take_turns() {
 
 #[test]
 fn blocks_that_take_turns_see_each_other_at_every_stage() {
-    // As in a scan with look-back: a block counts to 3 between its other accesses, and looks at the block before.
+    // As in a scan with look-back: a block counts to 3 between its other accesses, and reads the previous block's
+    // count.
     let (blocks, mut seen) = (60, [0; 4]);
     let stages = Array::<u32>::filled(blocks, 0);
     let looks = Array::<u32>::filled(blocks, 0);
@@ -315,7 +316,7 @@ fn a_schedule_that_preempts_needs_no_checks_and_keeps_results() {
 
 #[test]
 fn threads_that_poll_give_way_to_others() {
-    // All threads but one poll, each with accesses in between; the last block is waited for by all others.
+    // All threads but one poll, each with accesses in between; all others wait for the last block.
     for simulator in hostile() {
         let flag = Array::<u32>::filled(1, 0);
         let noise = Array::<u32>::filled(1, 0);

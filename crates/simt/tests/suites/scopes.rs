@@ -1,4 +1,5 @@
-//! Atomics and fences of block and device scope: whom they order, and with whom an atomic is one step.
+//! Tests atomics and fences of block and device scope: which threads they order, and for which threads an atomic is one
+//! step.
 
 use crate::common;
 
@@ -9,7 +10,7 @@ use simt::{LaunchConfig, Remedy, thread};
 
 const SCOPES: [Scope; 3] = [Scope::Block, Scope::Device, Scope::System];
 
-/// One block of two warps, of which the first lanes are of interest, or two blocks of one thread.
+/// One block of two warps, of which the first lanes take part, or two blocks of one thread.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Threads {
     OfOneBlock,
@@ -24,7 +25,7 @@ impl Threads {
         }
     }
 
-    /// The number of the calling thread, if it is of interest.
+    /// Returns the number of the calling thread, if it takes part.
     fn number(self) -> Option<u32> {
         match self {
             Self::OfOneBlock => first_index().is_multiple_of(32).then_some(first_index() / 32),
@@ -33,14 +34,15 @@ impl Threads {
     }
 }
 
-/// How the first thread publishes and the second waits: by fences around relaxed accesses, or by release and acquire.
+/// The operations by which the first thread publishes and the second waits: fences around relaxed accesses, or release
+/// and acquire.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Manner {
     Fences,
     ReleaseAcquire,
 }
 
-/// The first thread writes `data[0]` and sets the flag `data[1]`, the second waits for the flag and reads.
+/// The first thread writes `data[0]` and sets the flag `data[1]`; the second waits for the flag and reads.
 fn hand_over(threads: Threads, data: &Array<u32>, manner: Manner, [publishes, waits, accesses]: [Scope; 3]) {
     let orders = manner == Manner::ReleaseAcquire;
     let of = |scope| if orders { scope } else { accesses };
@@ -54,7 +56,7 @@ fn hand_over(threads: Threads, data: &Array<u32>, manner: Manner, [publishes, wa
             unsafe { store_scoped(data.at(1), 1, orders, of(publishes)) };
         }
         Some(1) => {
-            // SAFETY: as above.
+            // SAFETY: the array has two elements and outlives the launch.
             while unsafe { load_scoped(data.at(1).cast_const(), orders, of(waits)) } == 0 {}
             if !orders {
                 fence_scoped(waits);
@@ -77,7 +79,7 @@ fn within_a_block_every_scope_orders() {
             let threads = Threads::OfOneBlock;
             accept_in_all_orders(threads.config(), || {
                 if threads.number() == Some(0) {
-                    // Anew for each order.
+                    // Resets the flag for each order.
                     data.store(1, 0);
                 }
                 thread::sync_threads();
@@ -133,7 +135,7 @@ fn atomics_of_block_scope_are_one_step_within_their_block_alone() {
         assert!(found.to_string().contains("make both atomic for the device"), "{found}");
         let count = Array::new(&[0_u32]);
         accept_in_all_orders(LaunchConfig::new(1, 64), || {
-            // SAFETY: as above.
+            // SAFETY: the array has an element and outlives the launch.
             unsafe { update_scoped(count.at(0), if first_index() < 32 { first } else { second }, |old: u32| old + 1) };
         });
         assert_eq!(count.to_vec(), [64 * 8]);

@@ -1,4 +1,4 @@
-//! Shared memory.
+//! Tests of shared memory.
 
 use crate::common;
 
@@ -151,7 +151,7 @@ fn all_of_the_limit_can_be_used_and_no_more() {
         let fault = launch(dynamic, LIMIT - dynamic + 1).unwrap_err();
         assert_eq!(fault.kind, FaultKind::SharedMemory { needed: LIMIT + 1, limit: LIMIT });
     }
-    // Static arrays have a limit of their own.
+    // Static arrays have a separate limit.
     for dynamic in [0, 8, 1024] {
         launch(dynamic, 48 * 1024).unwrap();
         let fault = launch(dynamic, 48 * 1024 + 1).unwrap_err();

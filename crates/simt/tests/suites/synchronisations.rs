@@ -1,4 +1,4 @@
-//! Which synchronisations launches come to, and what happens where one is left out.
+//! Tests which synchronisations launches reach, and the effect of omitting one.
 #![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
 use crate::common;
@@ -14,8 +14,8 @@ const THREADS: u32 = 96;
 
 const FIRST_LINE: u32 = line!() + 6;
 
-/// Every kind of synchronisation once, the first at `FIRST_LINE`, the others each a line further. Gives what
-/// those give that give a value.
+/// Executes every kind of synchronisation once, the first at `FIRST_LINE`, each of the others a line further. Returns
+/// their results.
 #[rustfmt::skip]
 fn one_of_each() -> (u32, Option<u64>, u32) {
     thread::sync_threads();
@@ -98,7 +98,7 @@ fn one_that_gives_a_value_gives_it_though_it_is_left_out() {
     }
 }
 
-/// The order in which the threads of a block come to two points with `between` in between, in the natural order.
+/// Returns the order in which the threads of a block reach two points with `between` in between, in the natural order.
 fn trace(synchronisations: Synchronisations, between: fn()) -> Vec<usize> {
     let trace = Trace::default();
     simulator(1, 0)
@@ -198,7 +198,7 @@ fn where_one_of_two_barriers_is_left_out_the_other_is_not_reached() {
     }
 }
 
-/// Each thread writes, comes to `between`, and reads what its neighbour has written.
+/// Each thread writes, calls `between`, and reads the value that its neighbour has written.
 fn checked(synchronisations: Synchronisations, between: fn()) -> Result<(), FaultKind> {
     let simulator = simulator(1, 0).with_checks(Checks::default()).with_synchronisations(synchronisations);
     let config = LaunchConfig::new(2, 32).shared_bytes(128);
@@ -226,7 +226,7 @@ fn what_is_left_out_orders_nothing() {
         let met = all.met();
         assert_eq!((met.len(), met[0].1), (1, kind));
         let found = checked(Synchronisations::without(met[0].0.clone()), between);
-        // Those that still meet give the value that was written, and it is a race nevertheless.
+        // Synchronisations that still meet return the value that was written, but it is a race nevertheless.
         assert!(matches!(found, Err(FaultKind::Race(_))), "{kind:?}: {found:?}");
     }
 }

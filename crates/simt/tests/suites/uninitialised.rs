@@ -1,4 +1,4 @@
-//! Reads of memory that nobody has written.
+//! Tests of reads of unwritten memory.
 
 use crate::common;
 
@@ -18,14 +18,14 @@ fn tile() -> u32 {
 #[track_caller]
 fn load<T: bytemuck::Pod>(memory: &Allocation, byte: usize) {
     assert!(byte + size_of::<T>() <= memory.len());
-    // SAFETY: just tested; the allocation lives as long as the launch.
+    // SAFETY: the line above tests that it is in bounds; the allocation lives as long as the launch.
     black_box(unsafe { memory::load(memory.as_ptr().add(byte).cast::<T>()) });
 }
 
 #[track_caller]
 fn store<T: bytemuck::Pod>(memory: &Allocation, byte: usize, value: T) {
     assert!(byte + size_of::<T>() <= memory.len());
-    // SAFETY: just tested; the allocation lives as long as the launch.
+    // SAFETY: the line above tests that it is in bounds; the allocation lives as long as the launch.
     unsafe { memory::store(memory.as_ptr().add(byte).cast::<T>(), value) };
 }
 
@@ -33,7 +33,7 @@ fn launch(simulator: &Simulator, kernel: impl Fn() + Sync) -> Result<(), Fault> 
     simulator.launch(&KERNEL, LaunchConfig::new(2, 64), kernel).map(drop)
 }
 
-/// Where a read of what nobody has written was found.
+/// Returns the memory, the address and the line of a read of unwritten memory.
 #[track_caller]
 fn unwritten(result: Result<(), Fault>) -> (Space, usize, u32) {
     match result {
@@ -79,7 +79,7 @@ fn fresh_memory_is_unwritten_until_the_host_or_a_kernel_writes_it() {
         read(byte).unwrap();
     }
     assert_eq!(unwritten(read(4096)).1, start + 4096);
-    // One byte of four is not enough.
+    // One byte of four is unwritten.
     memory.note_written(4096, 3);
     assert_eq!(unwritten(read(4096)).1, start + 4096);
     launch(&simulator, || {
@@ -122,13 +122,13 @@ fn atomics_read_and_write_as_others_do() {
         assert!(word < 16);
         memory.as_ptr().cast::<u32>().wrapping_add(word) as usize
     };
-    // SAFETY: in all four, `at` gives a word of the allocation, which lives as long as the launches.
+    // SAFETY: `at` returns a word of the allocation, which lives as long as the launches.
     let update_word = |word| unsafe { memory::update(at(word) as *mut u32, |old| old) };
-    // SAFETY: as above.
+    // SAFETY: `at` returns a word of the allocation, which lives as long as the launches.
     let load_relaxed = |word| unsafe { memory::load_relaxed(at(word) as *const u32) };
-    // SAFETY: as above.
+    // SAFETY: `at` returns a word of the allocation, which lives as long as the launches.
     let load_acquire = |word| unsafe { memory::load_acquire(at(word) as *const u32) };
-    // SAFETY: as above.
+    // SAFETY: `at` returns a word of the allocation, which lives as long as the launches.
     let store_relaxed = |word| unsafe { memory::store_relaxed(at(word) as *mut u32, 1) };
     let update = |word| launch(&simulator, || _ = update_word(word));
     let relaxed = |word| launch(&simulator, || _ = load_relaxed(word));
@@ -202,7 +202,7 @@ fn shared_memory_is_unwritten_in_every_block() {
     };
     write_then_read(64, 63).unwrap();
     write_then_read(33, 32).unwrap();
-    // What the first block has written the second has not.
+    // The second block has not written the words that the first block has written.
     assert_eq!(unwritten(write_then_read(33, 33)).0, Space::Shared);
     assert_eq!(unwritten(write_then_read(64, 64)).1, 256);
 }
@@ -245,7 +245,7 @@ fn an_exchange_whose_result_nobody_uses_initialises() {
         let at = tile();
         thread::end_unused(thread::begin_unused(shared::update(at, |_: u32| 1)));
     });
-    // Told too late.
+    // The call comes too late.
     assert_eq!(unwritten(shared.map(drop)).0, Space::Shared);
 }
 

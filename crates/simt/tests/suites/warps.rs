@@ -1,4 +1,4 @@
-//! Warp operations.
+//! Tests of warp operations.
 
 use crate::common;
 
@@ -111,7 +111,7 @@ fn exited_lanes_are_not_waited_for() {
                 if lane >= 20 {
                     return;
                 }
-                // Whether lanes from 20 on have exited by now depends on the order; that they will does not.
+                // The order decides if lanes from 20 on have exited by now, but they will exit in any order.
                 assert_eq!(warp::ballot(FULL, true), (1 << 20) - 1);
                 assert_eq!(warp::exchange(FULL, 7, 25), None);
                 warp::sync(FULL);

@@ -1,4 +1,4 @@
-//! The stand-in's functions for streams and what is done in them, events, and page-locked memory.
+//! The stand-in driver's functions for streams and their operations, events, and page-locked memory.
 
 use super::streams::{Source, Work, run};
 use super::{
@@ -10,7 +10,7 @@ const PAGE: usize = 4096;
 /// Bytes that can be page-locked.
 const LOCKABLE: usize = 1 << 28;
 
-/// The page-locked memory that the host's `address` lies in.
+/// Returns the page-locked memory that contains the host's `address`.
 fn page_locked_at(state: &State, address: usize) -> Option<&(&'static mut [u8], u32)> {
     state
         .page_locked
@@ -46,7 +46,7 @@ functions! {
         let mut state = state()?;
         let (bytes, _) = state.page_locked.remove(&(start as usize)).ok_or(INVALID_VALUE)?;
         assert!(!state.streams.are_to_use(start as usize, bytes.len()), "page-locked memory is freed while in use");
-        // It stays allocated, so that a late access is found out by what is left there.
+        // The bytes stay allocated, so that this pattern reveals a late access.
         bytes.fill(0xDD);
         Ok(())
     }
@@ -134,7 +134,7 @@ functions! {
     cuStreamWaitEvent(stream: usize, event: usize, flags: u32) {
         assert_eq!(flags, 0);
         let mut state = state()?;
-        // The event may be another context's.
+        // The event may belong to another context.
         state.streams.recorded_in(event)?;
         assert_eq!(state.streams.context(stream), Some(CURRENT.get()));
         state.streams.push(stream, Work::Wait(event))
@@ -148,7 +148,7 @@ functions! {
     cuEventSynchronize(event: usize) {
         let mut state = state()?;
         let stream = state.streams.recorded_in(event)?;
-        // The stream may be gone, and its work done.
+        // The stream may be destroyed, and its work complete.
         if state.streams.all().contains(&stream) { run(&mut state, stream, None) } else { Ok(()) }
     }
     cuEventElapsedTime(milliseconds: *mut f32, start: usize, end: usize) {

@@ -1,15 +1,19 @@
-//! A driver that stands in for NVIDIA's where there is no GPU: a library with the functions that `launch` calls, over the
-//! host's memory. Compiled by the suites `gpu_*` to `libcuda.so.1`.
+//! A driver that replaces NVIDIA's on machines without a GPU: a library with the functions that `launch` calls, on the
+//! host's memory. The suites `gpu_*` compile it to `libcuda.so.1`.
 //!
-//! It checks what the real one requires (a current context, live memory, allowed shared memory), compiles no PTX, and runs
-//! two kernels that it knows by name. What a stream is asked is done when somebody waits (`streams.rs`). A kernel `fail`
-//! loses the context as an illegal address does.
+//! It checks the real driver's requirements (a current context, live memory, allowed shared memory), compiles no PTX,
+//! and runs two kernels that it knows by name. The operations of a stream are executed when a caller waits
+//! (`streams.rs`). A kernel `fail` loses the context, as an illegal address does.
 //!
-//! The environment says which GPU it pretends to be: `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`,
-//! `STAND_IN_MULTIPROCESSORS`, `STAND_IN_OPEN`; how many of them, `STAND_IN_GPUS`, and with `STAND_IN_PEERS=0` that they cannot access each other's memory; how many
-//! streams it makes, `STAND_IN_STREAMS`; and what waiting answers, `STAND_IN_WAIT` for a stream other than a device's
-//! own and `STAND_IN_WAIT_FOR_ALL` for the context. With `STAND_IN_LOG` it says on standard error what it does in streams,
-//! and at the end what was left over; with `STAND_IN_COMPILES`, how many kernels it compiles together, with which options.
+//! Environment variables select the simulated GPU:
+//!
+//! - `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`, `STAND_IN_MULTIPROCESSORS`, `STAND_IN_OPEN`: its properties;
+//! - `STAND_IN_GPUS`: the number of GPUs; with `STAND_IN_PEERS=0` they cannot access each other's memory;
+//! - `STAND_IN_STREAMS`: the number of streams that can be created;
+//! - `STAND_IN_WAIT`: the result of waiting for a stream other than a device's own;
+//! - `STAND_IN_WAIT_FOR_ALL`: the result of waiting for the context;
+//! - `STAND_IN_LOG`: print the operations of streams on standard error, and at the end the objects that were not freed;
+//! - `STAND_IN_COMPILES`: print how many kernels are compiled together, with which options.
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
 use std::cell::Cell;
@@ -25,13 +29,13 @@ use streams::{Streams, Work, run};
 mod streams;
 
 const MEMORY: usize = 1 << 30;
-/// The context of GPU 0; the others' follow. Its default stream has the same number.
+/// The context of GPU 0; the other GPUs' contexts follow. Its default stream has the same number.
 const CONTEXT: usize = 0x40_0000;
-/// The most GPUs.
+/// The maximum number of GPUs.
 const MOST_GPUS: usize = 8;
-/// Streams from this number on are of the kind that synchronous calls wait for: those of the devices.
+/// Streams from this number on are those of the devices, for which synchronous calls wait.
 const FIRST_BLOCKING: usize = 0x57_0000;
-/// Kernels have page-locked memory at another address than the host.
+/// Offset of the address at which kernels access page-locked memory from the host's address.
 const MAPPED: u64 = 1 << 50;
 
 const INVALID_VALUE: i32 = 1;
@@ -46,19 +50,19 @@ const ILLEGAL_ADDRESS: i32 = 700;
 
 #[derive(Default)]
 struct State {
-    /// How often each GPU's context is.
+    /// How many times each GPU's context is retained.
     retained: [u32; MOST_GPUS],
-    /// Which context may access which other's memory.
+    /// Pairs of contexts, the first of which may access the second one's memory.
     peers: Vec<(usize, usize)>,
-    /// What the context answers from now on.
+    /// The result that the lost context returns from now on.
     lost: i32,
-    /// With the context that it is of.
+    /// Allocations, each with its context.
     memory: HashMap<u64, (Box<[u8]>, usize)>,
-    /// Page-locked memory: its flags.
+    /// Page-locked memory with its flags.
     page_locked: HashMap<usize, (&'static mut [u8], u32)>,
     modules: HashMap<usize, String>,
     functions: HashMap<usize, Function>,
-    /// Code of no context, and kernels of it.
+    /// Code that belongs to no context, and its kernels.
     libraries: HashMap<usize, String>,
     kernels: HashMap<usize, String>,
     streams: Streams,
@@ -81,7 +85,7 @@ fn number(variable: &str, default: i32) -> i32 {
     std::env::var(variable).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// The state, if the calling thread has the context and it is not lost.
+/// Returns the state, if the calling thread has the context and it is not lost.
 fn state() -> Result<MutexGuard<'static, State>, i32> {
     let state = STATE.lock().unwrap();
     match state.lost {
@@ -102,12 +106,12 @@ impl State {
         self.next
     }
 
-    /// Bytes that the context has allocated.
+    /// Returns the number of bytes that the context has allocated.
     fn used(&self, context: usize) -> usize {
         self.memory.values().filter(|(_, owner)| *owner == context).map(|(bytes, _)| bytes.len()).sum()
     }
 
-    /// The context whose memory is at `address`.
+    /// Returns the context that owns the memory at `address`.
     fn owner(&self, address: u64) -> Option<usize> {
         let holds = |(start, (bytes, _)): &(&u64, &(Box<[u8]>, usize))| {
             (**start..**start + bytes.len() as u64).contains(&address)
@@ -126,7 +130,7 @@ fn log(line: &str) {
     }
 }
 
-/// The bytes of an allocation from `address` on, or of page-locked memory that is mapped there.
+/// Returns the bytes of an allocation from `address` on, or of page-locked memory that is mapped there.
 fn bytes_at(state: &mut State, address: u64, len: usize) -> Result<&mut [u8], i32> {
     if address >= MAPPED {
         let host = (address - MAPPED) as usize;
@@ -215,7 +219,7 @@ functions! {
             let (memory, page_locked) = (state.memory.len(), state.page_locked.len());
             assert!(state.lost != 0 || state.graphs.count() == 0, "a graph is left over");
             log(&format!("left: memory {memory}, page-locked {page_locked}, streams {streams}, events {events}"));
-            // What is of no context stays.
+            // Objects that belong to no context stay.
             let State { libraries, kernels, next, .. } = mem::take(&mut *state);
             *state = State { libraries, kernels, next, ..State::default() };
         }
@@ -339,7 +343,7 @@ functions! {
 }
 
 /// # Safety
-/// `parameters` must point to the addresses of what the kernel takes.
+/// `parameters` must point to the addresses of the kernel's parameters.
 unsafe fn launch(
     function: usize,
     [blocks, threads]: [u32; 2],
@@ -359,7 +363,7 @@ unsafe fn launch(
         _ => return Err(701),
     };
     let kernel = function.name.clone();
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees that these are the addresses of the kernel's parameters.
     let slots = (0..slots).map(|place| unsafe { *(*parameters.add(place)).cast::<u64>() }).collect();
     let work = Work::Launch { kernel, slots };
     match state.graphs.captures.get_mut(&stream) {
@@ -371,7 +375,7 @@ unsafe fn launch(
     }
 }
 
-/// Waits for the context's default stream and the device's own, as synchronous calls do, and finds out what happened there.
+/// Waits for the context's default stream and the device's own, as synchronous calls do, and returns their result.
 fn wait(state: &mut State) -> Result<(), i32> {
     let context = CURRENT.get();
     run(state, context, None)?;

@@ -1,4 +1,4 @@
-//! The stand-in's graphs: what a stream is asked while it captures is noted, and asked of another later.
+//! The stand-in driver's graphs: operations of a capturing stream are recorded, and enqueued in another stream later.
 
 use std::collections::HashMap;
 
@@ -7,16 +7,16 @@ use super::{FIRST_BLOCKING, INVALID_HANDLE, INVALID_VALUE, answer, log, state};
 
 #[derive(Default)]
 pub struct Graphs {
-    /// What each stream that captures was asked.
+    /// The recorded operations of each capturing stream.
     pub captures: HashMap<usize, Vec<Work>>,
-    /// Graphs, and what was made of them to be launched.
+    /// Graphs, and the executable graphs made from them.
     graphs: HashMap<usize, Vec<Work>>,
     executables: HashMap<usize, Vec<Work>>,
     next: usize,
 }
 
 impl Graphs {
-    /// Graphs that exist, of both kinds.
+    /// Returns the number of graphs of both kinds that exist.
     pub fn count(&self) -> usize {
         self.graphs.len() + self.executables.len()
     }

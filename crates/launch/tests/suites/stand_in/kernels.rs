@@ -1,4 +1,4 @@
-//! The kernels that the driver knows by name, and how the suites launch them.
+//! The kernels that the driver knows by name, and functions to launch them.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 use launch::{Device, DeviceChoice, Error, LaunchConfig, PtxImage, PtxModule};
@@ -11,7 +11,7 @@ pub fn saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
     }
 }
 
-/// Fails, a while after it was launched.
+/// Fails some time after its launch.
 #[kernel]
 pub fn fail() {}
 
@@ -21,21 +21,21 @@ pub fn greedy() {}
 
 const ENTRIES: &str = ".version 7.0\n.target sm_70\n.entry saxpy(\n.entry fail(\n.entry greedy(\n";
 
-/// Their PTX, as far as the driver looks at it.
+/// The part of their PTX that the driver reads.
 pub const PTX: PtxImage = PtxImage::new(70, ENTRIES);
 
-/// The PTX of the suite's kernels, of which these are some.
+/// The PTX of the suite's kernels, which include these.
 pub const MODULES: &[PtxModule] = &[PtxModule { path: env!("CARGO_CRATE_NAME"), images: &[PTX] }];
 
-/// Has the driver say what it does.
+/// Makes the driver print its operations.
 pub const LOG: &[(&str, &str)] = &[("STAND_IN_LOG", "1")];
 
-/// One warp.
+/// Returns a launch of one warp.
 pub fn config() -> LaunchConfig {
     LaunchConfig::new(1, 32)
 }
 
-/// The GPU.
+/// Opens the GPU.
 pub fn open() -> Result<Device, Error> {
     Device::open(DeviceChoice::Gpu(None), MODULES)
 }

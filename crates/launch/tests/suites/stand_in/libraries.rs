@@ -1,10 +1,11 @@
-//! The stand-in's functions for code of no context, and where functions are found that not every driver has.
+//! The stand-in driver's functions for code that belongs to no context, and the lookup of functions that only some
+//! drivers have.
 
 use std::ffi::{CStr, c_char, c_void};
 
 use super::{INVALID_HANDLE, INVALID_PTX, NOT_FOUND, STATE, UNSUPPORTED_PTX_VERSION, answer, number, state};
 
-/// What the driver says of PTX: it does no more with it.
+/// Prints the compilation of PTX; nothing else is done with it.
 pub fn compile(ptx: &str, options: &[i32]) -> Result<(), i32> {
     if std::env::var_os("STAND_IN_COMPILES").is_some() {
         eprintln!("driver: compiles {}, {options:?}", ptx.matches(".entry").count());

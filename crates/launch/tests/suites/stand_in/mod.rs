@@ -9,9 +9,9 @@ use launch::Error;
 
 pub mod kernels;
 
-/// Runs `check` in another process with the stand-in driver, by running the test `name`, the caller, there again.
+/// Runs `check` in another process with the stand-in driver. There it runs the calling test `name` again.
 ///
-/// To the caller, though not to the caller there, it gives what the driver said: the lines of its log.
+/// Returns the lines of the driver's log; in the other process, returns `None`.
 pub fn with_driver(
     name: &str,
     environment: &[(&str, &str)],
@@ -33,7 +33,7 @@ pub fn with_driver_in<P: AsRef<Path>>(
     Some(errors.lines().filter_map(|line| line.strip_prefix("driver: ")).map(str::to_owned).collect())
 }
 
-/// How [`with_driver`]'s process ended.
+/// Returns the exit status and output of [`with_driver`]'s process; in that process, returns `None`.
 pub fn outcome_with_driver(
     name: &str,
     environment: &[(&str, &str)],
@@ -63,7 +63,7 @@ fn outcome<P: AsRef<Path>>(
     Some(output)
 }
 
-/// The folder with the stand-in driver, compiled on first use.
+/// Returns the folder with the stand-in driver, which is compiled on first use.
 fn driver_folder() -> &'static PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -73,7 +73,7 @@ fn driver_folder() -> &'static PathBuf {
     })
 }
 
-/// A folder for a library.
+/// Returns a folder for a library.
 pub fn new_folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(env!("CARGO_CRATE_NAME")).join(name);
     fs::create_dir_all(&folder).expect("a folder for the library");

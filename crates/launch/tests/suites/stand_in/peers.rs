@@ -1,4 +1,4 @@
-//! The stand-in's functions for several GPUs.
+//! The stand-in driver's functions for several GPUs.
 
 use super::streams::Work;
 use super::{CONTEXT, CURRENT, INVALID_CONTEXT, INVALID_VALUE, answer, bytes_at, log, number, state};

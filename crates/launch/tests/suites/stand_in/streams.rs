@@ -1,12 +1,12 @@
-//! The stand-in's streams: what is asked of one is done when somebody waits for it, and no sooner. So a caller that does
-//! not wait is found out. In a default stream, whose number is its context's, the last of a copy of pageable memory is still
-//! under way when the copy returns.
+//! The stand-in driver's streams. Operations of a stream are executed when a caller waits for it, and no sooner, so
+//! that a missing wait is detected. In a default stream, whose number is its context's, the end of a copy of pageable
+//! memory is still running when the copy returns.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::{CONTEXT, CURRENT, FIRST_BLOCKING, INVALID_HANDLE, INVALID_VALUE, NOT_READY, State, bytes_at, log};
 
-/// What a kernel takes of the device's time, and what a copy takes, in milliseconds.
+/// The times of a kernel and of a copy on the device, in milliseconds.
 const KERNEL_TIME: f32 = 1.5;
 const COPY_TIME: f32 = 1.0;
 
@@ -15,17 +15,17 @@ pub struct Streams {
     queues: HashMap<usize, VecDeque<Work>>,
     /// The context of each stream and event.
     contexts: HashMap<usize, usize>,
-    /// When each event happened, and the stream where it was recorded last.
+    /// The time of each event, and the stream where it was recorded last.
     events: HashMap<usize, (usize, Option<f32>)>,
-    /// Events that the caller has destroyed: streams still wait for them.
+    /// Events that the caller has destroyed, for which streams still wait.
     destroyed: HashSet<usize>,
     clock: f32,
     next: usize,
     next_blocking: usize,
 }
 
-/// Something that a stream is asked to do. A fill and a copy within the device's own stream only come from a graph: else they
-/// are done at once.
+/// An operation of a stream. A fill, and a copy within the device's own stream, come only from a graph; otherwise they
+/// are executed at once.
 #[derive(Clone)]
 pub enum Work {
     Launch { kernel: String, slots: Vec<u64> },
@@ -37,7 +37,7 @@ pub enum Work {
     Wait(usize),
 }
 
-/// What an upload reads: page-locked memory when the stream gets there, other memory when it is asked.
+/// The source of an upload: page-locked memory is read when the stream executes it, other memory when it is enqueued.
 #[derive(Clone)]
 pub enum Source {
     Pinned { start: usize, bytes: usize },
@@ -45,7 +45,8 @@ pub enum Source {
 }
 
 impl Streams {
-    /// A new stream's number: 1, 2, … for those that nothing else waits for, and from `FIRST_BLOCKING` on for the others.
+    /// Returns a new stream's number: 1, 2, … for streams that no other operation waits for, and from `FIRST_BLOCKING`
+    /// on for the others.
     pub fn create(&mut self, is_blocking: bool) -> usize {
         let number = if is_blocking { &mut self.next_blocking } else { &mut self.next };
         *number += 1;
@@ -66,7 +67,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Lets the default stream bring `data` to the device, later.
+    /// Enqueues a copy of `data` to the device in the default stream.
     pub fn push_staged(&mut self, to: u64, data: &[u8]) {
         self.queues
             .entry(CURRENT.get())
@@ -86,7 +87,7 @@ impl Streams {
         if exists { Ok(()) } else { Err(INVALID_HANDLE) }
     }
 
-    /// The context of a stream or an event.
+    /// Returns the context of a stream or an event.
     pub fn context(&self, of: usize) -> Option<usize> {
         self.contexts.get(&of).copied()
     }
@@ -115,13 +116,13 @@ impl Streams {
         self.queues.keys().copied().collect()
     }
 
-    /// Streams and events that exist.
+    /// Returns the numbers of streams and events that exist.
     pub fn counts(&self) -> (usize, usize) {
         let is_default = |&&stream: &&usize| (CONTEXT..FIRST_BLOCKING).contains(&stream);
         (self.queues.keys().filter(|stream| !is_default(stream)).count(), self.events.len() - self.destroyed.len())
     }
 
-    /// Whether something is still to access the host's memory from `start` on.
+    /// Returns true if an operation will still access the host's memory from `start` on.
     pub fn are_to_use(&self, start: usize, len: usize) -> bool {
         let range = start..start + len;
         self.queues.values().flatten().any(|work| match work {
@@ -131,7 +132,7 @@ impl Streams {
         })
     }
 
-    /// Whether device memory from `start` on is still to be copied.
+    /// Returns true if device memory from `start` on will still be copied.
     pub fn are_to_copy(&self, start: u64, len: u64) -> bool {
         let range = start..start + len;
         self.queues.values().flatten().any(|work| match work {
@@ -141,9 +142,9 @@ impl Streams {
     }
 }
 
-/// Does everything asked of `stream`, or, for an event, everything up to it.
+/// Executes all operations of `stream`, or, for an event, those up to it.
 pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(), i32> {
-    // Work there waits for what the default stream was asked before; without work nobody waits.
+    // These operations wait for earlier ones of the default stream; without operations nothing waits.
     if stream > FIRST_BLOCKING && state.streams.queues.get(&stream).is_some_and(|queue| !queue.is_empty()) {
         let default = state.streams.context(stream).ok_or(INVALID_HANDLE)?;
         run(state, default, None)?;
@@ -166,7 +167,7 @@ pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(),
             Work::Upload { to, from } => {
                 state.streams.clock += COPY_TIME;
                 let data = match from {
-                    // SAFETY: `launch` promises that the memory stays until the copy is done.
+                    // SAFETY: `launch` guarantees that the memory lives until the copy is complete.
                     Source::Pinned { start, bytes } => unsafe {
                         std::slice::from_raw_parts(start as *const u8, bytes).to_vec()
                     },
@@ -181,7 +182,7 @@ pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(),
                 log(&format!("{stream}: download {bytes}"));
                 state.streams.clock += COPY_TIME;
                 let source = bytes_at(state, from, bytes)?;
-                // SAFETY: as above.
+                // SAFETY: `launch` guarantees that the memory lives until the copy is complete.
                 unsafe { std::ptr::copy_nonoverlapping(source.as_ptr(), to as *mut u8, bytes) };
             }
             Work::Fill { address, value, bytes } => {
@@ -213,7 +214,7 @@ pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(),
     }
 }
 
-/// Runs one of the kernels that are known by name.
+/// Executes one of the kernels that are known by name.
 fn kernel_of(state: &mut State, kernel: &str, slots: &[u64]) -> Result<(), i32> {
     match kernel {
         // saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>)

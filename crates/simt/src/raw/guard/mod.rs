@@ -7,7 +7,6 @@
 //!
 //! Such a fault takes microseconds. Arrays are therefore closed only for the first accesses after each source site that
 //! the launch reaches for the first time. Unreported accesses from there are found then.
-//! launch comes to for the first time, and open otherwise: whoever accesses them from there is met then.
 
 mod closed;
 pub(crate) mod told;
@@ -43,7 +42,7 @@ struct Unseen {
     array: usize,
 }
 
-/// An access that a thread reports: the thread, as above, the address and number of bytes, and true if they are
+/// An access that a thread reports: the thread as in [`Unseen`], the address and number of bytes, and true if they are
 /// written.
 type Known = ((u64, u32), (usize, usize), bool);
 

@@ -1,8 +1,8 @@
-//! A generic kernel of the file's name.
+//! A generic kernel with the file's name.
 
 use cuda_std::{Element, GlobalMut, kernel, thread};
 
-/// `y[i]` becomes three times what it is.
+/// Multiplies every `y[i]` by three.
 #[kernel(instances(T = [u32, u64]))]
 pub fn thrice<T: Element + core::ops::Add<Output = T>>(y: GlobalMut<T>) {
     let i = thread::index_1d();

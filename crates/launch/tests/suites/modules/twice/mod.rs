@@ -1,8 +1,8 @@
-//! A kernel of the file's name.
+//! A kernel with the file's name.
 
 use cuda_std::{GlobalMut, kernel, thread};
 
-/// `y[i]` becomes twice what it is.
+/// Multiplies every `y[i]` by two.
 #[kernel]
 pub fn twice(y: GlobalMut<u32>) {
     let i = thread::index_1d();
