@@ -35,7 +35,7 @@ pub fn usage_or_failure(error: impl Into<WorkbenchError>) -> anyhow::Error {
 
     match error.into() {
         error @ (WorkbenchError::Options(_)
-        | WorkbenchError::Life(LifeError::Asked(_))
+        | WorkbenchError::Life(LifeError::MixedRanks)
         | WorkbenchError::Algorithm(Bins(_) | NotBuilt { .. } | UnknownRung(_))) => UsageError::of(error).into(),
         error => error.into(),
     }

@@ -96,8 +96,7 @@ impl Setting {
         }
         let is_offered = self.kernel_topology() == Topology::TORUS || check_rule(LifeRung::Streaming, rule).is_ok();
         let why = || {
-            let name = name(*topology);
-            format!("on {name} the kernels run rules of two states that count their eight neighbours, not {rule}")
+            format!("on {topology} the kernels run rules of two states that count their eight neighbours, not {rule}")
         };
         (!is_offered).then(why)
     }
@@ -106,7 +105,7 @@ impl Setting {
     pub fn why_no_bands(&self) -> Option<String> {
         let topology = self.kernel_topology();
         let kernels = "the kernels of several devices run a torus without a shift or the unbounded plane";
-        (topology != Topology::TORUS).then(|| format!("{kernels}, not {}", name(topology)))
+        (topology != Topology::TORUS).then(|| format!("{kernels}, not {topology}"))
     }
 }
 
@@ -119,18 +118,6 @@ fn odd_shifted(side: &str, cells: usize) -> String {
     format!(
         "a shifted Klein bottle needs an even {side}, but {cells} was given: use {even}, or leave out the shift `+1`"
     )
-}
-
-/// What a topology is called.
-fn name(topology: Topology) -> &'static str {
-    match topology {
-        Topology::Plane => "a bounded plane (:P)",
-        Topology::Torus { .. } => "a shifted torus (:T)",
-        Topology::Tube(_) => "a tube (:T)",
-        Topology::Klein { .. } => "a Klein bottle (:K)",
-        Topology::CrossSurface => "a cross-surface (:C)",
-        Topology::Sphere => "a sphere (:S)",
-    }
 }
 
 #[cfg(test)]

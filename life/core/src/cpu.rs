@@ -99,8 +99,7 @@ impl CpuSimulation {
         let rows = first..first.saturating_add(board.height());
         self.check_rows(&rows)?;
         if board.width() != self.width {
-            let text = format!("rows of {} cells on a board that is {} wide", board.width(), self.width);
-            return Err(LifeError::Asked(text));
+            return Err(LifeError::OtherWidth { given: board.width(), width: self.width });
         }
         self.automaton.put_words(rows, board.words(), board.ages());
         Ok(())
@@ -110,7 +109,7 @@ impl CpuSimulation {
         if rows.start < rows.end && rows.end <= self.height {
             return Ok(());
         }
-        Err(LifeError::Asked(format!("rows {rows:?} of a board that is {} high", self.height)))
+        Err(LifeError::NoSuchRows { rows: rows.clone(), height: self.height })
     }
 
     /// Puts the first of `words` in place of `rows`, plane by plane, and gives how many these are.

@@ -1,5 +1,7 @@
 //! Why a board of Life was not made or advanced.
 
+use std::ops::Range;
+
 use gridstride::error::AlgorithmError;
 use multi::ranks::RanksError;
 use thiserror::Error;
@@ -14,9 +16,41 @@ pub enum LifeError {
     /// The rung cannot run, or the device failed.
     #[error(transparent)]
     Algorithm(#[from] AlgorithmError),
-    /// What was asked for is impossible; the text says what is possible.
-    #[error("{0}")]
-    Asked(String),
+    /// The board does not have these rows.
+    #[error("rows {rows:?} of a board that is {height} high")]
+    NoSuchRows {
+        /// The rows that were named.
+        rows: Range<usize>,
+        /// Rows of the board.
+        height: usize,
+    },
+    /// Rows are put on a board of another width.
+    #[error("rows of {given} cells on a board that is {width} wide")]
+    OtherWidth {
+        /// Columns of the rows.
+        given: usize,
+        /// Columns of the board.
+        width: usize,
+    },
+    /// A board is put in place of one of another height.
+    #[error("a board {given} high in place of one of {height}")]
+    OtherHeight {
+        /// Rows of the new board.
+        given: usize,
+        /// Rows of the board that it replaces.
+        height: usize,
+    },
+    /// A board is put in place of rows of another size.
+    #[error("a board of {}x{} in place of {} rows of {} cells", given.0, given.1, size.1, size.0)]
+    OtherSize {
+        /// Columns and rows of the board.
+        given: (usize, usize),
+        /// Columns and number of the rows that it replaces.
+        size: (usize, usize),
+    },
+    /// Some ranks advance a board by devices, and others by their processor's cores.
+    #[error("some ranks have devices and others none: give all of them the same --device")]
+    MixedRanks,
     /// A board cannot be.
     #[error(transparent)]
     Board(#[from] SizeError),

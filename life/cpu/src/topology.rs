@@ -1,5 +1,7 @@
 //! Topologies: how the edges of a board are joined.
 
+use std::fmt;
+
 /// How the edges of a board are joined. Letters are those of Golly's bounded grids.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Topology {
@@ -36,6 +38,29 @@ pub enum Edges {
     Horizontal,
     /// The left and the right one.
     Vertical,
+}
+
+/// Words, and Golly's suffix with `W` and `H` for the sides: "a shifted torus (:TW+5,H)".
+impl fmt::Display for Topology {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shift = |shift: i64| if shift == 0 { String::new() } else { format!("{shift:+}") };
+        let twist = |is_shifted: bool| if is_shifted { "*+1" } else { "*" };
+        match *self {
+            Self::Plane => f.write_str("a bounded plane (:PW,H)"),
+            Self::TORUS => f.write_str("a torus (:TW,H)"),
+            Self::Torus { across, down } => write!(f, "a shifted torus (:TW{},H{})", shift(across), shift(down)),
+            Self::Tube(Edges::Horizontal) => f.write_str("a tube (:T0,H)"),
+            Self::Tube(Edges::Vertical) => f.write_str("a tube (:TW,0)"),
+            Self::Klein { twisted: Edges::Horizontal, is_shifted } => {
+                write!(f, "a Klein bottle (:KW{},H)", twist(is_shifted))
+            }
+            Self::Klein { twisted: Edges::Vertical, is_shifted } => {
+                write!(f, "a Klein bottle (:KW,H{})", twist(is_shifted))
+            }
+            Self::CrossSurface => f.write_str("a cross-surface (:CW,H)"),
+            Self::Sphere => f.write_str("a sphere (:SW)"),
+        }
+    }
 }
 
 impl Default for Topology {

@@ -54,7 +54,7 @@ impl Division {
     }
 
     /// Rows of the highest band.
-    pub(super) fn most_rows(&self) -> usize {
+    pub(super) fn max_rows(&self) -> usize {
         self.height.div_ceil(self.bands())
     }
 
@@ -148,7 +148,7 @@ mod tests {
             let mut next = 0;
             for band in 0..division.bands() {
                 let rows = division.rows(band);
-                assert!(rows.start == next && !rows.is_empty() && rows.len() <= division.most_rows());
+                assert!(rows.start == next && !rows.is_empty() && rows.len() <= division.max_rows());
                 assert!(rows.clone().all(|row| division.band_of(row) == band));
                 next = rows.end;
             }

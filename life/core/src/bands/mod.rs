@@ -29,9 +29,9 @@ mod band;
 mod cells;
 mod direct;
 mod division;
+mod late_halo;
 mod messages;
 mod plan;
-mod rim;
 mod rows;
 mod spread;
 #[cfg(test)]
@@ -123,9 +123,9 @@ impl fmt::Display for HaloWay {
     }
 }
 
-/// What tests ask for.
+/// Choices that a test makes in place of the plan.
 #[derive(Clone, Copy, Default, Debug)]
-struct Asked {
+struct Overrides {
     /// Rows of halos.
     halo: Option<usize>,
     /// Generations by which bands go on during an exchange.
@@ -165,21 +165,21 @@ impl<'c> Bands<'c> {
     /// [`LifeError`] when there is no room for a band, a kernel cannot do what is asked, or ranks differ in what advances
     /// their bands.
     pub fn dead(ranks: &'c dyn Communicator, workers: Workers<'_>, setting: Setting) -> Result<Self, LifeError> {
-        Self::with(ranks, workers, setting, Asked::default())
+        Self::with(ranks, workers, setting, Overrides::default())
     }
 
-    /// As [`dead`](Self::dead), in the way that is asked for.
+    /// As [`dead`](Self::dead), with the choices that `overrides` makes.
     fn with(
         ranks: &'c dyn Communicator,
         workers: Workers<'_>,
         setting: Setting,
-        asked: Asked,
+        overrides: Overrides,
     ) -> Result<Self, LifeError> {
         let Setting { width, height, rule, from, .. } = setting;
         // Of a size that is none this is the error.
         Board::check_size(width, height)?;
-        let peers = if asked.by_messages { Peers::none(ranks) } else { Peers::new(ranks, workers)? };
-        let plan = Plan::new(ranks, workers, &setting, asked, &peers)?;
+        let peers = if overrides.by_messages { Peers::none(ranks) } else { Peers::new(ranks, workers)? };
+        let plan = Plan::new(ranks, workers, &setting, overrides, &peers)?;
         let (rank, count) = (ranks.rank(), plan.division.bands());
         let mut bands = Vec::new();
         for number in (0..count).filter(|&band| plan.division.owner(band).0 == rank) {

@@ -4,10 +4,10 @@ use launch::Device;
 
 use super::direct::Peers;
 use super::division::{Beyond, Division, halo as halo_of, late as late_of};
+use super::late_halo::LateHalo;
 use super::messages::all;
-use super::rim::Rim;
 use super::rows::{are_all_direct, rows_beyond};
-use super::{Asked, HaloWay, Setting, Workers};
+use super::{HaloWay, Overrides, Setting, Workers};
 use crate::error::LifeError;
 use crate::{Board, CpuSimulation, LifeRung, Topology, check_on, device_bytes, fastest};
 use multi::ranks::Communicator;
@@ -37,7 +37,7 @@ impl Plan {
         ranks: &dyn Communicator,
         workers: Workers<'_>,
         setting: &Setting,
-        tried: Asked,
+        overrides: Overrides,
         peers: &Peers,
     ) -> Result<Self, LifeError> {
         let (members, is_kernel) = match workers {
@@ -46,12 +46,11 @@ impl Plan {
         };
         let of_ranks = all(ranks, &[members, is_kernel])?;
         if of_ranks.iter().any(|of_rank| of_rank[1] != is_kernel) {
-            let text = "some ranks have devices and others none: give all of them the same --device".to_owned();
-            return Err(LifeError::Asked(text));
+            return Err(LifeError::MixedRanks);
         }
         let members: Vec<usize> = of_ranks.iter().map(|of_rank| of_rank[0] as usize).collect();
         let division = Division::new(setting.height, &members);
-        let rows = division.most_rows();
+        let rows = division.max_rows();
         let (beyond, asked) = match workers {
             Workers::Cores => (Beyond::on_cores(setting.topology), None),
             Workers::Kernels(group, asked) => {
@@ -62,7 +61,8 @@ impl Plan {
                 )
             }
         };
-        let best = tried.halo.unwrap_or_else(|| halo_of(setting, rows, asked, is_far(ranks, is_kernel == 1), beyond));
+        let best =
+            overrides.halo.unwrap_or_else(|| halo_of(setting, rows, asked, is_far(ranks, is_kernel == 1), beyond));
         // Devices of ranks may differ, and so what is best.
         let best = all(ranks, &[best as u64])?.iter().flatten().max().map_or(best, |&best| best as usize);
         let has_way = is_kernel == 1 && ranks.size() > 1 && division.bands() > 1;
@@ -72,12 +72,12 @@ impl Plan {
         });
         let late = match way {
             Some(HaloWay::Messages) => {
-                tried.late.unwrap_or_else(|| late_of(setting, division.height() / division.bands(), best))
+                overrides.late.unwrap_or_else(|| late_of(setting, division.height() / division.bands(), best))
             }
             _ => 0,
         };
         // Tests' halos have what is late among their rows.
-        let halo = if tried.halo.is_some() { best } else { best + late };
+        let halo = if overrides.halo.is_some() { best } else { best + late };
         let rung = match workers {
             Workers::Kernels(group, asked) => {
                 let size = (setting.width, if division.bands() == 1 { rows } else { rows + 2 * halo });
@@ -128,15 +128,15 @@ pub struct Need {
 /// As for [`Bands::dead`](super::Bands::dead).
 pub fn needs(ranks: &dyn Communicator, workers: Workers<'_>, setting: &Setting) -> Result<Vec<Need>, LifeError> {
     Board::check_size(setting.width, setting.height)?;
-    let plan = Plan::new(ranks, workers, setting, Asked::default(), &Peers::new(ranks, workers)?)?;
+    let plan = Plan::new(ranks, workers, setting, Overrides::default(), &Peers::new(ranks, workers)?)?;
     let own = (0..plan.division.bands()).filter(|&band| plan.division.owner(band).0 == ranks.rank());
     let need = |band: usize| {
         let (Shape { size, topology, .. }, member) = (plan.shape(setting, band), plan.division.owner(band).1);
         let (device, bytes) = match (workers, plan.rung) {
             (Workers::Kernels(group, _), Some(rung)) => {
-                let rim = Rim::size(size.0, plan.halo, plan.late);
-                let of_rim = if plan.late == 0 { 0 } else { device_bytes(Rim::RUNG, rim) };
-                (Some(group.members()[member].clone()), device_bytes(rung, size) + of_rim)
+                let late_halo = LateHalo::size(size.0, plan.halo, plan.late);
+                let of_late_halo = if plan.late == 0 { 0 } else { device_bytes(LateHalo::RUNG, late_halo) };
+                (Some(group.members()[member].clone()), device_bytes(rung, size) + of_late_halo)
             }
             _ => (None, CpuSimulation::bytes(size.0, size.1, &setting.rule, topology)),
         };
@@ -151,7 +151,7 @@ pub fn needs(ranks: &dyn Communicator, workers: Workers<'_>, setting: &Setting) 
 /// As for [`Bands::dead`](super::Bands::dead).
 pub fn rung(ranks: &dyn Communicator, workers: Workers<'_>, setting: &Setting) -> Result<Option<LifeRung>, LifeError> {
     Board::check_size(setting.width, setting.height)?;
-    Ok(Plan::new(ranks, workers, setting, Asked::default(), &Peers::none(ranks))?.rung)
+    Ok(Plan::new(ranks, workers, setting, Overrides::default(), &Peers::none(ranks))?.rung)
 }
 
 /// Where a band is, for an error.

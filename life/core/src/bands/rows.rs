@@ -1,7 +1,7 @@
 //! The exchange of whole rows.
 //!
 //! Between members of a rank, device to device; between ranks the same where IPC allows it (`direct.rs`), else through page-locked
-//! memory and messages, while the bands go on by as many generations as their halos are still right for (`rim.rs`).
+//! memory and messages, while the bands go on by as many generations as their halos are still right for (`late_halo.rs`).
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ use super::Setting;
 use super::band::{Band, Engine};
 use super::direct::{Begun, Direct, Peers};
 use super::division::Division;
+use super::late_halo::LateHalo;
 use super::messages::{Message, Way, all_of_any, exchange_bytes};
-use super::rim::Rim;
 use crate::error::LifeError;
 use crate::{Board, Simulation};
 use multi::ranks::Communicator;
@@ -115,7 +115,7 @@ pub(super) fn rows_beyond(division: &Division, band: usize, halo: usize, goes_ar
 pub(super) struct Rows {
     links: Vec<Link>,
     /// Of each band of this rank, where bands go on during an exchange.
-    rims: Vec<Rim>,
+    late_halos: Vec<LateHalo>,
     /// Exchanges so far.
     exchanges: u64,
 }
@@ -146,7 +146,7 @@ pub(super) fn are_all_direct(division: &Division, halo: usize, peers: &Peers) ->
 impl Rows {
     /// Nothing to exchange.
     pub(super) fn none() -> Self {
-        Self { links: Vec::new(), rims: Vec::new(), exchanges: 0 }
+        Self { links: Vec::new(), late_halos: Vec::new(), exchanges: 0 }
     }
 
     /// For `bands`, which are this rank's, of whose halos the `late` inmost rows may be late.
@@ -207,13 +207,13 @@ impl Rows {
         for (link, direct) in of_links.into_iter().zip(Begun::meet(ends, ranks)?) {
             links[link].direct = Some(direct);
         }
-        let mut rims = Vec::new();
+        let mut late_halos = Vec::new();
         for band in bands.iter().filter(|_| late > 0) {
             if let Engine::Kernel(life) = &band.engine {
-                rims.push(Rim::new(life.device(), setting, halo, late)?);
+                late_halos.push(LateHalo::new(life.device(), setting, halo, late)?);
             }
         }
-        Ok(Self { links, rims, exchanges: 0 })
+        Ok(Self { links, late_halos, exchanges: 0 })
     }
 
     /// Fills the halos of all bands, of which those by kernels are on members of `group`, and advances the bands by `late`
@@ -227,7 +227,7 @@ impl Rows {
         ranks: &dyn Communicator,
         (late, generation): (usize, u64),
     ) -> Result<(), LifeError> {
-        let Self { links, rims, exchanges } = self;
+        let Self { links, late_halos, exchanges } = self;
         let number = *exchanges;
         *exchanges += 1;
         for link in links.iter_mut() {
@@ -258,7 +258,10 @@ impl Rows {
             }
         }
         if late > 0 {
-            rims.iter_mut().zip(&*bands).try_for_each(|(rim, band)| rim.begin(band, late, generation))?;
+            late_halos
+                .iter_mut()
+                .zip(&*bands)
+                .try_for_each(|(late_halo, band)| late_halo.begin(band, late, generation))?;
             bands.iter_mut().try_for_each(|band| band.advance(late as u64))?;
         }
         if ranks.size() > 1 {
@@ -274,22 +277,22 @@ impl Rows {
                 words.upload_range(0, on_host.words())?;
             }
             let Some(i) = bands.iter().position(|band| band.number == *to) else { continue };
-            match rims.get_mut(i).filter(|_| late > 0) {
-                Some(rim) => {
+            match late_halos.get_mut(i).filter(|_| late > 0) {
+                Some(late_halo) => {
                     let rows = bands[i].rows.len();
                     let pieces: Vec<Piece> = pieces
                         .iter()
-                        .map(|piece| Piece { rows: piece.rows.clone(), at: rim.row(piece.at, rows) })
+                        .map(|piece| Piece { rows: piece.rows.clone(), at: late_halo.row(piece.at, rows) })
                         .collect();
                     if let Some(words) = &mut arrived.on_device {
-                        put(&mut rim.life, &pieces, None, words)?;
+                        put(&mut late_halo.life, &pieces, None, words)?;
                     }
                 }
                 None => arrive(&mut bands[i], pieces, *as_it_lies, arrived)?,
             }
         }
         if late > 0 {
-            rims.iter_mut().zip(bands).try_for_each(|(rim, band)| rim.finish(band, late))?;
+            late_halos.iter_mut().zip(bands).try_for_each(|(late_halo, band)| late_halo.finish(band, late))?;
         }
         Ok(())
     }

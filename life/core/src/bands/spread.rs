@@ -67,9 +67,8 @@ impl Bands<'_> {
         let all_words = match board {
             Some(board) if rank == 0 => {
                 if (board.width(), board.height()) != (width, rows.len()) {
-                    let (w, h) = (board.width(), board.height());
-                    let text = format!("a board of {w}x{h} in place of {} rows of {width} cells", rows.len());
-                    return Err(LifeError::Asked(text));
+                    let given = (board.width(), board.height());
+                    return Err(LifeError::OtherSize { given, size: (width, rows.len()) });
                 }
                 words_of(board)
             }
@@ -146,6 +145,6 @@ impl Bands<'_> {
         if rows.start < rows.end && rows.end <= self.setting.height {
             return Ok(());
         }
-        Err(LifeError::Asked(format!("rows {rows:?} of a board that is {} high", self.setting.height)))
+        Err(LifeError::NoSuchRows { rows: rows.clone(), height: self.setting.height })
     }
 }

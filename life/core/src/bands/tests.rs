@@ -29,7 +29,7 @@ fn board((width, height): (usize, usize), rule: &Rule) -> Board {
     board
 }
 
-impl From<Option<usize>> for Asked {
+impl From<Option<usize>> for Overrides {
     fn from(halo: Option<usize>) -> Self {
         Self { halo, ..Self::default() }
     }
@@ -60,14 +60,14 @@ fn check(
     text: &str,
     size: (usize, usize),
     workers: Workers<'_>,
-    asked: impl Into<Asked>,
+    overrides: impl Into<Overrides>,
     ranks: &dyn Communicator,
     batches: &[u64],
 ) {
-    let asked = asked.into();
+    let overrides = overrides.into();
     let setting = setting(text, size);
-    let what = format!("{text} {size:?}, {asked:?}, rank {} of {}", ranks.rank(), ranks.size());
-    let mut life = Bands::with(ranks, workers, setting, asked).unwrap();
+    let what = format!("{text} {size:?}, {overrides:?}, rank {} of {}", ranks.rank(), ranks.size());
+    let mut life = Bands::with(ranks, workers, setting, overrides).unwrap();
     let first = board(size, &setting.rule);
     life.put::<LifeError>(|rows| Ok(first.part(rows)?)).unwrap();
     let expected = expected(text, size, batches);
@@ -201,10 +201,10 @@ fn halos_of_ranks_come_directly_or_late() {
             check(text, (70, 60), workers, Some(7), ranks, &BATCHES);
             // Of 5 bands of 12 rows; halos of more rows than a band has come from several.
             for (halo, late) in [(7, 3), (6, 0), (17, 4), (5, 4)] {
-                let asked = Asked { halo: Some(halo), late: Some(late), by_messages: true };
-                let life = Bands::with(ranks, workers, setting(text, (70, 60)), asked).unwrap();
+                let overrides = Overrides { halo: Some(halo), late: Some(late), by_messages: true };
+                let life = Bands::with(ranks, workers, setting(text, (70, 60)), overrides).unwrap();
                 assert_eq!((life.way(), life.halo()), (Some(HaloWay::Messages), halo - late));
-                check(text, (70, 60), workers, asked, ranks, &BATCHES);
+                check(text, (70, 60), workers, overrides, ranks, &BATCHES);
             }
         }
     });

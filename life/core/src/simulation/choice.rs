@@ -75,7 +75,7 @@ pub fn check_topology(rung: LifeRung, topology: Topology) -> Result<(), LifeErro
         return Ok(());
     }
     let offered = "a torus without a shift; streaming has all bounded grids".to_owned();
-    Err(capabilities::refused(rung.rung(), format!("the topology {topology:?}"), offered).into())
+    Err(capabilities::refused(rung.rung(), topology.to_string(), offered).into())
 }
 
 /// What the rung runs the rule by.

@@ -8,13 +8,13 @@ use launch::{Device, LaunchConfig};
 pub(super) const THREADS: u32 = 256;
 
 /// A thread for each of `items`, but no more blocks than keep the device busy: the kernels go on by grid-stride.
-pub(super) fn linear(items: usize, most_blocks: u32) -> LaunchConfig {
-    let blocks = items.div_ceil(THREADS as usize).clamp(1, most_blocks as usize);
+pub(super) fn linear(items: usize, max_blocks: u32) -> LaunchConfig {
+    let blocks = items.div_ceil(THREADS as usize).clamp(1, max_blocks as usize);
     LaunchConfig::new(blocks as u32, THREADS)
 }
 
 /// Blocks of [`THREADS`] that keep the device busy.
-pub(super) fn most_blocks(device: &Device) -> u32 {
+pub(super) fn max_blocks(device: &Device) -> u32 {
     device.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR)
 }
 

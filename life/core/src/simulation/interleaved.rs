@@ -168,12 +168,12 @@ impl InterleavedCells {
     pub(super) fn made(
         &mut self,
         device: &Device,
-        most_blocks: u32,
+        max_blocks: u32,
         make: impl FnOnce(&mut Buffer<u32>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         // No board takes fewer words interleaved than packed: what is to be the next one has room for it.
         make(&mut self.next)?;
-        let config = linear(self.now.len(), most_blocks);
+        let config = linear(self.now.len(), max_blocks);
         device.launch(config, kernels::life_interleave(self.next.view(), self.now.view_mut(), self.plan.layout))?;
         self.next.fill_zero()
     }
@@ -182,11 +182,11 @@ impl InterleavedCells {
     pub(super) fn gather(
         &self,
         device: &Device,
-        most_blocks: u32,
+        max_blocks: u32,
         first: usize,
         words: GlobalMut<'_, u32>,
     ) -> Result<(), Error> {
-        let config = linear(words.len(), most_blocks);
+        let config = linear(words.len(), max_blocks);
         device.launch(config, kernels::life_deinterleave(self.now.view(), words, self.plan.layout, first))
     }
 
@@ -199,19 +199,19 @@ impl InterleavedCells {
     pub(super) fn take(
         &self,
         device: &Device,
-        most_blocks: u32,
+        max_blocks: u32,
         first: usize,
         words: GlobalMut<'_, u32>,
     ) -> Result<(), Error> {
         let call = kernels::life_take_rows(self.now.view(), words, self.plan.layout, first);
-        device.launch(linear(words.len(), most_blocks), call)
+        device.launch(linear(words.len(), max_blocks), call)
     }
 
     /// Puts what [`take`](Self::take) wrote in place of the rows from `first` on.
     pub(super) fn put(
         &mut self,
         device: &Device,
-        most_blocks: u32,
+        max_blocks: u32,
         first: usize,
         words: BufferPart<'_, u32>,
     ) -> Result<(), Error> {
@@ -219,7 +219,7 @@ impl InterleavedCells {
         for words in words.chunks(rows_in_one_launch(layout).saturating_mul(layout.words_in_row())) {
             let len = words.len();
             let call = kernels::life_put_rows(words.view(), self.now.view_mut(), layout, first);
-            device.launch(linear(len, most_blocks), call)?;
+            device.launch(linear(len, max_blocks), call)?;
             first += len / layout.words_in_row();
         }
         Ok(())
@@ -229,7 +229,7 @@ impl InterleavedCells {
     pub(super) fn scatter(
         &mut self,
         device: &Device,
-        most_blocks: u32,
+        max_blocks: u32,
         first: usize,
         (words, words_per_row): (BufferPart<'_, u32>, usize),
     ) -> Result<(), Error> {
@@ -238,7 +238,7 @@ impl InterleavedCells {
         let mut first = first;
         for words in words.chunks(in_one_launch.saturating_mul(words_per_row)) {
             let rows = words.len() / words_per_row;
-            let config = linear(rows * (layout.tiles() * TILE_WORDS) as usize, most_blocks);
+            let config = linear(rows * (layout.tiles() * TILE_WORDS) as usize, max_blocks);
             let call = kernels::life_interleave_rows(words.view(), self.now.view_mut(), layout, first, rows);
             device.launch(config, call)?;
             first += rows;
@@ -247,22 +247,17 @@ impl InterleavedCells {
     }
 
     /// Adds the number of living cells to `total`.
-    pub(super) fn count(&self, device: &Device, total: &mut Buffer<u64>, most_blocks: u32) -> Result<(), Error> {
-        let config = linear(self.now.len(), most_blocks);
+    pub(super) fn count(&self, device: &Device, total: &mut Buffer<u64>, max_blocks: u32) -> Result<(), Error> {
+        let config = linear(self.now.len(), max_blocks);
         let call = kernels::life_population_interleaved(self.now.view(), total.view_mut(), self.plan.layout);
         device.launch(config, call)
     }
 
     /// Adds the numbers of cells born and dead in the last launch to `total`.
-    pub(super) fn count_changes(
-        &self,
-        device: &Device,
-        total: &mut Buffer<u64>,
-        most_blocks: u32,
-    ) -> Result<(), Error> {
+    pub(super) fn count_changes(&self, device: &Device, total: &mut Buffer<u64>, max_blocks: u32) -> Result<(), Error> {
         let (before, now) = (self.next.view(), self.now.view());
         let call = kernels::life_changes_interleaved(before, now, total.view_mut(), self.plan.layout);
-        device.launch(linear(self.now.len(), most_blocks), call)
+        device.launch(linear(self.now.len(), max_blocks), call)
     }
 
     /// One launch, of at most `generations`, from generation `from` on. Gives how many it has run: there are kernels for some
@@ -272,7 +267,7 @@ impl InterleavedCells {
         queue: Queue<'_>,
         from: u64,
         generations: u64,
-        most_blocks: u32,
+        max_blocks: u32,
     ) -> Result<u64, Error> {
         let Plan { layout, strips } = self.plan;
         const DEEP: u64 = DEEPEST as u64;
@@ -281,7 +276,7 @@ impl InterleavedCells {
         let needs_edges = joined.is_some() || generations < DEEP || !layout.has_whole_margins();
         if needs_edges {
             // One word per thread, in blocks of a row of a tile.
-            let blocks = layout.edge_words().div_ceil(TILE_WORDS as usize).min(most_blocks as usize);
+            let blocks = layout.edge_words().div_ceil(TILE_WORDS as usize).min(max_blocks as usize);
             let config = LaunchConfig::new(blocks as u32, TILE_WORDS);
             let now = self.now.view_mut();
             match joined {

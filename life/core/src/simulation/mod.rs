@@ -13,18 +13,18 @@ use super::{Board, Rule, Topology};
 use crate::error::LifeError;
 
 mod ages;
-mod asked;
 mod choice;
 mod grids;
 mod interleaved;
+mod queries;
 mod resident;
 mod rows;
 
-pub use asked::device_bytes;
 pub use choice::{check_on, check_rule, check_topology, fastest, fastest_on, generations_per_launch, resident_kernels};
+pub use queries::device_bytes;
 
 use ages::Ages;
-use grids::{LARGEST_GRID, most_blocks, of_vectors, one_block, planar};
+use grids::{LARGEST_GRID, max_blocks, of_vectors, one_block, planar};
 use interleaved::InterleavedCells;
 
 /// The board on the device, in the layout of the rung, and room for the next generation.
@@ -73,7 +73,7 @@ pub struct Simulation {
     /// Packed rows on their way.
     staging: Option<Buffer<u32>>,
     /// Blocks that keep the device busy.
-    most_blocks: u32,
+    max_blocks: u32,
 }
 
 impl Simulation {
@@ -142,9 +142,9 @@ impl Simulation {
                 Ok(Cells::Interleaved(InterleavedCells::dead(device, (width, height), rule, tables)?))
             }
         }?;
-        let (total, most_blocks) = (device.zeroed(2)?, most_blocks(device));
+        let (total, max_blocks) = (device.zeroed(2)?, max_blocks(device));
         let device = device.clone();
-        Ok(Self { device, width, height, generation: 0, from, cells, total, staging: None, most_blocks })
+        Ok(Self { device, width, height, generation: 0, from, cells, total, staging: None, max_blocks })
     }
 
     /// The same board, whose edges are joined by `topology`: at first it is a torus without a shift.
@@ -217,7 +217,7 @@ impl Simulation {
         let (width, height) = (self.width, self.height);
         let from = self.from.wrapping_add(self.generation);
         match &mut self.cells {
-            Cells::Interleaved(cells) => Ok((cells.advance(queue, from, generations, self.most_blocks)?, true)),
+            Cells::Interleaved(cells) => Ok((cells.advance(queue, from, generations, self.max_blocks)?, true)),
             Cells::Ages(cells) => cells.advance(queue, width, height).map(|()| (1, true)),
             Cells::Words { rung, now, next } => {
                 let words = || planar(width.div_ceil(CELLS_PER_WORD), height.div_ceil(ROWS_PER_THREAD));

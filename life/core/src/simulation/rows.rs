@@ -52,7 +52,7 @@ impl Simulation {
             }
             Cells::Interleaved(cells) => {
                 let words = part(words, at, len).view_mut();
-                cells.gather(&self.device, self.most_blocks, rows.start, words)
+                cells.gather(&self.device, self.max_blocks, rows.start, words)
             }
             Cells::Bytes { now, .. } => {
                 let mut some = None;
@@ -62,7 +62,7 @@ impl Simulation {
                 }
                 let cells = some.as_ref().unwrap_or(now).view();
                 let call = kernels::life_pack(cells, part(words, at, len).view_mut(), width, rows.len());
-                self.device.launch(linear(len, self.most_blocks), call)
+                self.device.launch(linear(len, self.max_blocks), call)
             }
         }
     }
@@ -82,12 +82,12 @@ impl Simulation {
             }
             Cells::Interleaved(cells) => {
                 let words = (part(words, at, len), words_per_row);
-                cells.scatter(&self.device, self.most_blocks, rows.start, words)
+                cells.scatter(&self.device, self.max_blocks, rows.start, words)
             }
             Cells::Bytes { now, .. } => {
                 let cells = part(now, rows.start * width, rows.len() * width).view_mut();
                 let call = kernels::life_unpack(part(words, at, len).view(), cells, width, rows.len());
-                self.device.launch(linear(len, self.most_blocks), call)
+                self.device.launch(linear(len, self.max_blocks), call)
             }
         }
     }
@@ -102,15 +102,15 @@ impl Simulation {
     pub fn take(&self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
         let Cells::Interleaved(cells) = &self.cells else { return self.gather(rows, words, at) };
         let words = part(words, at, rows.len() * cells.row_layout().0).view_mut();
-        cells.take(&self.device, self.most_blocks, rows.start, words)
+        cells.take(&self.device, self.max_blocks, rows.start, words)
     }
 
     /// Puts what [`take`](Self::take) wrote, on a board with the same [`row_layout`](Self::row_layout), in place of `rows`.
     pub fn put(&mut self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
-        let most_blocks = self.most_blocks;
+        let max_blocks = self.max_blocks;
         let Cells::Interleaved(cells) = &mut self.cells else { return self.scatter(rows, words, at) };
         let words = part(words, at, rows.len() * cells.row_layout().0);
-        cells.put(&self.device, most_blocks, rows.start, words)
+        cells.put(&self.device, max_blocks, rows.start, words)
     }
 
     /// Lets `work` use the memory for packed rows, made at least `len` words long.
@@ -166,8 +166,7 @@ impl Simulation {
     pub fn put_rows(&mut self, first: usize, board: &Board) -> Result<(), LifeError> {
         self.check_rows(&(first..first.saturating_add(board.height())))?;
         if board.width() != self.width {
-            let text = format!("rows of {} cells on a board that is {} wide", board.width(), self.width);
-            return Err(LifeError::Asked(text));
+            return Err(LifeError::OtherWidth { given: board.width(), width: self.width });
         }
         let of_ages = matches!(self.cells, Cells::Ages(_)).then(|| bits(board));
         let planes: Vec<&[u32]> = match &of_ages {
@@ -190,7 +189,7 @@ impl Simulation {
         if rows.start < rows.end && rows.end <= self.height {
             return Ok(());
         }
-        Err(LifeError::Asked(format!("rows {rows:?} of a board that is {} high", self.height)))
+        Err(LifeError::NoSuchRows { rows: rows.clone(), height: self.height })
     }
 
     /// Makes `board`, which is as large, the present one.
@@ -198,7 +197,7 @@ impl Simulation {
         match &mut self.cells {
             Cells::Words { now, .. } => Ok(now.upload(board.words())?),
             _ if board.height() == self.height => self.put_rows(0, board),
-            _ => Err(LifeError::Asked(format!("a board {} high in place of one of {}", board.height(), self.height))),
+            _ => Err(LifeError::OtherHeight { given: board.height(), height: self.height }),
         }
     }
 

@@ -109,7 +109,9 @@ fn grid(suffix: &str) -> Result<Option<Grid>, String> {
         return Err("a grid can be shifted in one direction only, but both sides have a shift: leave one out".into());
     }
     if shifts != (0, 0) && (across.cells == 0 || down.cells == 0) {
-        return Err("a shift needs two bounded sides, but one has 0 cells: give its length, or leave out the shift".into());
+        return Err(
+            "a shift needs two bounded sides, but one has 0 cells: give its length, or leave out the shift".into()
+        );
     }
     if across.cells == 0 && down.cells == 0 && !"KCS".contains(letter) {
         return Ok(None);
@@ -123,7 +125,9 @@ fn grid(suffix: &str) -> Result<Option<Grid>, String> {
         'C' => Topology::CrossSurface,
         'S' if across.cells != down.cells => {
             let (width, height) = (across.cells, down.cells);
-            return Err(format!("a sphere needs equal sides, but {width} and {height} were given: use :S{width} or :S{height}"));
+            return Err(format!(
+                "a sphere needs equal sides, but {width} and {height} were given: use :S{width} or :S{height}"
+            ));
         }
         'S' => Topology::Sphere,
         'K' => klein(across, down)?,
@@ -137,7 +141,9 @@ fn grid(suffix: &str) -> Result<Option<Grid>, String> {
 fn klein(across: Side, down: Side) -> Result<Topology, String> {
     let (side, other, twisted) = match (across.is_twisted, down.is_twisted) {
         (true, true) => {
-            return Err("a Klein bottle can be twisted in one direction only, but both sides have a `*`: leave one out".into());
+            return Err(
+                "a Klein bottle can be twisted in one direction only, but both sides have a `*`: leave one out".into(),
+            );
         }
         (true, false) => (across, down, Edges::Horizontal),
         // Without a twist it is the second side's.

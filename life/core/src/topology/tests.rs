@@ -123,3 +123,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_topology_is_shown_in_words_and_as_golly_writes_it() {
+    for (suffix, text) in [
+        ("T64,64+3", "a shifted torus (:TW,H+3)"),
+        ("T64-2,64", "a shifted torus (:TW-2,H)"),
+        ("T64,64", "a torus (:TW,H)"),
+        ("T0,64", "a tube (:T0,H)"),
+        ("T64,0", "a tube (:TW,0)"),
+        ("P64,64", "a bounded plane (:PW,H)"),
+        ("K64*+1,64", "a Klein bottle (:KW*+1,H)"),
+        ("K64,64*", "a Klein bottle (:KW,H*)"),
+        ("C64,64", "a cross-surface (:CW,H)"),
+        ("S64", "a sphere (:SW)"),
+    ] {
+        assert_eq!(parsed(&format!("B3/S23:{suffix}")).grid.unwrap().topology.to_string(), text);
+    }
+}

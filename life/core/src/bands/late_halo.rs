@@ -15,41 +15,41 @@ use crate::error::LifeError;
 use crate::{LifeRung, Simulation};
 
 /// What is beyond a band with some of its own rows: those above, the first and the last own rows, and those below.
-pub(super) struct Rim {
+pub(super) struct LateHalo {
     pub(super) life: Simulation,
     /// Rows beyond the band, on each side.
     halo: usize,
-    /// The most generations by which they may be late.
-    most: usize,
+    /// The largest number of generations by which they may be late.
+    max_late: usize,
     staging: Buffer<u32>,
 }
 
-impl Rim {
+impl LateHalo {
     /// Columns and rows of the board.
-    pub(super) fn size(width: usize, halo: usize, most: usize) -> (usize, usize) {
-        (width, 2 * (halo + most))
+    pub(super) fn size(width: usize, halo: usize, max_late: usize) -> (usize, usize) {
+        (width, 2 * (halo + max_late))
     }
 
     /// The rung that advances it: it works on boards of any size.
     pub(super) const RUNG: LifeRung = LifeRung::Bitpacked;
 
-    pub(super) fn new(device: &Device, setting: &Setting, halo: usize, most: usize) -> Result<Self, LifeError> {
-        let size = Self::size(setting.width, halo, most);
+    pub(super) fn new(device: &Device, setting: &Setting, halo: usize, max_late: usize) -> Result<Self, LifeError> {
+        let size = Self::size(setting.width, halo, max_late);
         let life = Simulation::dead(device, Self::RUNG, size, &setting.rule, setting.from)?;
-        let staging = device.alloc(life.words_of_row() * halo.max(most))?;
-        Ok(Self { life, halo, most, staging })
+        let staging = device.alloc(life.words_of_row() * halo.max(max_late))?;
+        Ok(Self { life, halo, max_late, staging })
     }
 
     /// Where row `at` of the band's board, which is beyond its own `rows` rows, is here.
     pub(super) fn row(&self, at: usize, rows: usize) -> usize {
-        if at < self.halo { at } else { at - rows + 2 * self.most }
+        if at < self.halo { at } else { at - rows + 2 * self.max_late }
     }
 
     /// Puts rows of the band aside that are needed for `late` generations from now on, of which this is number `generation`.
     pub(super) fn begin(&mut self, band: &Band, late: usize, generation: u64) -> Result<(), LifeError> {
         let Engine::Kernel(life) = &band.engine else { return Ok(()) };
         let (first, end) = (band.above, band.above + band.rows.len());
-        let (top, bottom) = (self.halo, self.halo + 2 * self.most);
+        let (top, bottom) = (self.halo, self.halo + 2 * self.max_late);
         self.life.set_generation(generation);
         copy(life, first..first + late, &mut self.life, top, &mut self.staging)?;
         copy(life, end - late..end, &mut self.life, bottom - late, &mut self.staging)
@@ -60,7 +60,7 @@ impl Rim {
         let below = band.above + band.rows.len();
         let Engine::Kernel(life) = &mut band.engine else { return Ok(()) };
         self.life.advance(late as u64)?;
-        let first = self.halo + 2 * self.most;
+        let first = self.halo + 2 * self.max_late;
         copy(&self.life, late..self.halo, life, late, &mut self.staging)?;
         copy(&self.life, first..first + self.halo - late, life, below, &mut self.staging)
     }

@@ -69,7 +69,7 @@ impl Simulation {
 
     /// Makes all rows those of a soup of `of` rows, from its row `first` on, around and around.
     pub(crate) fn make_soup(&mut self, first: usize, of: usize, density: f64, seed: u64) -> Result<(), LifeError> {
-        let (width, height, most_blocks) = (self.width, self.height, self.most_blocks);
+        let (width, height, max_blocks) = (self.width, self.height, self.max_blocks);
         let Soup { key, threshold } = Soup::new(density, seed)?;
         let threshold = match (threshold, &self.cells) {
             (Some(threshold), Cells::Words { .. } | Cells::Bytes { .. } | Cells::Interleaved(_)) => threshold,
@@ -85,11 +85,11 @@ impl Simulation {
         let pairs = width.div_ceil(2 * CELLS_PER_WORD) * height;
         let make = |words: &mut Buffer<u32>| {
             let call = kernels::life_soup(words.view_mut(), width, of, first, height, key, threshold);
-            device.launch(linear(pairs, most_blocks), call)
+            device.launch(linear(pairs, max_blocks), call)
         };
         match &mut self.cells {
             Cells::Words { now, .. } => make(now)?,
-            Cells::Interleaved(cells) => cells.made(&device, most_blocks, make)?,
+            Cells::Interleaved(cells) => cells.made(&device, max_blocks, make)?,
             _ => {
                 let mut words = device.alloc(self.words_of_row() * height)?;
                 make(&mut words)?;
@@ -113,7 +113,7 @@ impl Simulation {
     /// As for [`population`](Self::population).
     pub fn population_of(&mut self, rows: Range<usize>) -> Result<u64, LifeError> {
         self.total.fill_zero()?;
-        let (most_blocks, width, words_of_row) = (self.most_blocks, self.width, self.words_of_row());
+        let (max_blocks, width, words_of_row) = (self.max_blocks, self.width, self.words_of_row());
         match &mut self.cells {
             Cells::Ages(_) => {
                 let mut count = 0;
@@ -124,17 +124,17 @@ impl Simulation {
             }
             Cells::Words { now, .. } => {
                 let words = part(now, rows.start * words_of_row, rows.len() * words_of_row).view();
-                let config = linear(words.len(), most_blocks);
+                let config = linear(words.len(), max_blocks);
                 self.device.launch(config, kernels::life_population_words(words, self.total.view_mut()))?;
             }
             Cells::Bytes { now, .. } => {
                 let cells = part(now, rows.start * width, rows.len() * width).view();
-                let config = linear(cells.len(), most_blocks);
+                let config = linear(cells.len(), max_blocks);
                 self.device.launch(config, kernels::life_population_cells(cells, self.total.view_mut()))?;
             }
             Cells::Interleaved(cells) => {
                 // All of the board's, less those of the other rows, which are few.
-                cells.count(&self.device, &mut self.total, most_blocks)?;
+                cells.count(&self.device, &mut self.total, max_blocks)?;
                 let all = self.totals()?[0];
                 self.total.fill_zero()?;
                 for rows in self.chunks(0..rows.start).chain(self.chunks(rows.end..self.height)) {
@@ -143,7 +143,7 @@ impl Simulation {
                         life.gather(rows, staging, 0)?;
                         let words = part(staging, 0, len).view();
                         let call = kernels::life_population_words(words, life.total.view_mut());
-                        Ok(life.device.launch(linear(len, most_blocks), call)?)
+                        Ok(life.device.launch(linear(len, max_blocks), call)?)
                     })?;
                 }
                 return Ok(all - self.totals()?[0]);
@@ -177,7 +177,7 @@ impl Simulation {
 
     /// What some rows add to the hash of each plane of a board on which the first of them begins with word number `first`.
     pub(crate) fn hash_of(&mut self, rows: Range<usize>, first: usize) -> Result<Vec<u64>, LifeError> {
-        let (most_blocks, words_of_row, begin) = (self.most_blocks, self.words_of_row(), rows.start);
+        let (max_blocks, words_of_row, begin) = (self.max_blocks, self.words_of_row(), rows.start);
         if matches!(self.cells, Cells::Ages(_)) {
             let mut hashes = Vec::new();
             for rows in self.chunks(rows) {
@@ -192,7 +192,7 @@ impl Simulation {
             self.with_staging(len, |life, staging| {
                 life.gather(rows, staging, 0)?;
                 let call = kernels::life_hash_words(part(staging, 0, len).view(), life.total.view_mut(), at);
-                Ok(life.device.launch(linear(len, most_blocks), call)?)
+                Ok(life.device.launch(linear(len, max_blocks), call)?)
             })?;
         }
         Ok(vec![self.totals()?[0]])
@@ -211,10 +211,10 @@ impl Simulation {
     /// How many cells of some rows the last call of [`advance`](Self::advance), by one generation, has brought to life, and how many
     /// have died in it.
     pub(crate) fn changes_of(&mut self, rows: Range<usize>) -> Result<(u64, u64), LifeError> {
-        let (most_blocks, words_of_row) = (self.most_blocks, self.words_of_row());
+        let (max_blocks, words_of_row) = (self.max_blocks, self.words_of_row());
         self.total.fill_zero()?;
         if let (Cells::Interleaved(cells), true) = (&self.cells, rows.len() == self.height) {
-            cells.count_changes(&self.device, &mut self.total, most_blocks)?;
+            cells.count_changes(&self.device, &mut self.total, max_blocks)?;
             let [born, dead] = self.totals()?;
             return Ok((born, dead));
         }
@@ -239,7 +239,7 @@ impl Simulation {
                 let (before, now) = staging.as_part_mut().split_at(len);
                 let (before, now) = (before.view(), now.split_at(len).0.view());
                 let call = kernels::life_changes_words(before, now, life.total.view_mut());
-                Ok(life.device.launch(linear(len, most_blocks), call)?)
+                Ok(life.device.launch(linear(len, max_blocks), call)?)
             })?;
         }
         let [more_born, more_dead] = self.totals()?;
