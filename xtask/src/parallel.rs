@@ -1,33 +1,14 @@
 //! Work on all cores.
 
-use std::num::NonZeroUsize;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use anyhow::Result;
+use rayon::iter::{ParallelBridge, ParallelIterator};
 
-use anyhow::{Context, Result};
-
-/// The results of `work` for each item, in order, with a worker per core.
+/// The results of `work` for each item, in order, with a worker per core. Work begins in the order of the items.
 pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Result<R> + Sync) -> Vec<Result<R>> {
-    let next = AtomicUsize::new(0);
-    let results: Vec<Mutex<Option<Result<R>>>> = items.iter().map(|_| Mutex::new(None)).collect();
-    let workers = std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min(items.len().max(1));
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                while let Some((item, slot)) = {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    items.get(at).zip(results.get(at))
-                } {
-                    let result = work(item);
-                    *slot.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(result);
-                }
-            });
-        }
-    });
-    let result = |slot: Mutex<Option<Result<R>>>| {
-        slot.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()).context("a worker ended early").flatten()
-    };
-    results.into_iter().map(result).collect()
+    let results = items.iter().enumerate().par_bridge().map(|(at, item)| (at, work(item)));
+    let mut results: Vec<(usize, Result<R>)> = results.collect();
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What each line of a file is.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{AddAssign, Range};
 
 use anyhow::{Context, Result};
@@ -100,18 +101,37 @@ fn of_rust(path: &str, text: &str) -> Result<Counts> {
     Ok(counts)
 }
 
-/// The files or folders, without their ending, of the modules that a file includes for tests alone.
-///
-/// # Errors
-/// If the file is no Rust.
-pub(super) fn test_modules(path: &str, text: &str) -> Result<Vec<String>> {
+/// The modules in files of their own that are included for tests alone: their paths, without the ending.
+pub(crate) struct TestModules(BTreeSet<String>);
+
+impl TestModules {
+    /// Those of `files`, which are paths with their texts. A file that is no Rust has none.
+    pub fn of(files: &BTreeMap<String, String>) -> TestModules {
+        let rust = files.iter().filter(|(path, _)| path.ends_with(".rs"));
+        TestModules(rust.flat_map(|(path, text)| test_modules(path, text)).collect())
+    }
+
+    /// Whether a file is one of them, or is in the folder of one.
+    pub fn contain(&self, path: &str) -> bool {
+        let mut module = path.strip_suffix(".rs").unwrap_or(path);
+        loop {
+            if self.0.contains(module) {
+                return true;
+            }
+            let Some((folder, _)) = module.rsplit_once('/') else { return false };
+            module = folder;
+        }
+    }
+}
+
+fn test_modules(path: &str, text: &str) -> Vec<String> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let folder = match name {
         "mod.rs" | "lib.rs" | "main.rs" => folder.to_owned(),
         name => format!("{folder}/{}", name.trim_end_matches(".rs")),
     };
-    let modules = Tests::of(path, text)?.modules;
-    Ok(modules.into_iter().map(|module| format!("{folder}/{module}")).collect())
+    let modules = Tests::of(path, text).map(|tests| tests.modules).unwrap_or_default();
+    modules.into_iter().map(|module| format!("{folder}/{module}")).collect()
 }
 
 /// What is compiled for tests alone.
@@ -199,8 +219,8 @@ mod tests {
     #[test]
     fn the_modules_of_tests_are_found() {
         let text = "#[cfg(test)]\nmod a;\nmod b;\n#[cfg(all(test, unix))]\nmod c;\n#[cfg(test)]\nmod d { }\n";
-        assert_eq!(test_modules("x/src/lib.rs", text).unwrap(), ["x/src/a", "x/src/c"]);
-        assert_eq!(test_modules("x/src/y.rs", text).unwrap(), ["x/src/y/a", "x/src/y/c"]);
-        assert_eq!(test_modules("x/src/y/mod.rs", text).unwrap(), ["x/src/y/a", "x/src/y/c"]);
+        assert_eq!(test_modules("x/src/lib.rs", text), ["x/src/a", "x/src/c"]);
+        assert_eq!(test_modules("x/src/y.rs", text), ["x/src/y/a", "x/src/y/c"]);
+        assert_eq!(test_modules("x/src/y/mod.rs", text), ["x/src/y/a", "x/src/y/c"]);
     }
 }

@@ -13,7 +13,8 @@ use crate::workspace::Workspace;
 mod count;
 mod files;
 
-use count::{Counts, count, test_modules};
+pub(crate) use count::TestModules;
+use count::{Counts, count};
 
 /// Counts the lines of the working tree, or of the commit `at`, and prints a table.
 ///
@@ -32,16 +33,10 @@ pub fn run(workspace: &Workspace, at: Option<&str>) -> Result<()> {
 fn by_crate(files: &BTreeMap<String, String>) -> Result<BTreeMap<String, Counts>> {
     let folders: BTreeSet<&str> =
         files.keys().filter_map(|path| path.strip_suffix("Cargo.toml")?.strip_suffix('/')).collect();
-    let mut tests = BTreeSet::new();
-    for (path, text) in files.iter().filter(|(path, _)| path.ends_with(".rs")) {
-        tests.extend(test_modules(path, text)?);
-    }
+    let tests = TestModules::of(files);
     let mut crates: BTreeMap<String, Counts> = BTreeMap::new();
     for (path, text) in files {
-        let is_test = tests.iter().any(|module| {
-            path.strip_prefix(module.as_str()).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
-        });
-        let counts = count(path, text, is_test)?;
+        let counts = count(path, text, tests.contain(path))?;
         if counts != Counts::default() {
             *crates.entry(crate_of(path, &folders).to_owned()).or_default() += counts;
         }

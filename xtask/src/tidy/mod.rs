@@ -1,5 +1,6 @@
 //! `tidy`: the project's rules that neither the compiler nor clippy checks.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::ops::Range;
@@ -11,6 +12,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Arm, FieldValue, ImplItem, Item, Macro, Stmt};
 
+use crate::lines::TestModules;
 use crate::syntax::{self, Token};
 use crate::workspace::{Metadata, Workspace};
 
@@ -50,11 +52,11 @@ struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    fn new(path: &'a str, text: &'a str) -> syn::Result<File<'a>> {
+    fn new(path: &'a str, text: &'a str, is_test: bool) -> syn::Result<File<'a>> {
         let mut parts = Parts::default();
         parts.visit_file(&syn::parse_file(text)?);
         let tokens = syntax::flat(text.parse()?);
-        Ok(File { path, text, tokens, parts, is_test: is_test(path) })
+        Ok(File { path, text, tokens, parts, is_test })
     }
 
     /// The places at which `texts` are the next tokens. `::` is two of them.
@@ -150,9 +152,14 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     let mut paths = Vec::new();
     rust_files(workspace.root(), String::new(), &mut paths)?;
     let mut findings = Vec::new();
-    for path in &paths {
+    let read = |path: &String| {
         let text = fs::read_to_string(workspace.root().join(path)).with_context(|| format!("cannot read {path}"))?;
-        findings.extend(check(path, &text));
+        Ok((path.clone(), text))
+    };
+    let files = paths.iter().map(read).collect::<Result<BTreeMap<String, String>>>()?;
+    let tests = TestModules::of(&files);
+    for (path, text) in &files {
+        findings.extend(check(path, text, is_test(path) || tests.contain(path)));
     }
     let read = |manifest: &str| fs::read_to_string(manifest).with_context(|| format!("cannot read {manifest}"));
     findings.extend(dependencies::check(workspace.metadata(), workspace.root(), read)?);
@@ -174,9 +181,9 @@ pub fn run(workspace: &Workspace) -> Result<()> {
 }
 
 /// Every rule on one file.
-fn check(path: &str, text: &str) -> Vec<Finding> {
+fn check(path: &str, text: &str, is_test: bool) -> Vec<Finding> {
     let mut findings = rules::of_text(path, text);
-    match File::new(path, text) {
+    match File::new(path, text, is_test) {
         Ok(file) => {
             findings.extend(rules::of_syntax(&file));
             findings.extend(safety::undocumented(&file));

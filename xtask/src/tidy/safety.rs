@@ -40,7 +40,7 @@ mod tests {
 
     /// The lines with an `unsafe` that nobody argues for.
     fn lines(text: &str) -> Vec<usize> {
-        let found = check("crates/simt/src/a.rs", text);
+        let found = check("crates/simt/src/a.rs", text, false);
         found.iter().filter(|finding| finding.message.contains("SAFETY")).map(|finding| finding.line).collect()
     }
 
