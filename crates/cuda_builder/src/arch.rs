@@ -57,7 +57,8 @@ impl Arch {
     }
 
     /// The PTX version to ask for where LLVM's own choice for the architecture is older than what kernels use
-    /// (`activemask` needs 6.2, `.ptr` attributes and newer fences 7.0, waiting for a barrier's parity, from sm_80 on, 7.1).
+    /// (`activemask` needs 6.2, `.ptr` attributes and newer fences 7.0, waiting for a barrier's parity, from sm_80 on,
+    /// 7.1).
     pub(crate) fn ptx_feature(self) -> Option<&'static str> {
         match self.0 {
             ..80 => Some("+ptx70"),

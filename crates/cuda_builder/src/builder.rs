@@ -30,8 +30,9 @@ impl Toolchain {
 /// Compiles a kernel crate to one PTX module.
 ///
 /// The crate is an ordinary library, `no_std` when compiled for the GPU; its kernels are `extern "ptx-kernel"`
-/// functions with a fixed symbol name, as `cuda_std`'s `#[kernel]` makes them. `#![no_std]` and the compiler features that
-/// such functions need are given by the builder where the crate does not do it. A panic in a kernel becomes a trap.
+/// functions with a fixed symbol name, as `cuda_std`'s `#[kernel]` makes them. `#![no_std]` and the compiler features
+/// that such functions need are given by the builder where the crate does not do it. A panic in a kernel becomes a
+/// trap.
 ///
 /// The methods are named as those of Rust-CUDA's builder.
 #[derive(Clone, Debug)]
@@ -98,8 +99,8 @@ impl CudaBuilder {
         self
     }
 
-    /// `false` keeps debug assertions and overflow checks, each of which ends the kernel with a trap where it fails. The
-    /// code is optimised in both cases. The default is `true`.
+    /// `false` keeps debug assertions and overflow checks, each of which ends the kernel with a trap where it fails.
+    /// The code is optimised in both cases. The default is `true`.
     #[must_use]
     pub fn release(mut self, release: bool) -> CudaBuilder {
         self.options.release = release;
@@ -168,8 +169,8 @@ impl CudaBuilder {
         self
     }
 
-    /// The file to write the module to. A symbolic link stays, and its file is written; a FIFO, a device or `/dev/stdout` is
-    /// written in place.
+    /// The file to write the module to. A symbolic link stays, and its file is written; a FIFO, a device or
+    /// `/dev/stdout` is written in place.
     #[must_use]
     pub fn copy_to(mut self, path: impl Into<PathBuf>) -> CudaBuilder {
         self.copy_to = Some(path.into());
@@ -177,8 +178,8 @@ impl CudaBuilder {
     }
 
     /// The folder for intermediate files, which keeps the compiled `core` for the next build, of any kernel crate. By
-    /// default it is what [`TARGET_DIR_VARIABLE`](crate::TARGET_DIR_VARIABLE) names, or else `cuda_builder` in the target
-    /// folder.
+    /// default it is what [`TARGET_DIR_VARIABLE`](crate::TARGET_DIR_VARIABLE) names, or else `cuda_builder` in the
+    /// target folder.
     #[must_use]
     pub fn target_dir(mut self, path: impl Into<PathBuf>) -> CudaBuilder {
         self.target_dir = Some(path.into());
@@ -222,7 +223,8 @@ impl CudaBuilder {
             return Err(BuildError::UnknownArch { arch: self.options.arch, compiler, known: known.join(", ") });
         }
         let folder = files::absolute(&self.intermediate_folder(&package))?;
-        // `cargo` gives builds that differ in their flags alone the same place, and would compile `core` again and again.
+        // `cargo` gives builds that differ in their flags alone the same place, and would compile `core` again and
+        // again.
         let target_dir = folder.join(self.options.arch.to_string());
         let module = self.module_name(&package);
         let invocation = Invocation {

@@ -14,8 +14,8 @@ use crate::postprocess::Fallback;
 use crate::std_floats;
 
 impl CudaBuilder {
-    /// A whole build script: compiles the kernels for `launch::include_ptx!`, which takes them into the program by the name
-    /// of the crate's library.
+    /// A whole build script: compiles the kernels for `launch::include_ptx!`, which takes them into the program by the
+    /// name of the crate's library.
     ///
     /// ```no_run
     /// use cuda_builder::{Arch, CudaBuilder};
@@ -25,13 +25,14 @@ impl CudaBuilder {
     /// }
     /// ```
     ///
-    /// Without [`arch`](CudaBuilder::arch) the PTX runs on every GPU from `sm_70` on. Kernels that use what only a later
-    /// architecture has instructions for, such as `AsyncCopies`, are built for that one as well; a GPU loads the latest that it
-    /// can run. With `arch`, a warning names what the chosen architecture lacks.
+    /// Without [`arch`](CudaBuilder::arch) the PTX runs on every GPU from `sm_70` on. Kernels that use what only a
+    /// later architecture has instructions for, such as `AsyncCopies`, are built for that one as well; a GPU loads the
+    /// latest that it can run. With `arch`, a warning names what the chosen architecture lacks.
     ///
-    /// What prevents it is printed as the compiler wrote it, and fails the build. If no compiler on this machine can build
-    /// PTX, that is a warning which says what to install: such a program runs in the simulator alone. So are calls of
-    /// float functions that only the host has the same name for, since there another function would run than on a GPU.
+    /// What prevents it is printed as the compiler wrote it, and fails the build. If no compiler on this machine can
+    /// build PTX, that is a warning which says what to install: such a program runs in the simulator alone. So are
+    /// calls of float functions that only the host has the same name for, since there another function would run than
+    /// on a GPU.
     pub fn embed(self) -> ExitCode {
         match self.try_embed() {
             Ok(()) => ExitCode::SUCCESS,
@@ -67,8 +68,8 @@ impl CudaBuilder {
         files::write_whole(&out.join(format!("{library}.rs")), &modules)
     }
 
-    /// Builds the module, and again for each later architecture that has what the first one lacks, unless the caller chose
-    /// the architecture. Returns each as `launch::PtxImage`'s source text.
+    /// Builds the module, and again for each later architecture that has what the first one lacks, unless the caller
+    /// chose the architecture. Returns each as `launch::PtxImage`'s source text.
     fn images(self, out: &Path, library: &str) -> Result<Vec<String>, BuildError> {
         let build = |builder: CudaBuilder| {
             let arch = builder.options.arch;

@@ -11,8 +11,8 @@ pub(crate) fn absolute(path: &Path) -> Result<PathBuf, BuildError> {
 }
 
 /// Writes a file so that a reader sees the old text or the new one, and nothing changes where both are equal: a build
-/// script's output must not look new each time. A symbolic link stays, and its file is written. A FIFO, a device or a descriptor
-/// such as `/dev/stdout` is written in place.
+/// script's output must not look new each time. A symbolic link stays, and its file is written. A FIFO, a device or a
+/// descriptor such as `/dev/stdout` is written in place.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<(), BuildError> {
     write_followed(path, text).map_err(BuildError::io("write", path))
 }

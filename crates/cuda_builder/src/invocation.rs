@@ -67,8 +67,8 @@ impl Invocation<'_> {
         sources
     }
 
-    /// The arguments of `cargo rustc` alone. A static library needs no linker, and with "fat" link-time optimisation its
-    /// last compilation sees everything: what it emits as assembly is the whole module.
+    /// The arguments of `cargo rustc` alone. A static library needs no linker, and with "fat" link-time optimisation
+    /// its last compilation sees everything: what it emits as assembly is the whole module.
     fn rustc_arguments(&self, assembly: &Path) -> Result<Vec<OsString>, BuildError> {
         let mut arguments: Vec<OsString> = ["--lib", "--crate-type", "staticlib"].map(OsString::from).into();
         arguments.push("-Zbuild-std=core".into());
@@ -152,8 +152,8 @@ impl Invocation<'_> {
             format!("debug-assertions = {checks}"),
             format!("overflow-checks = {checks}"),
             "build-override.opt-level = 0".to_owned(),
-            // `cargo` names what it makes of a workspace's crate by the crate's path in the workspace. Projects that share a
-            // target folder would get each other's crates.
+            // `cargo` names what it makes of a workspace's crate by the crate's path in the workspace. Projects that
+            // share a target folder would get each other's crates.
             format!("rustflags = [\"--cfg=cuda_builder_workspace=\\\"{workspace:016x}\\\"\"]"),
             "package.\"*\".rustflags = []".to_owned(),
             "build-override.rustflags = []".to_owned(),
@@ -173,8 +173,8 @@ impl Invocation<'_> {
         // Jump threading on MIR does not know that a barrier must not be duplicated (rust-lang/rust#137086). LLVM has a
         // jump threading of its own, which does.
         flags.push("-Zmir-enable-passes=-JumpThreading".into());
-        // What is on for all that is optimised, and has to be for `core` too, which `profile` leaves to the last step: what it
-        // inlines comes to the kernels as it is here.
+        // What is on for all that is optimised, and has to be for `core` too, which `profile` leaves to the last step:
+        // what it inlines comes to the kernels as it is here.
         flags.extend(["-Zmir-opt-level=2".into(), "-Zinline-mir=yes".into()]);
         // Of two that fit, the later one holds.
         let cargo_home = std::env::var_os("CARGO_HOME")
@@ -194,8 +194,8 @@ impl Invocation<'_> {
         flags.join(&OsString::from("\x1f"))
     }
 
-    /// Distinguishes builds that share a target folder. `cargo` does not write the assembly again where it considers a build
-    /// fresh, so that each distinct build has a file of its own.
+    /// Distinguishes builds that share a target folder. `cargo` does not write the assembly again where it considers a
+    /// build fresh, so that each distinct build has a file of its own.
     pub(crate) fn key(&self) -> u64 {
         let compiler = (self.toolchain.version(), self.toolchain.rustc(), &self.package.manifest);
         let features = (&self.options.features, self.options.default_features, &self.options.cargo_args);

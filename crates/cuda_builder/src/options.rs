@@ -41,8 +41,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The arguments of the last compilation alone, which generates the code of all crates: given to the others as well,
-    /// `core` would be compiled once for each choice.
+    /// The arguments of the last compilation alone, which generates the code of all crates: given to the others as
+    /// well, `core` would be compiled once for each choice.
     pub(crate) fn code_generation(&self) -> Vec<OsString> {
         let choices = [
             (self.fma, "-Cllvm-args=-nvptx-fma-level=2"),

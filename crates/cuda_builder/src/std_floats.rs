@@ -1,9 +1,10 @@
 //! Calls of float functions that would be std's on the host and another function on a GPU.
 //!
-//! `cuda_std`'s attributes replace such calls in the functions that they stand on, but for `F::exp(x)` with an alias `F` of a
-//! float, which they cannot know. In any other function, `x.exp()` is std's method
-//! wherever there is std, whatever traits are in scope. What rounds exactly (`sqrt`, `floor`) is the same in both and not
-//! looked for. The types are not known here: what a generic function calls on its parameters is taken for its traits'.
+//! `cuda_std`'s attributes replace such calls in the functions that they stand on, but for `F::exp(x)` with an alias
+//! `F` of a float, which they cannot know. In any other function, `x.exp()` is std's method
+//! wherever there is std, whatever traits are in scope. What rounds exactly (`sqrt`, `floor`) is the same in both and
+//! not looked for. The types are not known here: what a generic function calls on its parameters is taken for its
+//! traits'.
 
 use std::collections::HashSet;
 use std::fmt;

@@ -1,8 +1,8 @@
 //! Finding a compiler that can build kernels.
 //!
 //! In this order: the one that [`RUSTC_VARIABLE`] names, the `rustc` of the search path as it acts in the kernel
-//! crate's folder (with rustup: the pinned or active toolchain), the system's own `/usr/bin/rustc`. A compiler can do it if
-//! it knows the target and has the standard library's sources beside it.
+//! crate's folder (with rustup: the pinned or active toolchain), the system's own `/usr/bin/rustc`. A compiler can do
+//! it if it knows the target and has the standard library's sources beside it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -28,7 +28,8 @@ pub(crate) fn open() -> Result<Driver, LoadError> {
     Err(reason.map_or(LoadError::NotFound, |reason| LoadError::Unloadable { reason }))
 }
 
-/// Whether `message` says that `file` itself is not there, rather than a library that it needs: glibc's words, or musl's.
+/// Whether `message` says that `file` itself is not there, rather than a library that it needs: glibc's words, or
+/// musl's.
 fn is_absent(file: &str, message: &str) -> bool {
     message.contains("No such file or directory")
         && (message.starts_with(&format!("{file}: cannot open")) || message.contains(&format!("library {file}:")))

@@ -48,8 +48,8 @@ fn driver_source(without: &str) -> String {
     source
 }
 
-/// Runs `check` where `libcuda.so.1` is what `library` puts at the path that it is given: in another process, which runs
-/// the test `case` of this program, the caller, again.
+/// Runs `check` where `libcuda.so.1` is what `library` puts at the path that it is given: in another process, which
+/// runs the test `case` of this program, the caller, again.
 fn with_library(case: &str, library: impl FnOnce(PathBuf), check: impl FnOnce()) {
     const VARIABLE: &str = "CUDA_DRIVER_TEST_CASE";
     if env::var_os(VARIABLE).is_some() {

@@ -1,5 +1,5 @@
-//! Opens a device, says what it is, moves data there and back, and runs a kernel that works and one that fails: the first
-//! thing to run on a new machine.
+//! Opens a device, says what it is, moves data there and back, and runs a kernel that works and one that fails: the
+//! first thing to run on a new machine.
 //!
 //! ```text
 //! cargo run -p launch --example smoke -- [auto|gpu|gpu:N|sim]

@@ -50,8 +50,8 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Memory of `bytes` bytes, at least one, for kernels, with unspecified contents.
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error>;
 
-    /// As [`allocate`](Self::allocate), and whether it is new: if not, it is as one that was allocated for the same type, of as
-    /// many bytes, has been left.
+    /// As [`allocate`](Self::allocate), and whether it is new: if not, it is as one that was allocated for the same
+    /// type, of as many bytes, has been left.
     fn allocate_workspace(&self, bytes: usize, _of: TypeId) -> Result<(Allocated, bool), Error> {
         Ok((self.allocate(bytes)?, true))
     }
@@ -68,7 +68,8 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Copies `bytes` bytes from the device. Waits until it is done.
     ///
     /// # Safety
-    /// At `from` must be that many bytes of this device's memory, which nobody writes; `to` must be valid for writing them.
+    /// At `from` must be that many bytes of this device's memory, which nobody writes; `to` must be valid for writing
+    /// them.
     unsafe fn read(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
 
     /// Copies `from`, as many bytes as it has, to a static. Waits until it is done.
@@ -83,22 +84,23 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// Sets `bytes` bytes to zero.
     ///
     /// # Safety
-    /// At `start` must be that many bytes of this device's memory, which nobody else accesses. They may be freed at any time.
+    /// At `start` must be that many bytes of this device's memory, which nobody else accesses. They may be freed at any
+    /// time.
     unsafe fn zero(&self, start: *mut u8, bytes: usize) -> Result<(), Error>;
 
     /// Copies `bytes` bytes within the device, which are all of a buffer.
     ///
     /// # Safety
-    /// At both must be that many bytes of this device's memory, without overlap; nobody else accesses those at `to`, and
-    /// nobody writes the others. They may be freed at any time.
+    /// At both must be that many bytes of this device's memory, without overlap; nobody else accesses those at `to`,
+    /// and nobody writes the others. They may be freed at any time.
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<(), Error>;
 
-    /// Copies `bytes` bytes, not 0, from the memory of `source`, which may be this, in the order of what this was asked, though
-    /// not of what `source` was.
+    /// Copies `bytes` bytes, not 0, from the memory of `source`, which may be this, in the order of what this was
+    /// asked, though not of what `source` was.
     ///
     /// # Safety
-    /// As for [`copy`](Self::copy), but for how many bytes there are; those at `from` must be of `source`. They may be freed once
-    /// both devices [wait](Self::wait_for) for the copy.
+    /// As for [`copy`](Self::copy), but for how many bytes there are; those at `from` must be of `source`. They may be
+    /// freed once both devices [wait](Self::wait_for) for the copy.
     unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error>;
 
     /// As [`record`](Self::record), though without a time.
@@ -110,8 +112,8 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// It must be of this device or another of the same kind.
     unsafe fn wait_for(&self, moment: &Moment) -> Result<(), Error>;
 
-    /// Lets this device access memory of `other`, which is of the same kind, directly. Whether it can; copies between them
-    /// work also if not.
+    /// Lets this device access memory of `other`, which is of the same kind, directly. Whether it can; copies between
+    /// them work also if not.
     fn enable_peer(&self, other: &dyn Backend) -> Result<bool, Error>;
 
     /// Finds out whether `kernel` can be launched with `config`, and loads it if it is not loaded yet.
@@ -122,7 +124,8 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
         Ok(ptr::null_mut())
     }
 
-    /// Compiles those of `kernels` that have not been, for launches without tables. Together that takes less time than one by one.
+    /// Compiles those of `kernels` that have not been, for launches without tables. Together that takes less time than
+    /// one by one.
     fn compile(&self, _kernels: &[&'static KernelInfo]) {}
 
     /// Launches `call`, whose parameters are `params`.
@@ -140,8 +143,8 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     /// All of `work`, one piece after the other, as a whole.
     ///
     /// # Safety
-    /// Whenever it is launched, what holds of [`launch`](Self::launch), [`zero`](Self::zero) and [`copy`](Self::copy) must
-    /// hold, and this must live.
+    /// Whenever it is launched, what holds of [`launch`](Self::launch), [`zero`](Self::zero) and [`copy`](Self::copy)
+    /// must hold, and this must live.
     unsafe fn graph(&self, work: Vec<Work>) -> Result<Box<dyn Prepared>, Error>;
 
     /// Waits until everything asked so far is done, but for what streams were asked.
@@ -176,8 +179,8 @@ pub(crate) trait Ipc {
     /// Memory of another process, if there is any under this handle.
     fn open_memory(&self, handle: &[u8; HANDLE_BYTES]) -> Result<Opened, Error>;
 
-    /// Copies `bytes` bytes, not 0, of what [`open_memory`](Self::open_memory) gave, in the order of what this was asked. Another
-    /// process may write them meanwhile: then anything is copied.
+    /// Copies `bytes` bytes, not 0, of what [`open_memory`](Self::open_memory) gave, in the order of what this was
+    /// asked. Another process may write them meanwhile: then anything is copied.
     ///
     /// # Safety
     /// As for [`Backend::copy`], for the bytes at `to`; there must be so many at `from`.
@@ -213,23 +216,23 @@ pub(crate) trait BackendStream: Send + Sync {
     /// Copies `bytes` bytes to the device, where views show them in elements of `element` bytes.
     ///
     /// # Safety
-    /// At `to` must be that many bytes of this device's memory, at a multiple of `element`; `from` must be valid for reading
-    /// them. All must stay until the copy is done, and those at `from` unchanged.
+    /// At `to` must be that many bytes of this device's memory, at a multiple of `element`; `from` must be valid for
+    /// reading them. All must stay until the copy is done, and those at `from` unchanged.
     unsafe fn upload(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error>;
 
     /// Copies `bytes` bytes to the host, which views show in elements of `element` bytes.
     ///
     /// # Safety
-    /// At `from` must be that many bytes of this device's memory, at a multiple of `element`; `to` must be valid for writing
-    /// them. All must stay until the copy is done, and nobody else may access those at `to`.
+    /// At `from` must be that many bytes of this device's memory, at a multiple of `element`; `to` must be valid for
+    /// writing them. All must stay until the copy is done, and nobody else may access those at `to`.
     unsafe fn download(&self, to: *mut u8, from: *const u8, bytes: usize, element: usize) -> Result<(), Error>;
 
-    /// Copies `bytes` bytes, in elements of `element` bytes, between the memories of two devices, one of which is this stream's;
-    /// they may be the same.
+    /// Copies `bytes` bytes, in elements of `element` bytes, between the memories of two devices, one of which is this
+    /// stream's; they may be the same.
     ///
     /// # Safety
-    /// At each address must be that many bytes of its device's memory, at a multiple of `element`, without overlap. All must stay
-    /// until the copy is done.
+    /// At each address must be that many bytes of its device's memory, at a multiple of `element`, without overlap. All
+    /// must stay until the copy is done.
     unsafe fn copy(
         &self,
         to: (*mut u8, &dyn Backend),
@@ -256,8 +259,8 @@ pub(crate) trait BackendStream: Send + Sync {
     /// Waits until everything asked so far is done.
     fn synchronize(&self) -> Result<(), Error>;
 
-    /// Waits until nothing runs in the stream any more. Only then does it return, also with an error: what the stream used
-    /// may then go.
+    /// Waits until nothing runs in the stream any more. Only then does it return, also with an error: what the stream
+    /// used may then go.
     fn finish(&self) -> Result<(), Error>;
 }
 

@@ -9,8 +9,8 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::work::RecordedLaunch;
 
-/// A launch that was checked and made ready once: on a GPU, [`launch`](Self::launch) is one `cuLaunchKernel` and nothing
-/// else. Only of use as a yardstick.
+/// A launch that was checked and made ready once: on a GPU, [`launch`](Self::launch) is one `cuLaunchKernel` and
+/// nothing else. Only of use as a yardstick.
 #[doc(hidden)]
 pub struct BareLaunch<'a> {
     prepared: Box<dyn Prepared>,
@@ -26,8 +26,8 @@ impl Device {
     pub fn bare_launch<'a>(&self, config: LaunchConfig, call: Call<'a>) -> Result<BareLaunch<'a>, Error> {
         let mut params = Params::new();
         self.encode(config, &call, &mut params)?;
-        // SAFETY: what the call borrows stays borrowed as long as what is made here, which keeps the device; the views are of
-        // its memory.
+        // SAFETY: what the call borrows stays borrowed as long as what is made here, which keeps the device; the views
+        // are of its memory.
         let prepared = unsafe { self.backend().bare_launch(RecordedLaunch::new(config, call, params)) }?;
         Ok(BareLaunch { prepared, borrows: PhantomData, _device: self.clone() })
     }

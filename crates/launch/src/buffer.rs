@@ -27,8 +27,8 @@ pub struct Buffer<T: DeviceCopy> {
 impl Device {
     /// A buffer of `len` elements with unspecified contents.
     ///
-    /// Any bits must be an element, since nobody knows what is there: of a `bool`, an enum or a `char` it does not compile.
-    /// [`zeroed`](Self::zeroed) and [`upload`](Self::upload) have values for these.
+    /// Any bits must be an element, since nobody knows what is there: of a `bool`, an enum or a `char` it does not
+    /// compile. [`zeroed`](Self::zeroed) and [`upload`](Self::upload) have values for these.
     ///
     /// # Errors
     ///
@@ -54,9 +54,9 @@ impl Device {
         Ok(buffer)
     }
 
-    /// A buffer of `len` elements for what the launches of `K` keep between them: zeros, or as the last such buffer of that
-    /// length was left when it was dropped. `K` is any type that stands for kernels which leave what their next launch needs,
-    /// whoever makes it.
+    /// A buffer of `len` elements for what the launches of `K` keep between them: zeros, or as the last such buffer of
+    /// that length was left when it was dropped. `K` is any type that stands for kernels which leave what their next
+    /// launch needs, whoever makes it.
     ///
     /// On a GPU that saves a launch which clears it.
     ///
@@ -172,10 +172,11 @@ impl<T: DeviceCopy> Buffer<T> {
         self.memory.copy_from(&source.memory)
     }
 
-    /// Replaces the elements from `at` on by the elements `range` of `source`, which may be on another device of the same
-    /// kind. It comes after all that either device was asked before, and before all that either is asked later, but for what
-    /// streams are asked. On GPUs it returns at once, and the bytes go from one to the other directly if both are members of
-    /// a [`Group`](crate::Group) and can access each other's memory, else through memory of the host.
+    /// Replaces the elements from `at` on by the elements `range` of `source`, which may be on another device of the
+    /// same kind. It comes after all that either device was asked before, and before all that either is asked later,
+    /// but for what streams are asked. On GPUs it returns at once, and the bytes go from one to the other directly if
+    /// both are members of a [`Group`](crate::Group) and can access each other's memory, else through memory of the
+    /// host.
     ///
     /// ```
     /// use launch::Group;
@@ -200,8 +201,8 @@ impl<T: DeviceCopy> Buffer<T> {
         unsafe { copy_all(copy.as_slice(), None) }
     }
 
-    /// Replaces the elements from `at` on by the elements `range`, none of which may be among them. On a GPU it returns at
-    /// once.
+    /// Replaces the elements from `at` on by the elements `range`, none of which may be among them. On a GPU it returns
+    /// at once.
     ///
     /// # Errors
     ///
@@ -241,8 +242,8 @@ impl<T: DeviceCopy> Buffer<T> {
         Ok(())
     }
 
-    /// The copy of the elements `range` of `source` to those from `at` on, all of which there must be; `None` for no bytes. That
-    /// this is not borrowed mutably is for [`copy_all`]'s caller to answer.
+    /// The copy of the elements `range` of `source` to those from `at` on, all of which there must be; `None` for no
+    /// bytes. That this is not borrowed mutably is for [`copy_all`]'s caller to answer.
     pub(crate) fn copy_of<'b>(&'b self, at: usize, source: &'b Buffer<T>, range: Range<usize>) -> Option<PeerCopy<'b>> {
         let bytes = range.start * size_of::<T>()..range.end * size_of::<T>();
         self.memory.copy_of(at * size_of::<T>(), &source.memory, bytes)

@@ -1,4 +1,5 @@
-//! Runs of a kernel on many devices that check: in more orders than the hostile ones, and without each of its synchronisations.
+//! Runs of a kernel on many devices that check: in more orders than the hostile ones, and without each of its
+//! synchronisations.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -11,8 +12,8 @@ use crate::device::Device;
 /// [`checked_devices`](crate::checked_devices) say: `run` is called for each order, and then once more for each
 /// synchronisation and order with that one left out, until it fails or gives something else.
 ///
-/// What is listed is a hint and no fault: a barrier may be needed at sizes that `run` does not have. So `run` has to launch
-/// the kernel at sizes that matter, and to return what it has computed, not to assert it.
+/// What is listed is a hint and no fault: a barrier may be needed at sizes that `run` does not have. So `run` has to
+/// launch the kernel at sizes that matter, and to return what it has computed, not to assert it.
 ///
 /// ```
 /// use launch::{LaunchConfig, redundant_synchronisations};
@@ -83,9 +84,9 @@ impl<E: std::error::Error + 'static> std::error::Error for Failed<E> {
     }
 }
 
-/// Has `run` try order after order, each on a device that checks, until it fails, or for `time`, or until there is no other
-/// order worth trying: first the [hostile ones](Schedule::HOSTILE), then those in which threads wait before atomic accesses
-/// by which they were seen to communicate.
+/// Has `run` try order after order, each on a device that checks, until it fails, or for `time`, or until there is no
+/// other order worth trying: first the [hostile ones](Schedule::HOSTILE), then those in which threads wait before
+/// atomic accesses by which they were seen to communicate.
 ///
 /// Eight orders find what every order shows, or many. This is for kernels whose blocks or warps wait for each other, or
 /// where the last one does something else: what goes wrong there may need two or three of them to be slow at once.

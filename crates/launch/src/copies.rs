@@ -17,13 +17,13 @@ pub(crate) struct PeerCopy<'d> {
     pub(crate) bytes: usize,
 }
 
-/// Makes all `copies`, in any order, after everything that their devices were asked so far and before everything that they are
-/// asked later, but for what streams are asked. Returns at once on GPUs. Where others may have views of the memory, `asked_at` is
-/// the line that asks for it.
+/// Makes all `copies`, in any order, after everything that their devices were asked so far and before everything that
+/// they are asked later, but for what streams are asked. Returns at once on GPUs. Where others may have views of the
+/// memory, `asked_at` is the line that asks for it.
 ///
 /// # Safety
-/// At each address must be so many bytes of its device's memory. What is copied to overlaps nothing else that is copied from or
-/// to; nobody else accesses it, and nobody writes what is copied from. All of it may be freed at any time.
+/// At each address must be so many bytes of its device's memory. What is copied to overlaps nothing else that is copied
+/// from or to; nobody else accesses it, and nobody writes what is copied from. All of it may be freed at any time.
 pub(crate) unsafe fn copy_all(
     copies: &[PeerCopy<'_>],
     asked_at: Option<&'static Location<'static>>,

@@ -50,12 +50,12 @@ pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
     cuda::gpus()
 }
 
-/// Does `work`, which opens the GPU of `choice`, and has the driver compile `kernels` for it meanwhile: to open a GPU takes about as
-/// long as to compile a kernel, and neither waits for the other. A launch waits for its kernel.
+/// Does `work`, which opens the GPU of `choice`, and has the driver compile `kernels` for it meanwhile: to open a GPU
+/// takes about as long as to compile a kernel, and neither waits for the other. A launch waits for its kernel.
 ///
-/// `kernels` is told a GPU's multiprocessors. Where there is a driver it is asked for a GPU at a guess, whose kernels' texts are made
-/// ready while the driver starts, and again if that was wrong. [`Device::kernels_of`] tells the kernels of any work, of the simulator too. That a kernel
-/// cannot be compiled is the error of its launch.
+/// `kernels` is told a GPU's multiprocessors. Where there is a driver it is asked for a GPU at a guess, whose kernels'
+/// texts are made ready while the driver starts, and again if that was wrong. [`Device::kernels_of`] tells the kernels
+/// of any work, of the simulator too. That a kernel cannot be compiled is the error of its launch.
 pub fn compile_beside<T>(
     choice: DeviceChoice,
     modules: &'static [PtxModule],
@@ -83,8 +83,8 @@ pub fn checked_devices() -> impl Iterator<Item = Device> {
 }
 
 /// As [`checked_devices`], for which nothing counts but what CUDA's documentation promises: shuffles and votes order no
-/// memory ([`Checks::STRICT`]). That warps of a block come to a barrier by different calls is no fault there: a warning says so,
-/// on the standard error.
+/// memory ([`Checks::STRICT`]). That warps of a block come to a barrier by different calls is no fault there: a warning
+/// says so, on the standard error.
 pub fn checked_devices_strict() -> impl Iterator<Item = Device> {
     devices_that_check(Checks::STRICT)
 }
@@ -172,8 +172,8 @@ impl Device {
 
     /// One line: which device this is and, if a GPU was wanted, why it is none.
     ///
-    /// "device: GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB" or "device: simulator on 2 cores (no GPU: libcuda.so.1 not
-    /// found)".
+    /// "device: GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB" or "device: simulator on 2 cores (no GPU: libcuda.so.1
+    /// not found)".
     pub fn summary(&self) -> String {
         let description = self.backend().description();
         match self.why_no_gpu() {
@@ -182,7 +182,8 @@ impl Device {
         }
     }
 
-    /// Why it is the simulator, where [`DeviceChoice::Auto`] would rather have had a GPU: "no GPU: libcuda.so.1 not found".
+    /// Why it is the simulator, where [`DeviceChoice::Auto`] would rather have had a GPU: "no GPU: libcuda.so.1 not
+    /// found".
     pub fn why_no_gpu(&self) -> Option<&str> {
         self.0.note.as_deref()
     }
@@ -215,10 +216,11 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidLaunch`] if the device cannot run such a launch, or if a reference is passed no view of one element, [`Error::WrongDevice`] if a view in `call` is of
-    /// another device's memory. On a GPU, [`Error::NoModule`], [`Error::Jit`] or [`Error::PtxTooNew`] if there is no
-    /// compiled kernel to run, and [`Error::ContextLost`] when a launch made before failed. On the simulator,
-    /// [`Error::Fault`] if the kernel fails, and [`Error::StreamRace`] where the device checks.
+    /// [`Error::InvalidLaunch`] if the device cannot run such a launch, or if a reference is passed no view of one
+    /// element, [`Error::WrongDevice`] if a view in `call` is of another device's memory. On a GPU,
+    /// [`Error::NoModule`], [`Error::Jit`] or [`Error::PtxTooNew`] if there is no compiled kernel to run, and
+    /// [`Error::ContextLost`] when a launch made before failed. On the simulator, [`Error::Fault`] if the kernel fails,
+    /// and [`Error::StreamRace`] where the device checks.
     #[inline]
     #[track_caller]
     pub fn launch(&self, config: LaunchConfig, call: Call<'_>) -> Result<(), Error> {
@@ -266,8 +268,8 @@ impl Device {
     /// How long the device takes for the `work` launched in that closure: by device events on a GPU (to about half a
     /// microsecond), by the clock on the wall for the simulator. Waits until the work is done.
     ///
-    /// The GPU's time starts when it reaches this call, and so has in it what the host takes until the first launch, and
-    /// to compile a module that is launched for the first time: warm up, and put enough work in one call.
+    /// The GPU's time starts when it reaches this call, and so has in it what the host takes until the first launch,
+    /// and to compile a module that is launched for the first time: warm up, and put enough work in one call.
     ///
     /// # Errors
     ///
@@ -291,14 +293,14 @@ impl Device {
         self.backend().resources(kernel)
     }
 
-    /// How many blocks of `block_threads` threads and `shared_bytes` bytes of dynamic shared memory a cooperative launch of
-    /// `kernel` may have ([`LaunchConfig::cooperative`]): those that run at the same time, and so may meet at a
-    /// `cuda_std::grid::sync`. The simulator takes more; this is what a plan should ask for.
+    /// How many blocks of `block_threads` threads and `shared_bytes` bytes of dynamic shared memory a cooperative
+    /// launch of `kernel` may have ([`LaunchConfig::cooperative`]): those that run at the same time, and so may meet at
+    /// a `cuda_std::grid::sync`. The simulator takes more; this is what a plan should ask for.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidLaunch`] if the device cannot run such blocks at all; else as for [`resources`](Self::resources), but for
-    /// the simulator.
+    /// [`Error::InvalidLaunch`] if the device cannot run such blocks at all; else as for
+    /// [`resources`](Self::resources), but for the simulator.
     pub fn most_cooperative_blocks(
         &self,
         kernel: &'static KernelInfo,

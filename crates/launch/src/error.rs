@@ -147,8 +147,8 @@ pub enum Error {
         buffer: usize,
     },
     /// Two streams access the same memory, one of them writes it, and nothing orders them. Devices that check find it
-    /// ([`checked_devices`](crate::checked_devices)). What was asked later is not done, unless it is a launch that is known
-    /// only afterwards to write.
+    /// ([`checked_devices`](crate::checked_devices)). What was asked later is not done, unless it is a launch that is
+    /// known only afterwards to write.
     #[error("{0}")]
     StreamRace(Box<StreamRace>),
     /// What is copied is in part where it is copied to.

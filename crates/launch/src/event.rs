@@ -18,8 +18,8 @@ pub struct Event {
 }
 
 impl Event {
-    /// The time from `earlier` to this: the device's on a GPU (to about half a microsecond), that of the clock on the wall
-    /// in the simulator. Nothing if this comes first. Waits until both have happened.
+    /// The time from `earlier` to this: the device's on a GPU (to about half a microsecond), that of the clock on the
+    /// wall in the simulator. Nothing if this comes first. Waits until both have happened.
     ///
     /// # Errors
     ///

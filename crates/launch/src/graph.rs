@@ -13,8 +13,8 @@ use crate::recorder::Recorder;
 use crate::resources::{Held, HeldMemory, Resources};
 use crate::work::Work;
 
-/// Work that a device does again and again, recorded by [`Device::record`]: on a GPU a CUDA graph, which one call of the
-/// driver launches, however much there is in it; in the simulator a list of calls.
+/// Work that a device does again and again, recorded by [`Device::record`]: on a GPU a CUDA graph, which one call of
+/// the driver launches, however much there is in it; in the simulator a list of calls.
 ///
 /// The graph has what its work uses, `R`, and gives it back when asked. So buffers that it was given by reference stay
 /// borrowed as long as the graph lives:
@@ -110,9 +110,10 @@ impl Device {
         Queue::from(self)
     }
 
-    /// Compiles the kernels that `work` launches, and does none of that work: for a program that will launch several and has no
-    /// graph of them. A GPU's driver compiles kernels when they are first used, and takes longer for one after the other than
-    /// for all at the same time. Those of launches with tables are left for their launches, and so is to say what cannot be compiled.
+    /// Compiles the kernels that `work` launches, and does none of that work: for a program that will launch several
+    /// and has no graph of them. A GPU's driver compiles kernels when they are first used, and takes longer for one
+    /// after the other than for all at the same time. Those of launches with tables are left for their launches, and so
+    /// is to say what cannot be compiled.
     ///
     /// # Errors
     ///
@@ -133,8 +134,8 @@ impl Device {
         Ok(recorder.into_kernels())
     }
 
-    /// Records what `work` asks of the queue that it is given, and does none of it: [`Graph::launch`] does. All buffers that
-    /// kernels, fills and copies use must be in `resources`, which the graph keeps.
+    /// Records what `work` asks of the queue that it is given, and does none of it: [`Graph::launch`] does. All buffers
+    /// that kernels, fills and copies use must be in `resources`, which the graph keeps.
     ///
     /// ```
     /// use launch::{Device, DeviceChoice, LaunchConfig};
@@ -166,8 +167,8 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// The error of `work`; [`Error::NotHeld`] if it uses memory that is not in `resources`; on a GPU, whatever prevents the
-    /// graph from being made.
+    /// The error of `work`; [`Error::NotHeld`] if it uses memory that is not in `resources`; on a GPU, whatever
+    /// prevents the graph from being made.
     pub fn record<R: Resources, E: From<Error>>(
         &self,
         mut resources: R,
@@ -182,8 +183,8 @@ impl Device {
         let len = work.len();
         let prepared = match work {
             work if work.is_empty() => None,
-            // SAFETY: `Graph::launch` launches it while the memory is held, and has the device. The views in the calls and the
-            // buffers that are cleared and copied are of this device, and those of a copy do not overlap.
+            // SAFETY: `Graph::launch` launches it while the memory is held, and has the device. The views in the calls
+            // and the buffers that are cleared and copied are of this device, and those of a copy do not overlap.
             work => Some(unsafe { self.backend().graph(work) }?),
         };
         let scratch = held.into_memory();
@@ -192,7 +193,8 @@ impl Device {
 }
 
 impl<R: Resources> Graph<R> {
-    /// Does all that was recorded, in that order, after what was asked of the device before. On a GPU it returns at once.
+    /// Does all that was recorded, in that order, after what was asked of the device before. On a GPU it returns at
+    /// once.
     ///
     /// # Errors
     ///
@@ -205,8 +207,8 @@ impl<R: Resources> Graph<R> {
         let missing = needs.iter().find(|need| !held.memory().iter().any(|held| need.is_met_by(held)));
         let result = match (missing, prepared) {
             (Some(need), _) => Err(not_held(need.user, need.is_written)),
-            // SAFETY: all memory that the work uses is held, and the device lives. What holds of a launch holds of a graph:
-            // memory that is freed later waits for it.
+            // SAFETY: all memory that the work uses is held, and the device lives. What holds of a launch holds of a
+            // graph: memory that is freed later waits for it.
             (None, Some(prepared)) => unsafe { prepared.launch() },
             (None, None) => Ok(()),
         };

@@ -28,8 +28,8 @@ struct Inner {
 }
 
 /// Groups of `members` simulated devices, or one if that is 0, to test on: one for each order of
-/// [`checked_devices`](crate::checked_devices). They also find [races of streams](Error::StreamRace), of one member and of
-/// several.
+/// [`checked_devices`](crate::checked_devices). They also find [races of streams](Error::StreamRace), of one member and
+/// of several.
 pub fn checked_groups(members: usize) -> impl Iterator<Item = Group> {
     let simulator = Simulator::new().with_checks(Checks::default());
     Schedule::HOSTILE.into_iter().map(move |schedule| {
@@ -70,8 +70,8 @@ impl Group {
     /// # Errors
     ///
     /// [`Error::InvalidGroup`] if there are none, if one is there twice, or if some are simulated and others are not;
-    /// [`Error::Driver`] if the driver fails to let them access each other's memory; [`Error::ContextLost`] when a launch made
-    /// before failed.
+    /// [`Error::Driver`] if the driver fails to let them access each other's memory; [`Error::ContextLost`] when a
+    /// launch made before failed.
     pub fn of(members: Vec<Device>) -> Result<Group, Error> {
         let invalid = |reason| Err(Error::InvalidGroup { reason });
         let Some(first) = members.first() else {
@@ -102,10 +102,11 @@ impl Group {
         self.0.are_peers
     }
 
-    /// Makes all these copies, each to a view from another of as many elements, of whichever members' memories, at the same time:
-    /// after all that these members were asked before, and before all that they are asked later, but for what streams are asked.
-    /// On GPUs it returns at once. It takes less time than one [`Buffer::copy_range_from`](crate::Buffer::copy_range_from) after
-    /// the other, each of which waits for the one before.
+    /// Makes all these copies, each to a view from another of as many elements, of whichever members' memories, at the
+    /// same time: after all that these members were asked before, and before all that they are asked later, but for
+    /// what streams are asked. On GPUs it returns at once. It takes less time than one
+    /// [`Buffer::copy_range_from`](crate::Buffer::copy_range_from) after the other, each of which waits for the one
+    /// before.
     ///
     /// ```
     /// let group = launch::Group::open(&"sim:2".parse()?, &[])?;
@@ -119,8 +120,8 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless both views have as many elements, [`Error::Overlap`] if what is copied to is also in
-    /// another view, [`Error::WrongDevice`] if a view is of no member's memory: nothing is copied then.
+    /// [`Error::LengthMismatch`] unless both views have as many elements, [`Error::Overlap`] if what is copied to is
+    /// also in another view, [`Error::WrongDevice`] if a view is of no member's memory: nothing is copied then.
     /// [`Error::ContextLost`] when a launch made before failed; [`Error::StreamRace`] where members check.
     #[track_caller]
     pub fn copy_all<'a, T: Element, V: View<'a, T>>(&self, copies: &[(GlobalMut<'a, T>, V)]) -> Result<(), Error> {
@@ -147,8 +148,8 @@ impl Group {
 
     /// One line: which devices these are.
     ///
-    /// "devices: GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB; GPU 1, …", or "devices: 4 × simulator on 2 cores". One alone
-    /// is described as [`Device::summary`] does.
+    /// "devices: GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB; GPU 1, …", or "devices: 4 × simulator on 2 cores". One
+    /// alone is described as [`Device::summary`] does.
     pub fn summary(&self) -> String {
         let [first, others @ ..] = self.members() else { return String::new() };
         if others.is_empty() {

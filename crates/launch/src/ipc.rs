@@ -1,8 +1,8 @@
 //! Memory and events that several processes of a host use: CUDA's IPC.
 //!
-//! One process makes memory ([`Device::given`]) or an event ([`Device::given_event`]), each with an [`IpcHandle`], and sends the
-//! handle's bytes to another process by any means. That process opens them, copies from the memory and waits for the event. Only
-//! events order the two: nothing else keeps a process from reading what another is writing.
+//! One process makes memory ([`Device::given`]) or an event ([`Device::given_event`]), each with an [`IpcHandle`], and
+//! sends the handle's bytes to another process by any means. That process opens them, copies from the memory and waits
+//! for the event. Only events order the two: nothing else keeps a process from reading what another is writing.
 //!
 //! Simulated devices of one process can open each other's, so that what is built on this is tested without a GPU.
 
@@ -26,8 +26,8 @@ pub struct IpcHandle(pub [u8; HANDLE_BYTES]);
 
 /// A buffer that other processes may read.
 ///
-/// Dropping it does not free it, since nobody knows when the last of them is done with it: [`free`](Self::free) does, and the end of
-/// the process.
+/// Dropping it does not free it, since nobody knows when the last of them is done with it: [`free`](Self::free) does,
+/// and the end of the process.
 pub struct GivenBuffer<T: Element>(ManuallyDrop<Buffer<T>>);
 
 impl<T: Element> GivenBuffer<T> {
@@ -77,7 +77,8 @@ pub struct OpenedEvent {
 }
 
 impl Device {
-    /// A buffer of at least `len` elements, with unspecified contents, for other processes to read, and by what they open it.
+    /// A buffer of at least `len` elements, with unspecified contents, for other processes to read, and by what they
+    /// open it.
     ///
     /// # Errors
     ///
@@ -96,13 +97,15 @@ impl Device {
     ///
     /// # Errors
     ///
-    /// [`Error::Driver`] where the driver refuses; [`Error::NotSupported`] in the simulator, if it is another process's.
+    /// [`Error::Driver`] where the driver refuses; [`Error::NotSupported`] in the simulator, if it is another
+    /// process's.
     pub fn open_given<T: Element>(&self, handle: &IpcHandle) -> Result<OpenedBuffer<T>, Error> {
         let memory = self.backend().open_memory(&handle.0)?;
         Ok(OpenedBuffer { memory, elements: PhantomData, device: self.clone() })
     }
 
-    /// An event for other processes to wait for, and by what they open it. It must be [recorded](GivenEvent::record) before they do.
+    /// An event for other processes to wait for, and by what they open it. It must be [recorded](GivenEvent::record)
+    /// before they do.
     ///
     /// # Errors
     ///
@@ -135,8 +138,8 @@ impl GivenEvent {
 }
 
 impl OpenedEvent {
-    /// Lets all that the device is asked from now on, but for what streams are asked, wait until the moment that the other process
-    /// recorded last. On a GPU it returns at once.
+    /// Lets all that the device is asked from now on, but for what streams are asked, wait until the moment that the
+    /// other process recorded last. On a GPU it returns at once.
     ///
     /// # Errors
     ///
@@ -148,9 +151,10 @@ impl OpenedEvent {
 }
 
 impl<T: Element> Buffer<T> {
-    /// Replaces the elements from `at` on by the elements `range` of `source`, which was opened by the same device. It comes after
-    /// all that the device was asked before, and before all that it is asked later, but for what streams are asked; on a GPU it
-    /// returns at once. What the other process writes meanwhile is copied before or after it, or in part.
+    /// Replaces the elements from `at` on by the elements `range` of `source`, which was opened by the same device. It
+    /// comes after all that the device was asked before, and before all that it is asked later, but for what streams
+    /// are asked; on a GPU it returns at once. What the other process writes meanwhile is copied before or after it, or
+    /// in part.
     ///
     /// # Errors
     ///
@@ -181,7 +185,8 @@ impl<T: Element> Buffer<T> {
         let to = self.view_mut().as_ptr().wrapping_add(at);
         let from = source.memory.start.wrapping_add(range.start * size_of::<T>());
         let bytes = range.len() * size_of::<T>();
-        // SAFETY: both have these elements, of which any bits are one; no view of this buffer exists, as it is borrowed mutably.
+        // SAFETY: both have these elements, of which any bits are one; no view of this buffer exists, as it is borrowed
+        // mutably.
         unsafe { self.device().backend().copy_opened(to.cast(), from, bytes) }
     }
 }

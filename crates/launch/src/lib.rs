@@ -61,8 +61,8 @@
 //!
 //! # Streams
 //!
-//! A [`Stream`] copies while another computes, if the host's memory is page-locked ([`PinnedBuffer`]). Streams live in a
-//! scope, as threads do in [`std::thread::scope`], so that what they use stays until they are done:
+//! A [`Stream`] copies while another computes, if the host's memory is page-locked ([`PinnedBuffer`]). Streams live in
+//! a scope, as threads do in [`std::thread::scope`], so that what they use stays until they are done:
 //!
 //! ```
 //! use launch::{Device, DeviceChoice, LaunchConfig};
@@ -104,16 +104,16 @@
 //!
 //! # Graphs
 //!
-//! Small work that is done again and again is recorded once, by [`Device::record`], and launched as a whole: a [`Graph`].
-//! What takes a [`Queue`] can be asked of a device and of a graph alike.
+//! Small work that is done again and again is recorded once, by [`Device::record`], and launched as a whole: a
+//! [`Graph`]. What takes a [`Queue`] can be asked of a device and of a graph alike.
 //!
 //! # Several devices
 //!
-//! A [`Group`] is devices that work together: all GPUs (`gpu:all`), some (`gpu:0,2`), or simulated ones, each with memory of its
-//! own (`sim:4`). A kernel is launched on each [member](Group::members), with views of that member's memory: another's are an
-//! error. What is copied between members ([`Buffer::copy_range_from`], [`Group::copy_all`]) goes directly from GPU to GPU where
-//! that can be, in the order of what both are asked. A [`SplitBuffer`] has its elements divided among the members, each part with
-//! a halo:
+//! A [`Group`] is devices that work together: all GPUs (`gpu:all`), some (`gpu:0,2`), or simulated ones, each with
+//! memory of its own (`sim:4`). A kernel is launched on each [member](Group::members), with views of that member's
+//! memory: another's are an error. What is copied between members ([`Buffer::copy_range_from`], [`Group::copy_all`])
+//! goes directly from GPU to GPU where that can be, in the order of what both are asked. A [`SplitBuffer`] has its
+//! elements divided among the members, each part with a halo:
 //!
 //! ```
 //! use launch::{Ends, Group, LaunchConfig};
@@ -145,9 +145,9 @@
 //! ```
 //!
 //! To copy while kernels run, a group has [streams](Group::streams) of all members, which wait for each other's events.
-//! [`checked_groups`] are simulated groups to test that on. The simulator does each thing as soon as it is asked, so that its
-//! results alone do not show what a GPU may do. But it knows what orders two pieces of work; two that race are an
-//! [`Error::StreamRace`], which names both lines:
+//! [`checked_groups`] are simulated groups to test that on. The simulator does each thing as soon as it is asked, so
+//! that its results alone do not show what a GPU may do. But it knows what orders two pieces of work; two that race are
+//! an [`Error::StreamRace`], which names both lines:
 //!
 //! ```
 //! use launch::{Error, LaunchConfig, checked_groups};
@@ -180,15 +180,16 @@
 //! # }
 //! ```
 //!
-//! Such a check assumes that a launch reads everything in its views, and writes all of a mutable view if the kernel has ever
-//! changed anything through that parameter. So give kernels that run at the same time views of their own parts alone, the
-//! interior and the halos apart.
+//! Such a check assumes that a launch reads everything in its views, and writes all of a mutable view if the kernel has
+//! ever changed anything through that parameter. So give kernels that run at the same time views of their own parts
+//! alone, the interior and the halos apart.
 //!
 //! # Testing a kernel
 //!
 //! [`checked_devices`] are simulators that look for mistakes which a run may happen not to show: data races, reads of
-//! memory that nobody has written, and all that depends on the order in which threads and blocks run. A test that runs a kernel
-//! on each and compares the result has tried eight orders, and a fault names the line, the array and the thread:
+//! memory that nobody has written, and all that depends on the order in which threads and blocks run. A test that runs
+//! a kernel on each and compares the result has tried eight orders, and a fault names the line, the array and the
+//! thread:
 //!
 //! ```
 //! use launch::{LaunchConfig, checked_devices};
@@ -212,11 +213,11 @@
 //! ```
 //!
 //! [`checked_devices_strict`] are the same for code that relies on nothing but what CUDA's documentation promises, and
-//! [`redundant_synchronisations`] lists barriers and fences that a kernel seems not to need. [`check_thoroughly`] tries more
-//! orders, for kernels whose blocks or warps wait for each other, and [`check_thoroughly_strict`] both.
+//! [`redundant_synchronisations`] lists barriers and fences that a kernel seems not to need. [`check_thoroughly`] tries
+//! more orders, for kernels whose blocks or warps wait for each other, and [`check_thoroughly_strict`] both.
 //!
-//! A checked run takes some ten times as long as one without checks, so use [`DeviceChoice::Sim`] for large inputs. To choose
-//! the order or the checks, make the device from a [`Simulator`]:
+//! A checked run takes some ten times as long as one without checks, so use [`DeviceChoice::Sim`] for large inputs. To
+//! choose the order or the checks, make the device from a [`Simulator`]:
 //!
 //! ```
 //! use launch::{Checks, Device, Schedule, Simulator};

@@ -14,13 +14,13 @@ use crate::memory::{MemoryId, byte_len};
 
 /// `len` elements of the host's memory that kernels read and write in place ("zero-copy"), freed when dropped.
 ///
-/// Each access of a kernel crosses the link between GPU and host, so that it pays for what is read or written once. Made by
-/// [`Device::mapped`].
+/// Each access of a kernel crosses the link between GPU and host, so that it pays for what is read or written once.
+/// Made by [`Device::mapped`].
 ///
 /// The host sees the elements through [`as_slice`](Self::as_slice) and [`as_mut_slice`](Self::as_mut_slice), which wait
-/// for the kernels launched before. No other can then be writing: a kernel writes through a [`GlobalMut`], which borrows
-/// the buffer mutably, as long as it is launched from [`Device::launch`], or until the end of the scope where it is
-/// launched in a [`Stream`](crate::Stream), which waits for it too.
+/// for the kernels launched before. No other can then be writing: a kernel writes through a [`GlobalMut`], which
+/// borrows the buffer mutably, as long as it is launched from [`Device::launch`], or until the end of the scope where
+/// it is launched in a [`Stream`](crate::Stream), which waits for it too.
 pub struct MappedBuffer<T: DeviceCopy> {
     memory: HostMemory,
     len: usize,
@@ -28,8 +28,8 @@ pub struct MappedBuffer<T: DeviceCopy> {
 }
 
 impl Device {
-    /// `len` elements of page-locked host memory that kernels access in place, whose bytes are all zero. Zeros must be an
-    /// element, else it does not compile.
+    /// `len` elements of page-locked host memory that kernels access in place, whose bytes are all zero. Zeros must be
+    /// an element, else it does not compile.
     ///
     /// # Errors
     ///
@@ -63,8 +63,8 @@ impl<T: DeviceCopy> MappedBuffer<T> {
 
     /// The elements, for kernels to read.
     pub fn view(&self) -> Global<'_, T> {
-        // SAFETY: the pointer is the device's for `len` initialised elements, aligned, and they stay while `self` lives,
-        // which the view's lifetime borrows; dropping waits for the kernels.
+        // SAFETY: the pointer is the device's for `len` initialised elements, aligned, and they stay while `self`
+        // lives, which the view's lifetime borrows; dropping waits for the kernels.
         unsafe { Global::from_raw_parts(self.memory.device_pointer(), self.len, self.device().id()) }
     }
 

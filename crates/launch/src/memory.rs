@@ -78,8 +78,8 @@ impl Memory {
         assert_eq!(data.len(), self.bytes);
         self.device.note_waits();
         match self.address() {
-            // SAFETY: this memory has as many bytes as `data` and, as it is borrowed mutably, no view of it exists that a
-            // kernel could be using.
+            // SAFETY: this memory has as many bytes as `data` and, as it is borrowed mutably, no view of it exists that
+            // a kernel could be using.
             Some(start) => unsafe { self.device.backend().write(start, data) },
             None => Ok(()),
         }
@@ -92,8 +92,8 @@ impl Memory {
     pub(crate) unsafe fn read(&self, target: *mut u8) -> Result<(), Error> {
         self.device.note_waits();
         match self.address() {
-            // SAFETY: this memory has that many bytes; so has `target`, says the caller. A kernel that writes them would
-            // need a mutable borrow of this, which is borrowed here.
+            // SAFETY: this memory has that many bytes; so has `target`, says the caller. A kernel that writes them
+            // would need a mutable borrow of this, which is borrowed here.
             Some(start) => unsafe { self.device.backend().read(target, start, self.bytes) },
             None => Ok(()),
         }
@@ -137,8 +137,8 @@ impl Memory {
         unsafe { self.device.backend().read(target, start, range.len()) }
     }
 
-    /// The copy of the bytes `range` of `source`, which may be of another device, to those from `at` on. Both must be there.
-    /// `None` for no bytes.
+    /// The copy of the bytes `range` of `source`, which may be of another device, to those from `at` on. Both must be
+    /// there. `None` for no bytes.
     pub(crate) fn copy_of<'m>(&'m self, at: usize, source: &'m Memory, range: Range<usize>) -> Option<PeerCopy<'m>> {
         let (to, from) = (self.place(&(at..at + range.len()))?, source.place(&range)?);
         Some(PeerCopy { to, target: &self.device, from, source: &source.device, bytes: range.len() })

@@ -43,8 +43,8 @@ impl PtxImage {
         Self { arch, bytes: text.as_bytes(), is_deflated: false }
     }
 
-    /// PTX that was compressed by DEFLATE (RFC 1951), for programs that have much of it. Of bytes that are no such thing the driver
-    /// gets as much as there is.
+    /// PTX that was compressed by DEFLATE (RFC 1951), for programs that have much of it. Of bytes that are no such
+    /// thing the driver gets as much as there is.
     pub const fn deflated(arch: u32, bytes: &'static [u8]) -> Self {
         Self { arch, bytes, is_deflated: true }
     }
@@ -61,7 +61,8 @@ impl PtxImage {
         texts.entry(std::ptr::from_ref(self).addr()).or_insert_with(|| self.text().into()).clone()
     }
 
-    /// The part of each of `entries` with all that it needs, cut out once; None for one that cannot be had without the rest.
+    /// The part of each of `entries` with all that it needs, cut out once; None for one that cannot be had without the
+    /// rest.
     pub(crate) fn own_texts(&'static self, entries: &[&'static str]) -> Vec<OwnText> {
         static OWN: Mutex<BTreeMap<(usize, &str), OwnText>> = Mutex::new(BTreeMap::new());
         let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -108,8 +109,8 @@ impl PtxImage {
     }
 }
 
-/// The kernels that the project's build script compiled with `cuda_builder`'s `CudaBuilder::embed`, by the name of their
-/// crate's library: what [`Device::open`](crate::Device::open) takes.
+/// The kernels that the project's build script compiled with `cuda_builder`'s `CudaBuilder::embed`, by the name of
+/// their crate's library: what [`Device::open`](crate::Device::open) takes.
 ///
 /// ```ignore
 /// let device = Device::open(DeviceChoice::Auto, launch::include_ptx!("mine_kernels"))?;

@@ -16,8 +16,8 @@ use crate::memory::byte_len;
 /// `len` elements of the host's memory that the operating system leaves where they are, freed when dropped.
 ///
 /// It is a slice like any other, which a GPU copies faster and, in a [`Stream`](crate::Stream), while the host goes on.
-/// Made by [`Device::pinned`]. There is less of it than of ordinary memory: what is locked cannot be swapped out. For the
-/// simulator it is ordinary memory.
+/// Made by [`Device::pinned`]. There is less of it than of ordinary memory: what is locked cannot be swapped out. For
+/// the simulator it is ordinary memory.
 pub struct PinnedBuffer<T: DeviceCopy> {
     memory: HostMemory,
     len: usize,
@@ -25,7 +25,8 @@ pub struct PinnedBuffer<T: DeviceCopy> {
 }
 
 impl Device {
-    /// `len` elements of page-locked host memory, whose bytes are all zero. Zeros must be an element, else it does not compile.
+    /// `len` elements of page-locked host memory, whose bytes are all zero. Zeros must be an element, else it does not
+    /// compile.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! PTX as text: kernels cut out of a module's, and tables put in.
 //!
-//! A driver compiles all kernels of a module before it gives one, at 10 to 180 ms each. So it is given those that are asked for,
-//! with what they use.
+//! A driver compiles all kernels of a module before it gives one, at 10 to 180 ms each. So it is given those that are
+//! asked for, with what they use.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -18,9 +18,9 @@ struct Item<'t> {
     is_shared_with_host: bool,
 }
 
-/// The text of these kernels alone: the module's directives, the kernels, and what they refer to, in their order. None where one
-/// must be had with the rest of the module: where it uses a static, which all kernels have in common, where there is debugging
-/// information about the module, or where the text is not understood.
+/// The text of these kernels alone: the module's directives, the kernels, and what they refer to, in their order. None
+/// where one must be had with the rest of the module: where it uses a static, which all kernels have in common, where
+/// there is debugging information about the module, or where the text is not understood.
 pub(crate) fn entries_alone(module: &str, entries: &[&str]) -> Option<String> {
     let items = items(module)?;
     // A function may be declared before it is defined: both are kept.

@@ -7,8 +7,8 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::recorder::Recorder;
 
-/// What takes launches, fills and copies, and does them in the order in which they were asked for: a [`Device`], at once, or
-/// the graph that [`Device::record`] makes, whenever it is launched. That of [`Device::load`] does nothing.
+/// What takes launches, fills and copies, and does them in the order in which they were asked for: a [`Device`], at
+/// once, or the graph that [`Device::record`] makes, whenever it is launched. That of [`Device::load`] does nothing.
 ///
 /// A function that takes a queue serves both:
 ///

@@ -20,11 +20,11 @@ pub(crate) struct HeldMemory {
     pub(crate) is_exclusive: bool,
 }
 
-/// What a [`Graph`](crate::Graph) is given to hold, by value or by reference: buffers, and tuples, arrays and structures of
-/// them. Those behind a `&` its kernels may read, all others they may write, too.
+/// What a [`Graph`](crate::Graph) is given to hold, by value or by reference: buffers, and tuples, arrays and
+/// structures of them. Those behind a `&` its kernels may read, all others they may write, too.
 ///
-/// For a structure, [`hold`](Self::hold) names all its buffers that kernels use. One that is left out is missed when the
-/// graph is recorded, as an error:
+/// For a structure, [`hold`](Self::hold) names all its buffers that kernels use. One that is left out is missed when
+/// the graph is recorded, as an error:
 ///
 /// ```
 /// use launch::{Buffer, Held, Resources};

@@ -13,12 +13,12 @@ impl Device {
     /// Runs `work` with `count` new streams, whose copies and kernels overlap where the device can.
     ///
     /// Before it, what was launched is done; at its end, also when it fails or panics, everything that the streams were
-    /// asked is done. So it may borrow what is declared outside of it, as [`std::thread::scope`] does, and host memory that
-    /// a stream reads or writes stays borrowed until it ends. What is asked of the device itself in the meantime
+    /// asked is done. So it may borrow what is declared outside of it, as [`std::thread::scope`] does, and host memory
+    /// that a stream reads or writes stays borrowed until it ends. What is asked of the device itself in the meantime
     /// ([`launch`](Self::launch), [`Buffer::download`](crate::Buffer::download), …) is not ordered with the streams.
     ///
-    /// A simulated device that checks finds what two streams, or a stream and the device itself, do to the same memory without an
-    /// order between them: [`Error::StreamRace`].
+    /// A simulated device that checks finds what two streams, or a stream and the device itself, do to the same memory
+    /// without an order between them: [`Error::StreamRace`].
     ///
     /// The [crate's documentation](crate#streams) has an example.
     ///
@@ -41,8 +41,8 @@ impl Device {
 }
 
 impl Group {
-    /// Runs `work` with `count` new streams of each member, as [`Device::streams`] does with those of one: the first list has
-    /// those of the first member, and so on. A stream [waits](Stream::wait) for events of every member's, and
+    /// Runs `work` with `count` new streams of each member, as [`Device::streams`] does with those of one: the first
+    /// list has those of the first member, and so on. A stream [waits](Stream::wait) for events of every member's, and
     /// [copies](Stream::copy) between its member's memory and that of another.
     ///
     /// The [crate's documentation](crate#several-devices) has an example.

@@ -128,7 +128,8 @@ impl Backend for SimulatedDevice {
         Err(has_no("multiprocessors to occupy"))
     }
 
-    /// As many as the multiprocessors of the simulated device would hold of 2048 threads each, if there are stacks for them.
+    /// As many as the multiprocessors of the simulated device would hold of 2048 threads each, if there are stacks for
+    /// them.
     fn most_cooperative_blocks(
         &self,
         kernel: &'static KernelInfo,
@@ -278,8 +279,8 @@ impl Prepared for SimulatedWork {
     }
 }
 
-/// `$copy` for each word of `$bytes` bytes: those of the widest word that divides the elements, of `$element` bytes, as kernels
-/// access them at the widest.
+/// `$copy` for each word of `$bytes` bytes: those of the widest word that divides the elements, of `$element` bytes, as
+/// kernels access them at the widest.
 macro_rules! for_each_word {
     ($bytes:ident, $element:ident, $offset:ident, $Word:ident => $copy:expr) => {{
         macro_rules! words {
@@ -302,7 +303,8 @@ macro_rules! for_each_word {
 /// Copies the host's `bytes` bytes at `from` to `to`, as stores: others may access them at the same time.
 ///
 /// # Safety
-/// Both must be valid for so many bytes, those at `from` initialised; `to` must be at a multiple of the elements' alignment.
+/// Both must be valid for so many bytes, those at `from` initialised; `to` must be at a multiple of the elements'
+/// alignment.
 unsafe fn store_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
     for_each_word!(bytes, element, offset, Word => {
         // SAFETY: the words divide the elements, so that all lie within both, at multiples of a word in `to`.
@@ -347,8 +349,8 @@ impl BackendStream for SimulatedStream<'_> {
     ) -> Result<(), Error> {
         let (target, source) = (self.0.same_kind(target)?, self.0.same_kind(source)?);
         for_each_word!(bytes, element, offset, Word => {
-            // SAFETY: the words divide the elements, so that all lie within both, at multiples of a word; elements that streams
-            // copy have no padding.
+            // SAFETY: the words divide the elements, so that all lie within both, at multiples of a word; elements that
+            // streams copy have no padding.
             unsafe { memory::store(to.add(offset).cast(), memory::load(from.add(offset).cast::<Word>())) }
         });
         target.note_copied_from(&source.simulator, to.addr(), from.addr(), bytes);

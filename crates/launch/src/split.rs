@@ -18,8 +18,8 @@ pub enum Ends {
     Open,
 }
 
-/// Elements that are divided among the members of a [`Group`] as evenly as can be, each part with copies of elements that
-/// its neighbours have: its halo. Made by [`Group::split`].
+/// Elements that are divided among the members of a [`Group`] as evenly as can be, each part with copies of elements
+/// that its neighbours have: its halo. Made by [`Group::split`].
 ///
 /// ```
 /// use launch::{Ends, Group};
@@ -55,8 +55,9 @@ pub struct SplitPart<T: DeviceCopy> {
 }
 
 impl Group {
-    /// `len` elements, all of whose bytes are zero, divided among the members in their order: where they cannot have as many, the
-    /// first have one more. Each part has the `halo` elements before it and those after it, too, unless it is empty.
+    /// `len` elements, all of whose bytes are zero, divided among the members in their order: where they cannot have as
+    /// many, the first have one more. Each part has the `halo` elements before it and those after it, too, unless it is
+    /// empty.
     ///
     /// # Errors
     ///
@@ -140,7 +141,8 @@ impl<T: DeviceCopy> SplitBuffer<T> {
     ///
     /// # Errors
     ///
-    /// [`Error::LengthMismatch`] unless `data` has as many elements; [`Error::ContextLost`] when a launch made before failed.
+    /// [`Error::LengthMismatch`] unless `data` has as many elements; [`Error::ContextLost`] when a launch made before
+    /// failed.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
         if data.len() != self.len {
             return Err(Error::LengthMismatch { what: "upload", buffer: self.len, other: data.len() });
@@ -163,8 +165,9 @@ impl<T: DeviceCopy> SplitBuffer<T> {
         Ok(data)
     }
 
-    /// Replaces the halos by what the elements are now that they stand for. It comes after all that the members were asked
-    /// before, and before all that they are asked later, but for what streams are asked; on GPUs it returns at once.
+    /// Replaces the halos by what the elements are now that they stand for. It comes after all that the members were
+    /// asked before, and before all that they are asked later, but for what streams are asked; on GPUs it returns at
+    /// once.
     ///
     /// # Errors
     ///
@@ -179,13 +182,13 @@ impl<T: DeviceCopy> SplitBuffer<T> {
                 }
             }
         }
-        // SAFETY: halos are copied to, each element once, and elements outside of halos copied from; no view of any exists, as
-        // all is borrowed mutably.
+        // SAFETY: halos are copied to, each element once, and elements outside of halos copied from; no view of any
+        // exists, as all is borrowed mutably.
         unsafe { copy_all(&copies, None) }
     }
 
-    /// Where the elements from `element` on are that a halo of `len` has from `at` on: in pieces, each the part that it is of, its
-    /// place there and in the halo, and its length.
+    /// Where the elements from `element` on are that a halo of `len` has from `at` on: in pieces, each the part that it
+    /// is of, its place there and in the halo, and its length.
     fn pieces(&self, element: isize, at: usize, len: usize) -> Vec<(&SplitPart<T>, usize, usize, usize)> {
         let mut pieces = Vec::new();
         let mut done = 0;

@@ -40,8 +40,8 @@ mod sealed {
 }
 
 impl Device {
-    /// Sets the elements that `of` has on this device, for the launches that come after. Waits for those made before, but for
-    /// what streams were asked.
+    /// Sets the elements that `of` has on this device, for the launches that come after. Waits for those made before,
+    /// but for what streams were asked.
     ///
     /// ```
     /// use cuda_std::{GlobalMut, address_space, kernel, thread};
@@ -70,8 +70,8 @@ impl Device {
     /// # Errors
     ///
     /// [`Error::LengthMismatch`] unless there are as many `values`. On a GPU, [`Error::NoModule`], [`Error::Jit`] or
-    /// [`Error::PtxTooNew`] if there is no compiled module that has it, and [`Error::ContextLost`] when a launch made before
-    /// failed.
+    /// [`Error::PtxTooNew`] if there is no compiled module that has it, and [`Error::ContextLost`] when a launch made
+    /// before failed.
     pub fn set_static<S: Static>(&self, of: &'static S, values: &[S::Element]) -> Result<(), Error> {
         let info = of.info();
         check_len("set", info, size_of_val(values))?;

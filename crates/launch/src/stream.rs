@@ -15,12 +15,13 @@ use crate::ordering::{self, Actor, StreamAccess, StreamWork};
 use crate::part::BufferPart;
 use crate::view::{Region, View};
 
-/// A queue of copies and launches, made by [`Device::streams`] or [`Group::streams`](crate::Group::streams): what is asked of one stream is done in that order, and
-/// what is asked of several may be done at the same time.
+/// A queue of copies and launches, made by [`Device::streams`] or [`Group::streams`](crate::Group::streams): what is
+/// asked of one stream is done in that order, and what is asked of several may be done at the same time.
 ///
 /// Everything returns at once, but for copies of host memory that is not page-locked
-/// ([`PinnedBuffer`](crate::PinnedBuffer)), which the driver brings through memory of its own. So what a copy or a kernel
-/// uses must outlive the scope (`'scope`), at whose end everything is done. The simulator does each thing as it is asked.
+/// ([`PinnedBuffer`](crate::PinnedBuffer)), which the driver brings through memory of its own. So what a copy or a
+/// kernel uses must outlive the scope (`'scope`), at whose end everything is done. The simulator does each thing as it
+/// is asked.
 ///
 /// What a stream reads or writes cannot go before the scope has ended, nor be touched:
 ///
@@ -105,8 +106,8 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     pub fn upload<T: Element>(&self, view: GlobalMut<'scope, T>, from: &'scope [T]) -> Result<(), Error> {
         self.check("upload", view.len(), from.len(), view.device())?;
         self.note(&[(bytes_at(view.as_ptr().cast(), size_of_val(from)), StreamWork::Upload, true)])?;
-        // SAFETY: the view is of this device's memory and has as many elements as `from`, at a multiple of their size. It and
-        // `from`, which is borrowed, stay for `'scope`, which ends after the copy.
+        // SAFETY: the view is of this device's memory and has as many elements as `from`, at a multiple of their size.
+        // It and `from`, which is borrowed, stay for `'scope`, which ends after the copy.
         unsafe { self.stream.upload(view.as_ptr().cast(), from.as_ptr().cast(), size_of_val(from), size_of::<T>()) }
     }
 
@@ -136,13 +137,14 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         let Region { start, len, device } = view.region();
         self.check("download", len, into.len(), device)?;
         self.note(&[(bytes_at(start, size_of_val(into)), StreamWork::Download, false)])?;
-        // SAFETY: the view is of this device's memory and has as many elements as `into`, at a multiple of their size. It and
-        // `into`, which is borrowed mutably, stay for `'scope`, which ends after the copy.
+        // SAFETY: the view is of this device's memory and has as many elements as `into`, at a multiple of their size.
+        // It and `into`, which is borrowed mutably, stay for `'scope`, which ends after the copy.
         unsafe { self.stream.download(into.as_mut_ptr().cast(), start, size_of_val(into), size_of::<T>()) }
     }
 
-    /// Copies the elements of `from` to `to`, within the device or, in a scope of a [`Group`](crate::Group), between this device
-    /// and another member: one of both views must be of this device's memory. It is ordered in this stream alone.
+    /// Copies the elements of `from` to `to`, within the device or, in a scope of a [`Group`](crate::Group), between
+    /// this device and another member: one of both views must be of this device's memory. It is ordered in this stream
+    /// alone.
     ///
     /// # Errors
     ///
@@ -161,8 +163,8 @@ impl<'scope, 'env> Stream<'scope, 'env> {
             return Err(Error::Overlap);
         }
         self.note(&[(read, StreamWork::Copy, false), (written, StreamWork::Copy, true)])?;
-        // SAFETY: the views are of these devices' memories and have as many elements, at multiples of their size, without
-        // overlap. They stay for `'scope`, which ends after the copy.
+        // SAFETY: the views are of these devices' memories and have as many elements, at multiples of their size,
+        // without overlap. They stay for `'scope`, which ends after the copy.
         unsafe {
             let (to, element) = (to.as_ptr().cast(), size_of::<T>());
             self.stream.copy((to, target.backend()), (start, source.backend()), bytes, element)
@@ -179,8 +181,8 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         let mut params = Params::new();
         self.device.encode(config, &call, &mut params)?;
         let launch = || {
-            // SAFETY: every view in the call is of this device's memory and stays borrowed for `'scope`, which ends after the
-            // kernel.
+            // SAFETY: every view in the call is of this device's memory and stays borrowed for `'scope`, which ends
+            // after the kernel.
             unsafe { self.stream.launch(config, &call, &params) }
         };
         match self.actor {
@@ -204,13 +206,13 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         Ok(Event { moment, clock, device: self.device.clone() })
     }
 
-    /// Lets everything asked of this stream from now on wait for `event`, of whichever stream of this device or, in a scope of
-    /// a [`Group`](crate::Group), of any member. The host goes on.
+    /// Lets everything asked of this stream from now on wait for `event`, of whichever stream of this device or, in a
+    /// scope of a [`Group`](crate::Group), of any member. The host goes on.
     ///
     /// # Errors
     ///
-    /// [`Error::WrongDevice`] if it is an event of a device outside of the scope; [`Error::ContextLost`] when a launch made
-    /// before failed.
+    /// [`Error::WrongDevice`] if it is an event of a device outside of the scope; [`Error::ContextLost`] when a launch
+    /// made before failed.
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
         event.check_device(self.devices)?;
         // SAFETY: the event is of a device of the scope, which are all of one kind.
@@ -234,7 +236,8 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         Ok(())
     }
 
-    /// Notes what the stream is about to be asked, where the device checks: which bytes, what, and whether it writes them.
+    /// Notes what the stream is about to be asked, where the device checks: which bytes, what, and whether it writes
+    /// them.
     #[track_caller]
     fn note(&self, accesses: &[(Range<usize>, StreamWork, bool)]) -> Result<(), Error> {
         let Some(actor) = self.actor else { return Ok(()) };

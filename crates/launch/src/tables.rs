@@ -6,8 +6,9 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 /// The lists that were asked for.
 static LISTS: LazyLock<Mutex<HashSet<&'static [u8]>>> = LazyLock::new(Mutex::default);
 
-/// `tables` for [`LaunchConfig::tables`](crate::LaunchConfig::tables), the same slice each time. It is kept until the program
-/// ends, as are the kernels that are compiled for it until their device is closed: it is for lists that come again.
+/// `tables` for [`LaunchConfig::tables`](crate::LaunchConfig::tables), the same slice each time. It is kept until the
+/// program ends, as are the kernels that are compiled for it until their device is closed: it is for lists that come
+/// again.
 pub fn tables(tables: &[u8]) -> &'static [u8] {
     let mut lists = LISTS.lock().unwrap_or_else(PoisonError::into_inner);
     match lists.get(tables) {

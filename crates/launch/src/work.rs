@@ -42,7 +42,8 @@ unsafe impl Send for Work {}
 unsafe impl Sync for Work {}
 
 impl Work {
-    /// Gives `see` the memory that it uses, each as its start, its bytes and whether it is written, with the user's name.
+    /// Gives `see` the memory that it uses, each as its start, its bytes and whether it is written, with the user's
+    /// name.
     pub(crate) fn uses(
         &self,
         see: &mut dyn FnMut(usize, usize, bool, &'static str) -> Result<(), Error>,

@@ -219,8 +219,8 @@ fn median(
     Ok(times[RUNS / 2])
 }
 
-/// Nanoseconds that this OS thread has run, where the system tells them: what other processes do does not count. Else those
-/// since `clock` was made.
+/// Nanoseconds that this OS thread has run, where the system tells them: what other processes do does not count. Else
+/// those since `clock` was made.
 fn now(clock: Instant) -> f64 {
     let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let told = schedule.and_then(|text| text.split_whitespace().next()?.parse().ok());

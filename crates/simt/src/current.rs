@@ -13,9 +13,9 @@ thread_local! {
 #[inline]
 pub(crate) fn current<'a>() -> Option<&'a Block> {
     let block = CURRENT.get();
-    // SAFETY: CURRENT is set by `Slot::run_as` alone, for the time in which a fibre of that block runs, and the caller is
-    // such a fibre: a suspended fibre is resumed with CURRENT set to the same block again. So the block outlives every
-    // use that a simulated thread makes of it, and it is never borrowed mutably.
+    // SAFETY: CURRENT is set by `Slot::run_as` alone, for the time in which a fibre of that block runs, and the caller
+    // is such a fibre: a suspended fibre is resumed with CURRENT set to the same block again. So the block outlives
+    // every use that a simulated thread makes of it, and it is never borrowed mutably.
     unsafe { block.as_ref() }
 }
 

@@ -85,8 +85,8 @@ pub enum FaultKind {
     },
     /// Two accesses to the same bytes that nothing orders.
     Race(Box<Race>),
-    /// An atomic read of memory that nobody had written before the launch (`here`), which nothing orders after the atomic write
-    /// that initialises it (`there`): it may find what nobody has written.
+    /// An atomic read of memory that nobody had written before the launch (`here`), which nothing orders after the
+    /// atomic write that initialises it (`there`): it may find what nobody has written.
     EarlyRead(Box<Race>),
     /// A read of memory that nobody has written.
     Uninitialised {
@@ -102,7 +102,8 @@ pub enum FaultKind {
         /// The asynchronous copy that is to write it and has not been waited for.
         copy: Option<Box<CopyUnderWay>>,
     },
-    /// An access to global memory by a thread that has not waited for the launches before, of a kernel whose threads do.
+    /// An access to global memory by a thread that has not waited for the launches before, of a kernel whose threads
+    /// do.
     BeforeDependencies,
     /// Some threads wait at a block barrier that others never reach.
     BarrierNotReached {
@@ -127,8 +128,8 @@ pub enum FaultKind {
         /// A thread that waits there.
         other_thread: Dim3,
     },
-    /// Lanes of one warp come to one line of a barrier by different calls, or in different iterations of a loop: what is
-    /// there for each of them is another barrier.
+    /// Lanes of one warp come to one line of a barrier by different calls, or in different iterations of a loop: what
+    /// is there for each of them is another barrier.
     BarrierApart {
         /// A thread that waits there.
         other_thread: Dim3,

@@ -83,15 +83,15 @@ impl LaunchConfig {
         self
     }
 
-    /// The same launch with all blocks at the same time, so that they may meet at a barrier of the grid. There may be no more
-    /// of them than the device holds at once.
+    /// The same launch with all blocks at the same time, so that they may meet at a barrier of the grid. There may be
+    /// no more of them than the device holds at once.
     pub const fn cooperative(mut self) -> Self {
         self.is_cooperative = true;
         self
     }
 
-    /// The same launch with `tables` for the kernel's `lop3_given`, in order. The kernel is compiled for them when they are first
-    /// given.
+    /// The same launch with `tables` for the kernel's `lop3_given`, in order. The kernel is compiled for them when they
+    /// are first given.
     pub const fn tables(mut self, tables: &'static [u8]) -> Self {
         self.tables = tables;
         self
@@ -100,7 +100,8 @@ impl LaunchConfig {
 
 /// What is known of a kernel before it is launched. `#[kernel]` writes one for each entry in the PTX.
 ///
-/// [`KernelInfo::new`] takes what every kernel has; each method of the same name as a field adds one of the other facts.
+/// [`KernelInfo::new`] takes what every kernel has; each method of the same name as a field adds one of the other
+/// facts.
 /// ```
 /// # use simt::KernelInfo;
 /// static SUM: KernelInfo = KernelInfo::new("sum_f32", module_path!(), file!(), line!()).family("sum").max_threads(256);
@@ -135,8 +136,8 @@ pub struct KernelInfo {
 }
 
 impl KernelInfo {
-    /// The kernel whose entry in the PTX is `name`, and where its source stands: the Rust module, the file and the line,
-    /// as `module_path!()`, `file!()` and `line!()` give them.
+    /// The kernel whose entry in the PTX is `name`, and where its source stands: the Rust module, the file and the
+    /// line, as `module_path!()`, `file!()` and `line!()` give them.
     pub const fn new(name: &'static str, module: &'static str, file: &'static str, line: u32) -> Self {
         Self {
             name,

@@ -152,7 +152,8 @@ impl<'a> Grid<'a> {
         Self { director: Director::new(self.schedule, trace), ..self }
     }
 
-    /// The same launch, whose kernel finds its statics in `statics`; `map`, if any, is told what of them has been written.
+    /// The same launch, whose kernel finds its statics in `statics`; `map`, if any, is told what of them has been
+    /// written.
     pub(crate) fn with_statics(self, statics: &'a Statics, map: Option<&'a MemoryMap>) -> Self {
         Self { statics: Some((statics, map)), ..self }
     }

@@ -8,8 +8,8 @@ pub(crate) const MOST: usize = 4;
 
 /// Where a thread is held: before its atomic access number `access`.
 ///
-/// Accesses are counted from 1, and loads that a thread makes at one line and address, one after the other, count once: how
-/// often it polls depends on the others.
+/// Accesses are counted from 1, and loads that a thread makes at one line and address, one after the other, count once:
+/// how often it polls depends on the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Hold {
     /// The block's number in the grid.
@@ -20,8 +20,8 @@ pub struct Hold {
     pub access: u32,
 }
 
-/// Up to four holds, in the order in which they end: the first of those that threads wait at ends when no thread of the grid
-/// can do anything but wait or poll.
+/// Up to four holds, in the order in which they end: the first of those that threads wait at ends when no thread of the
+/// grid can do anything but wait or poll.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Holds {
     holds: [Hold; MOST],

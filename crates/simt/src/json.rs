@@ -19,8 +19,8 @@ struct Report<'a> {
     kind: &'a FaultKind,
 }
 
-/// `message` is the [`Display`](std::fmt::Display) form, `kind` the name of the [`FaultKind`] in snake case, and `details` what
-/// that has in it; `remedy` is the name of the [`Remedy`], and the other fields are those of the fault.
+/// `message` is the [`Display`](std::fmt::Display) form, `kind` the name of the [`FaultKind`] in snake case, and
+/// `details` what that has in it; `remedy` is the name of the [`Remedy`], and the other fields are those of the fault.
 impl Serialize for Fault {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { kernel, block, thread, location, kind } = self;

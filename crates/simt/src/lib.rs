@@ -42,12 +42,12 @@
 //! others are hostile to mistakes that these two do not bring to light: the last comes first; one warp is far ahead of
 //! all others, or far behind; another thread runs before each access; several blocks take turns. A kernel that
 //! synchronises as it should gives the same under each, up to the order of what does not commute;
-//! [`Schedule::HOSTILE`] are eight to test under. With [`Schedule::Held`] some threads wait before an atomic access until
-//! nobody else can go on.
+//! [`Schedule::HOSTILE`] are eight to test under. With [`Schedule::Held`] some threads wait before an atomic access
+//! until nobody else can go on.
 //!
 //! As a rule a thread runs until it waits, and with one worker blocks run one after the other. With
-//! [`Schedule::EveryAccess`] and [`Schedule::Interleaved`] a thread also *gives way*: before an access to memory, atomic
-//! or not, another thread goes on, or another block. Such a launch has one worker.
+//! [`Schedule::EveryAccess`] and [`Schedule::Interleaved`] a thread also *gives way*: before an access to memory,
+//! atomic or not, another thread goes on, or another block. Such a launch has one worker.
 //!
 //! With several workers blocks run at the same time, and yet the result is that of one worker as long as blocks
 //! communicate by atomic loads, stores and updates, fences and polls. Before a block does the first of these it waits
@@ -68,10 +68,10 @@
 //!
 //! # Faults
 //!
-//! A panic, an access out of bounds or to where there is no memory, a barrier that not all threads reach and the like end the launch with a
-//! [`Fault`] that names kernel, block, thread and source line. Threads that wait are unwound, so that what they own is
-//! dropped. To keep panics of kernels silent the first launch installs a panic hook; it passes on all other panics to
-//! the hook that was there before.
+//! A panic, an access out of bounds or to where there is no memory, a barrier that not all threads reach and the like
+//! end the launch with a [`Fault`] that names kernel, block, thread and source line. Threads that wait are unwound, so
+//! that what they own is dropped. To keep panics of kernels silent the first launch installs a panic hook; it passes on
+//! all other panics to the hook that was there before.
 
 mod allocation;
 mod block;

@@ -91,8 +91,8 @@ pub unsafe fn load_acquire<T: Pod>(ptr: *const T) -> T {
     unsafe { load_scoped(ptr, true, Scope::Device) }
 }
 
-/// The value at `ptr`, of at most 8 bytes if it `acquires`, as one step for the threads of `scope`, for a thread that waits
-/// for another's write: waits for the block's turn, and now and then lets others run.
+/// The value at `ptr`, of at most 8 bytes if it `acquires`, as one step for the threads of `scope`, for a thread that
+/// waits for another's write: waits for the block's turn, and now and then lets others run.
 ///
 /// One that acquires comes with everything that was written before the releasing store that wrote the value; any other
 /// orders nothing but itself.
@@ -153,8 +153,8 @@ pub unsafe fn store_release<T: Pod>(ptr: *mut T, value: T) {
 /// Writes `value`, of at most 8 bytes if it `releases`, at `ptr`, as one step for the threads of `scope`. Waits for the
 /// block's turn.
 ///
-/// Who reads what a releasing store wrote by an acquiring load sees everything that was written before; any other orders
-/// nothing but itself.
+/// Who reads what a releasing store wrote by an acquiring load sees everything that was written before; any other
+/// orders nothing but itself.
 ///
 /// # Safety
 /// As for [`store`].
@@ -209,8 +209,8 @@ pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
     unsafe { update_scoped(ptr, Scope::Device, f) }
 }
 
-/// Replaces the value of 4 or 8 bytes at `ptr` by what `f` makes of it, as one step for the threads of `scope`, and gives
-/// the old value. Waits for the block's turn. `f` may be called more than once.
+/// Replaces the value of 4 or 8 bytes at `ptr` by what `f` makes of it, as one step for the threads of `scope`, and
+/// gives the old value. Waits for the block's turn. `f` may be called more than once.
 ///
 /// # Safety
 /// As for [`store`].
@@ -339,8 +339,8 @@ fn misaligned(address: usize, size: usize, at: Line) -> ! {
     }
 }
 
-/// Ends the launch with a fault at the caller's line: element `index` of a view of `len` elements from the address `view`
-/// on was asked for.
+/// Ends the launch with a fault at the caller's line: element `index` of a view of `len` elements from the address
+/// `view` on was asked for.
 #[cold]
 #[track_caller]
 pub fn out_of_bounds(view: usize, index: usize, len: usize) -> ! {

@@ -69,8 +69,8 @@ impl Written {
         }
     }
 
-    /// Notes that this allocation's bytes have been overwritten by those of `from`, as far as both go: they are written where
-    /// those are.
+    /// Notes that this allocation's bytes have been overwritten by those of `from`, as far as both go: they are written
+    /// where those are.
     pub(crate) fn copy(&self, from: &Self) {
         let bytes = self.bytes.min(from.bytes);
         for (word, mask) in self.masks(self.start, bytes) {

@@ -1,5 +1,5 @@
-//! The one place that every access and branch of a kernel passes, and that tells the watcher of it. Without a watcher that costs
-//! the test of a thread-local flag.
+//! The one place that every access and branch of a kernel passes, and that tells the watcher of it. Without a watcher
+//! that costs the test of a thread-local flag.
 
 use crate::block::Block;
 use crate::current::current;
@@ -51,8 +51,8 @@ fn ask(block: &Block, watcher: &dyn Watcher, touch: &Touch) {
     }
 }
 
-/// Tells of an access to any number of bytes, in pieces as wide as loads and stores are: for each piece the `accesses`, one
-/// after the other.
+/// Tells of an access to any number of bytes, in pieces as wide as loads and stores are: for each piece the `accesses`,
+/// one after the other.
 pub(crate) fn tell_pieces(block: &Block, space: Space, accesses: &[Access], (start, bytes): (usize, usize), at: Line) {
     block.preempt(at);
     let Some(watcher) = block.watcher() else { return };

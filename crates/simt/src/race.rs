@@ -7,8 +7,8 @@ use crate::region::{Space, fmt_element};
 use crate::remedy::Remedy;
 use crate::source::SourceLocation;
 
-/// Two accesses to the same bytes, at least one of them a write, that nothing orders, and not both atomic, or of different
-/// blocks and one of them atomic for its own block alone.
+/// Two accesses to the same bytes, at least one of them a write, that nothing orders, and not both atomic, or of
+/// different blocks and one of them atomic for its own block alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Race {

@@ -37,8 +37,8 @@ impl fmt::Display for Redundant {
     }
 }
 
-/// The barriers, warp synchronisations and fences that `run` comes to in `simulator`, and without each of which, one at a
-/// time, it gives the same in all of `schedules`. By files and lines.
+/// The barriers, warp synchronisations and fences that `run` comes to in `simulator`, and without each of which, one at
+/// a time, it gives the same in all of `schedules`. By files and lines.
 ///
 /// `run` is called once for each schedule, and then once for each synchronisation and schedule, until it fails or gives
 /// something else.
@@ -67,7 +67,8 @@ pub fn redundant_synchronisations<T: PartialEq, E>(
     Ok(redundant.map(|(location, kind)| Redundant { location, kind }).collect())
 }
 
-/// The first of `schedules` in which `run` notices something where the synchronisation at `location` is left out, and what.
+/// The first of `schedules` in which `run` notices something where the synchronisation at `location` is left out, and
+/// what.
 pub fn first_to_notice<R>(
     simulator: &Simulator,
     schedules: &[Schedule],

@@ -1,4 +1,5 @@
-//! The memory that a kernel accesses: which arrays a launch was given, under which names, and where in them an address is.
+//! The memory that a kernel accesses: which arrays a launch was given, under which names, and where in them an address
+//! is.
 
 use std::fmt;
 
@@ -108,8 +109,9 @@ pub(crate) fn locate(regions: &[Region], address: usize) -> Option<Place> {
     regions.iter().find_map(place)
 }
 
-/// The name of the array that a view from `start` on shows: the region that begins there, else the one that contains it.
-/// An empty view may be at an array's end, and an empty array anywhere: their names are told where they are certain.
+/// The name of the array that a view from `start` on shows: the region that begins there, else the one that contains
+/// it. An empty view may be at an array's end, and an empty array anywhere: their names are told where they are
+/// certain.
 pub(crate) fn name_of_view(regions: &[Region], start: usize) -> Option<&'static str> {
     let begins = |region: &&Region| region.start == start && region.bytes > 0;
     let contains = |region: &&Region| start.wrapping_sub(region.start) < region.bytes;

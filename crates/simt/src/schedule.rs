@@ -24,8 +24,9 @@ pub enum Schedule {
     /// Several blocks take turns: before an access another thread, or another block, may go on. Launches run on the OS
     /// thread that launches, and end with the first fault in time.
     Interleaved(u64),
-    /// All three in their order for 0, from the last to the first for 1, else pseudo-random; but some threads wait before one
-    /// of their atomic accesses until no other thread can go on. Launches run on the OS thread that launches.
+    /// All three in their order for 0, from the last to the first for 1, else pseudo-random; but some threads wait
+    /// before one of their atomic accesses until no other thread can go on. Launches run on the OS thread that
+    /// launches.
     Held(u64, Holds),
 }
 

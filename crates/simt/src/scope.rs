@@ -7,6 +7,7 @@ pub enum Scope {
     Block,
     /// Those of the grid, which is all that the simulated device runs at a time.
     Device,
-    /// Those and the host. The host is not there while a kernel runs, so that this is the same as [`Device`](Self::Device).
+    /// Those and the host. The host is not there while a kernel runs, so that this is the same as
+    /// [`Device`](Self::Device).
     System,
 }

@@ -1,8 +1,9 @@
 //! The search for an order in which something fails: each order is made from what was seen in earlier ones.
 //!
-//! A race is found in whatever order threads run, as long as both accesses are made. So another order can show something else
-//! only where a thread does something else, and that is where it finds another value: by an atomic access to what other
-//! threads write. So the orders tried here differ in which threads are held before which such accesses.
+//! A race is found in whatever order threads run, as long as both accesses are made. So another order can show
+//! something else only where a thread does something else, and that is where it finds another value: by an atomic
+//! access to what other threads write. So the orders tried here differ in which threads are held before which such
+//! accesses.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
@@ -131,8 +132,8 @@ impl Search {
     }
 }
 
-/// Where threads are worth holding: before accesses to what several threads access and one of them writes. Of threads of a
-/// block that do the same, the first and the last.
+/// Where threads are worth holding: before accesses to what several threads access and one of them writes. Of threads
+/// of a block that do the same, the first and the last.
 fn candidates(seen: &Seen) -> Vec<Hold> {
     let mut candidates = HashSet::new();
     for events in &seen.launches {

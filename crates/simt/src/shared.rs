@@ -139,8 +139,8 @@ pub fn load_acquire<T: Pod>(address: u32) -> T {
     load_atomic(address, MemoryOrder::AcquireRelease, Location::caller())
 }
 
-/// The word of a barrier, as [`load_acquire`] gives it, with what the threads wrote that arrived before its last phase was over:
-/// nothing is known of those who have arrived since. Faults as [`load`] does.
+/// The word of a barrier, as [`load_acquire`] gives it, with what the threads wrote that arrived before its last phase
+/// was over: nothing is known of those who have arrived since. Faults as [`load`] does.
 #[track_caller]
 pub fn load_phase(address: u32) -> u64 {
     load_atomic(address, MemoryOrder::Phase, Location::caller())
@@ -172,8 +172,8 @@ pub fn store_at<T: Pod>(address: u32, value: T, at: &'static Location<'static>) 
     unsafe { pointer.write(value) }
 }
 
-/// Makes the bytes of a `T` at `address` unspecified, as a copy does that goes on beside the thread: a [`store`] by the same
-/// thread ends it. In between nobody may read or write them. Faults as [`load`] does.
+/// Makes the bytes of a `T` at `address` unspecified, as a copy does that goes on beside the thread: a [`store`] by the
+/// same thread ends it. In between nobody may read or write them. Faults as [`load`] does.
 #[track_caller]
 pub fn discard<T: Pod>(address: u32) {
     let block = expect_current("shared::discard");
@@ -182,8 +182,8 @@ pub fn discard<T: Pod>(address: u32) {
     unsafe { pointer.cast::<u8>().write_bytes(block.context.arena.pattern(), size_of::<T>()) };
 }
 
-/// Writes `value` at `address`, as one step, for a thread of the block that waits for it with [`load_relaxed`]. Faults as
-/// [`load`] does.
+/// Writes `value` at `address`, as one step, for a thread of the block that waits for it with [`load_relaxed`]. Faults
+/// as [`load`] does.
 #[track_caller]
 pub fn store_relaxed<T: Pod>(address: u32, value: T) {
     store_relaxed_at(address, value, Location::caller());
@@ -217,8 +217,8 @@ pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
     update_as(Access::Update(Scope::Device), address, f)
 }
 
-/// As [`update`], of the word of a barrier at which the thread arrives: it passes on what it has done before its last fence, and
-/// learns nothing of others. `f` tells as well whether a phase is over then.
+/// As [`update`], of the word of a barrier at which the thread arrives: it passes on what it has done before its last
+/// fence, and learns nothing of others. `f` tells as well whether a phase is over then.
 #[track_caller]
 pub fn arrive(address: u32, f: impl FnOnce(u64) -> (u64, bool)) -> u64 {
     let mut is_over = false;
@@ -251,8 +251,8 @@ fn update_as<T: Pod>(kind: Access, address: u32, f: impl FnOnce(T) -> T) -> T {
     old
 }
 
-/// Ends the launch with a fault at the caller's line: element `index` of a view of `len` elements from address `view` on
-/// was asked for.
+/// Ends the launch with a fault at the caller's line: element `index` of a view of `len` elements from address `view`
+/// on was asked for.
 #[cold]
 #[track_caller]
 pub fn out_of_bounds(view: u32, index: usize, len: usize) -> ! {

@@ -98,8 +98,8 @@ impl Simulator {
         Self { schedule, ..self }
     }
 
-    /// The same simulator, which notes in `synchronisations` those that its launches come to, and leaves one of them out if
-    /// that says so.
+    /// The same simulator, which notes in `synchronisations` those that its launches come to, and leaves one of them
+    /// out if that says so.
     #[must_use]
     pub fn with_synchronisations(self, synchronisations: Synchronisations) -> Self {
         Self { synchronisations: Some(synchronisations), ..self }
@@ -111,13 +111,13 @@ impl Simulator {
         Self { log: Some(log), ..self }
     }
 
-    /// The same simulator, which keeps in `trace` what its launches do by atomic accesses. They are seen where launches are
-    /// checked, or in an order in which threads give way.
+    /// The same simulator, which keeps in `trace` what its launches do by atomic accesses. They are seen where launches
+    /// are checked, or in an order in which threads give way.
     pub(crate) fn with_trace(self, trace: Trace) -> Self {
         Self { trace: Some(trace), ..self }
     }
 
-    /// The same simulator, which notes in `notes` what its launches have to say that is no fault, and does not print it.
+    /// The same simulator, which adds what its launches have to say that is no fault to `notes` and does not print it.
     #[must_use]
     pub fn with_notes(self, notes: Notes) -> Self {
         Self { notes: Some(notes), ..self }
@@ -143,8 +143,8 @@ impl Simulator {
         Self { checks: Some(checks), memory: MemoryMap::default(), statics: Statics::default(), ..self }
     }
 
-    /// The same simulator, which counts what the memory system of a GPU would do, and leaves a profile of each launch in
-    /// `profiles`. Its launches run on the OS thread that launches, in the natural order, and are not checked for races.
+    /// The same simulator, which counts what the memory system of a GPU would do, and leaves a profile of each launch
+    /// in `profiles`. Its launches run on the launching OS thread, in the natural order, without checks for races.
     #[must_use]
     pub fn with_profiles(self, profiles: Profiles) -> Self {
         Self { profiles: Some(profiles), ..self }
@@ -172,8 +172,8 @@ impl Simulator {
         self.checks
     }
 
-    /// Allocates `bytes` bytes of global memory, as [`Allocation::new`] does. A simulator that checks its launches knows
-    /// what of it has been written.
+    /// Allocates `bytes` bytes of global memory, as [`Allocation::new`] does. A simulator that checks its launches
+    /// knows what of it has been written.
     ///
     /// # Errors
     /// As for [`Allocation::new`].
@@ -184,8 +184,8 @@ impl Simulator {
         }
     }
 
-    /// The same simulator with memory of its own for the statics of kernel crates, which begin as they are declared. A clone
-    /// shares the original's.
+    /// The same simulator with memory of its own for the statics of kernel crates, which begin as they are declared. A
+    /// clone shares the original's.
     #[must_use]
     pub fn with_own_statics(self) -> Self {
         Self { statics: Statics::default(), ..self }
@@ -199,16 +199,16 @@ impl Simulator {
         self.statics.address(of, self.checks.map(|_| &self.memory))
     }
 
-    /// Notes that `bytes` bytes at the address `start` are about to be written, or have been, by the host or unseen by the
-    /// simulator. Else it knows what kernels write; [`Allocation::note_written`] does the same where that is at hand.
+    /// Notes that `bytes` bytes at the address `start` are about to be written, or have been, by the host or unseen by
+    /// the simulator. Else it knows what kernels write; [`Allocation::note_written`] does the same for an allocation.
     pub fn note_written(&self, start: usize, bytes: usize) {
         for written in self.memory.overlapping(start, bytes) {
             written.set(start, bytes);
         }
     }
 
-    /// Notes that the host has copied the `bytes` bytes at the address `from`, all of an allocation, to another at `to`: what
-    /// nobody has written there is unwritten here, too.
+    /// Notes that the host has copied the `bytes` bytes at the address `from`, all of an allocation, to another at
+    /// `to`: what nobody has written there is unwritten here, too.
     pub fn note_copied(&self, to: usize, from: usize, bytes: usize) {
         let sources = self.memory.overlapping(from, bytes);
         for written in self.memory.overlapping(to, bytes) {
@@ -220,8 +220,8 @@ impl Simulator {
         }
     }
 
-    /// Whether somebody has written all of the `bytes` bytes at the address `start`. Memory that the simulator does not know
-    /// counts as written, and it knows none unless it checks launches.
+    /// Whether somebody has written all of the `bytes` bytes at the address `start`. Memory that the simulator does not
+    /// know counts as written, and it knows none unless it checks launches.
     pub fn is_written(&self, start: usize, bytes: usize) -> bool {
         self.memory.overlapping(start, bytes).iter().all(|written| written.is_all_set(start, bytes))
     }
@@ -276,8 +276,8 @@ impl Simulator {
         self.launch_threads(kernel, config, regions, |threads| threads.run(body))
     }
 
-    /// As [`launch_on`](Self::launch_on), for a kernel that is compiled elsewhere: `run` calls [`Threads::run`] once, so that
-    /// the body stands inside the loop over the threads.
+    /// As [`launch_on`](Self::launch_on), for a kernel that is compiled elsewhere: `run` calls [`Threads::run`] once,
+    /// so that the body stands inside the loop over the threads.
     #[doc(hidden)]
     pub fn launch_threads(
         &self,

@@ -7,7 +7,8 @@ use crate::allocation::{Allocation, OutOfMemory};
 use crate::memory_map::MemoryMap;
 use crate::region::Region;
 
-/// A static that a kernel crate declares in device memory. It is known by its address: each needs a `static` of its own.
+/// A static that a kernel crate declares in device memory. It is known by its address: each needs a `static` of its
+/// own.
 #[derive(Debug)]
 pub struct DeviceStatic {
     /// Its name in the source.
@@ -51,7 +52,8 @@ impl DeviceStatic {
 pub(crate) struct Statics(Arc<RwLock<HashMap<usize, (Allocation, &'static DeviceStatic)>>>);
 
 impl Statics {
-    /// The address of `of`, which first gets its memory if it has none; `map`, if any, is told what of it has been written.
+    /// The address of `of`, which first gets its memory if it has none; `map`, if any, is told what of it has been
+    /// written.
     pub(crate) fn address(&self, of: &'static DeviceStatic, map: Option<&MemoryMap>) -> Result<*mut u8, OutOfMemory> {
         let key = std::ptr::from_ref(of).addr();
         if let Some((memory, _)) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key) {

@@ -53,8 +53,8 @@ impl SyncKind {
 
 /// The synchronisations that a simulator's launches have come to, and the one that they leave out.
 ///
-/// A barrier, warp synchronisation or fence that is left out is passed as if it were not in the source. One that gives a
-/// value (a counting barrier, a shuffle, a vote, a match, a reduction) gives it, and orders nothing.
+/// A barrier, warp synchronisation or fence that is left out is passed as if it were not in the source. One that gives
+/// a value (a counting barrier, a shuffle, a vote, a match, a reduction) gives it, and orders nothing.
 #[derive(Clone, Debug, Default)]
 pub struct Synchronisations(Arc<Inner>);
 

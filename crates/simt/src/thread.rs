@@ -92,15 +92,15 @@ pub fn sync_threads_count(predicate: bool) -> u32 {
     expect_current("thread::sync_threads_count").synchronize(SyncKind::CountingBarrier, predicate, Location::caller())
 }
 
-/// Waits until all threads of the grid have come to this barrier, in a cooperative launch. Any other launch, and a barrier
-/// that some threads never reach, are faults.
+/// Waits until all threads of the grid have come to this barrier, in a cooperative launch. Any other launch, and a
+/// barrier that some threads never reach, are faults.
 #[track_caller]
 pub fn sync_grid() {
     expect_current("thread::sync_grid").synchronize_grid(Location::caller());
 }
 
-/// Waits until the launches before have ended, as they have in the simulator: a thread that has accessed global memory before, and
-/// one that does without this where others of its block do not, are faults of a checked launch.
+/// Waits until the launches before have ended, as they have in the simulator: a thread that has accessed global memory
+/// before, and one that does without this where others of its block do not, are faults of a checked launch.
 #[inline(always)]
 #[track_caller]
 pub fn wait_for_dependencies() {
@@ -123,8 +123,8 @@ pub fn branch(is_taken: bool) -> bool {
     observe_branch(is_taken, Location::caller())
 }
 
-/// Tells that nobody uses what the thread's next atomic updates find, until [`end_unused`]: they may find what nobody has
-/// written. Gives `value`.
+/// Tells that nobody uses what the thread's next atomic updates find, until [`end_unused`]: they may find what nobody
+/// has written. Gives `value`.
 #[inline(always)]
 pub fn begin_unused<T>(value: T) -> T {
     if is_watching() {
@@ -174,8 +174,8 @@ pub fn note_work() {
 }
 
 /// Writes a message to the simulator's output, as a whole: no other message comes in between. Messages of different
-/// blocks come in the order of the blocks. A message that the output does not take is lost. Outside of a kernel it goes to
-/// standard output: device code that is called from there, in a test, may print.
+/// blocks come in the order of the blocks. A message that the output does not take is lost. Outside of a kernel it goes
+/// to standard output: device code that is called from there, in a test, may print.
 pub fn print(args: fmt::Arguments<'_>) {
     let Some(block) = current() else {
         std::print!("{args}");

@@ -2,8 +2,8 @@
 //!
 //! Lanes are not in lock-step: each runs on its own, and each operation here is a rendezvous of the lanes named in
 //! `mask` that have not exited. All of them must come to the same operation, at the same source line, with the same
-//! mask, and a caller must be in its own mask; anything else is a fault as soon as nobody can go on. Only [`sync`] may be
-//! called at different lines, as since sm_70.
+//! mask, and a caller must be in its own mask; anything else is a fault as soon as nobody can go on. Only [`sync`] may
+//! be called at different lines, as since sm_70.
 
 use std::panic::Location;
 
@@ -39,7 +39,8 @@ pub fn ballot(mask: u32, predicate: bool) -> u32 {
     votes.unwrap_or_default() as u32
 }
 
-/// The lanes of `mask` that take part and have the same `value` as the caller, and all that take part, one bit per lane.
+/// The lanes of `mask` that take part and have the same `value` as the caller, and all that take part, one bit per
+/// lane.
 #[inline(always)]
 #[track_caller]
 pub fn match_any(mask: u32, value: u64) -> (u32, u32) {

@@ -1,7 +1,8 @@
 //! Who watches a launch, and what a watcher is told.
 //!
-//! A launch that is watched runs on one OS thread. Everything that its watcher is told happens in one order, in which the
-//! memory really changes: the watcher is told of an access right before it is made, and no other thread runs in between.
+//! A launch that is watched runs on one OS thread. Everything that its watcher is told happens in one order, in which
+//! the memory really changes: the watcher is told of an access right before it is made, and no other thread runs in
+//! between.
 //!
 //! A watcher never runs or stops a thread. It returns what shall happen [`Next`], and the block sees to that.
 
@@ -66,10 +67,11 @@ impl Access {
 pub(crate) enum MemoryOrder {
     /// Nothing but itself.
     Relaxed,
-    /// A store releases and a load acquires: what came before the store comes before what follows a load that reads its value.
+    /// A store releases and a load acquires: what came before the store comes before what follows a load that reads its
+    /// value.
     AcquireRelease,
-    /// A load of a barrier in shared memory acquires what those released who arrived before its last phase was over, and
-    /// nothing of those who have arrived since.
+    /// A load of a barrier in shared memory acquires what those released who arrived before its last phase was over,
+    /// and nothing of those who have arrived since.
     Phase,
 }
 
@@ -93,7 +95,8 @@ pub(crate) enum Next {
     /// [`Watcher::access_again`].
     LetOthersRun,
     /// The same, but the watcher is told right before, by [`Watcher::pause`], and after, by [`Watcher::resume`]. The
-    /// thread could go on, so its pause is not one of the waits from which the simulator concludes that a launch makes no progress.
+    /// thread could go on, so its pause is not one of the waits from which the simulator concludes that a launch makes
+    /// no progress.
     Pause,
     /// The block ends with a fault of the current thread.
     Fault(Box<FaultKind>),
@@ -120,8 +123,8 @@ pub(crate) trait Watcher {
         Next::GoOn
     }
 
-    /// The thread is about to pause, as [`Next::Pause`] asked. The lanes `waiting` of its warp wait at a barrier or a warp
-    /// operation.
+    /// The thread is about to pause, as [`Next::Pause`] asked. The lanes `waiting` of its warp wait at a barrier or a
+    /// warp operation.
     fn pause(&self, _block: &BlockContext, _waiting: u32) {}
 
     /// The thread goes on after its pause.

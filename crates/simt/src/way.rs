@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::source::SourceLocation;
 
-/// The calls and loops that a thread is in, the outermost first, as far as they stand in kernels and device code: loops with
-/// calls in them, and calls in branches.
+/// The calls and loops that a thread is in, the outermost first, as far as they stand in kernels and device code: loops
+/// with calls in them, and calls in branches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Way(pub Vec<WayStep>);

@@ -1,4 +1,5 @@
-//! The steps that the threads of a block are in: each stands on its thread's own stack, and the block knows the innermost one.
+//! The steps that the threads of a block are in: each stands on its thread's own stack, and the block knows the
+//! innermost one.
 
 use std::cell::Cell;
 use std::ptr;
@@ -7,8 +8,9 @@ use crate::lanes::{MAX_THREADS, Thread};
 use crate::source::{Line, is_same_line};
 use crate::way::{Way, WayStep};
 
-/// A call or a loop that a thread is in, from [`enter`](Self::enter) on, until it is left. It must not be moved in between,
-/// and steps are left in the reverse order: `#[kernel]` sees to both. A thread that ends within, by a fault, need not leave it.
+/// A call or a loop that a thread is in, from [`enter`](Self::enter) on, until it is left. It must not be moved in
+/// between, and steps are left in the reverse order: `#[kernel]` sees to both. A thread that ends within, by a fault,
+/// need not leave it.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Step {
@@ -53,8 +55,8 @@ impl Ways {
     unsafe fn of<'a>(&self, thread: Thread) -> impl Iterator<Item = &'a Step> {
         let mut next = self.innermost[thread.linear() as usize % MAX_THREADS].get();
         std::iter::from_fn(move || {
-            // SAFETY: a step that is noted stands on the thread's stack, which the caller vouches for: it is forgotten, here
-            // and by the steps inside of it, before it ends.
+            // SAFETY: a step that is noted stands on the thread's stack, which the caller vouches for: it is forgotten,
+            // here and by the steps inside of it, before it ends.
             let step = unsafe { next.as_ref() }?;
             next = step.outer.get();
             Some(step)

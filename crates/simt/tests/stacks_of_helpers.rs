@@ -73,8 +73,8 @@ fn helpers_leave_stacks_to_other_launches() {
             launch.join().unwrap().unwrap();
         }
     });
-    // One after the other, by simulators that live on: what their helpers keep for the next launch leaves enough for other
-    // helpers, too.
+    // One after the other, by simulators that live on: what their helpers keep for the next launch leaves enough for
+    // other helpers, too.
     let simulators = [(); 4].map(|()| simulator(WORKERS, 0));
     let workers = simulators.each_ref().map(|simulator| {
         let gathering = Gathering::new();

@@ -1,4 +1,5 @@
-//! What a report proposes cures the kernel: each faulty kernel is reported with its remedy, and is clean with that applied.
+//! What a report proposes cures the kernel: each faulty kernel is reported with its remedy, and is clean with that
+//! applied.
 
 use cuda_std::{AsyncCopies, Global, GlobalMut, fence, fence_block, kernel, shared_array, thread, warp};
 use launch::{Device, Error, LaunchConfig};
@@ -301,7 +302,8 @@ fn one_barrier_outside_of_the_branches() {
     });
 }
 
-/// Lanes below 20 vote: by a mask of all lanes or of these, or with the others. The others go on, to a barrier or another operation.
+/// Lanes below 20 vote: by a mask of all lanes or of these, or with the others. The others go on, to a barrier or
+/// another operation.
 #[kernel]
 fn a_vote_of_some(y: GlobalMut<u32>, has_full_mask: bool, all_come: bool, to_barrier: bool) {
     let lane = thread::thread_idx_x();

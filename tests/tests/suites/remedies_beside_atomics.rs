@@ -1,5 +1,5 @@
-//! Remedies where a thread communicates for others of its block or warp, where several update one element, and where atomics are
-//! the first to write.
+//! Remedies where a thread communicates for others of its block or warp, where several update one element, and where
+//! atomics are the first to write.
 
 use cuda_std::atomic::Ordering;
 use cuda_std::{GlobalMut, grid, kernel, shared_array, thread, warp};
@@ -9,8 +9,8 @@ use tests::reports::devices_and_orders;
 
 use super::remedies::assert_cured;
 
-/// As [`assert_cured`]; but in orders in which the later access comes before the message there is no more to be told than
-/// `otherwise`.
+/// As [`assert_cured`]; but in orders in which the later access comes before the message there is no more to be told
+/// than `otherwise`.
 #[track_caller]
 fn assert_cured_or(otherwise: Option<Remedy>, remedy: Remedy, launch: impl Fn(&Device, bool) -> Result<(), Error>) {
     let mut given = Vec::new();

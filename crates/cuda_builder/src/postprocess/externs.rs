@@ -77,7 +77,8 @@ pub fn undefined(ptx: &str) -> Option<&str> {
     ptx.lines().filter_map(declared).find(|name| !PROVIDED.contains(name))
 }
 
-/// The function that the line declares: `.extern .func (.param .b32 result) name`, and its parameters in the lines that follow.
+/// The function that the line declares: `.extern .func (.param .b32 result) name`, and its parameters in the lines that
+/// follow.
 fn declared(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix(".extern")?.trim_start().strip_prefix(".func")?.trim_start();
     let rest = match rest.strip_prefix('(') {

@@ -7,8 +7,8 @@ use crate::arch::Arch;
 /// How the comment starts: `// cuda_std fallback <part> <architecture>`.
 const FALLBACK: &str = "// cuda_std fallback ";
 
-/// A part of `cuda_std` that a module uses and that its architecture has no instructions for. The module has other code in
-/// their place, with the same results: slower, and not asynchronous.
+/// A part of `cuda_std` that a module uses and that its architecture has no instructions for. The module has other code
+/// in their place, with the same results: slower, and not asynchronous.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[non_exhaustive]
 pub struct Fallback {

@@ -6,8 +6,8 @@ const MARKED: &[&str] = &[
     "setp", "sin", "sqrt", "sub",
 ];
 
-/// The PTX text with `.ftz` in every instruction on `f32` that knows it: subnormal operands and results are zero. Inline
-/// assembly stays as its author wrote it.
+/// The PTX text with `.ftz` in every instruction on `f32` that knows it: subnormal operands and results are zero.
+/// Inline assembly stays as its author wrote it.
 pub fn flush_subnormals(ptx: &str) -> String {
     let mut inline = false;
     let mut text = String::with_capacity(ptx.len());

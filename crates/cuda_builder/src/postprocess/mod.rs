@@ -6,7 +6,8 @@
 //!   `// cuda_std shared_array <symbol> <bytes>` before it uses the symbol, which is declared here.
 //! - No static of `rustc` is in constant memory. `// cuda_std constant <symbol>` puts one there.
 //! - Where an architecture lacks the instructions of a part of `cuda_std`, other code stands in for them. Its comment
-//!   `// cuda_std fallback <part> <architecture>` is taken out, and [`BuildOutput`](crate::BuildOutput) lists the parts.
+//!   `// cuda_std fallback <part> <architecture>` is taken out, and [`BuildOutput`](crate::BuildOutput) lists the
+//!   parts.
 //! - `memcmp`, by which `core` compares slices of integers, is nobody's: it gets a body here.
 //! - Symbol names contain hashes of compiler flags and folders. They are numbered in the order in which they appear.
 //! - Trailing blanks and repeated empty lines go; a header says what the text was made from.

@@ -148,7 +148,8 @@ fn builds_the_sample_kernels() {
     assert!(!lines.contains(&*here.to_string_lossy()), "{lines}");
     assert!(!lines.contains(".target sm_70, debug"), "{lines}");
 
-    // The capabilities that Rust-CUDA's kernels ask for, up to the architecture, and a feature by `cargo`'s own arguments.
+    // The capabilities that Rust-CUDA's kernels ask for, up to the architecture, and a feature by `cargo`'s own
+    // arguments.
     let by_arguments = builder(&sample, &target).default_features(false).build_args(&["--features", "floats"]);
     let ptx = by_arguments.build().unwrap_or_else(|error| panic!("{error}")).ptx;
     let writes = |number: f32| ptx.contains(&format!(", {};", number.to_bits()));
@@ -164,7 +165,8 @@ fn builds_the_sample_kernels() {
 
     assert_eq!(fs::read(sample.join("Cargo.lock")).unwrap(), lock);
 
-    // A project whose crates have the same names and places: each is built with its own. Its sources are the older ones.
+    // A project whose crates have the same names and places: each is built with its own. Its sources are the older
+    // ones.
     let twin = scratch("twin");
     copy(&fixture(), &twin);
     let dependency = twin.join("table/src/lib.rs");

@@ -12,7 +12,8 @@ fn operands(line: &str) -> Vec<&str> {
     line.split([' ', '\t', ',', ';']).filter(|word| word.starts_with('%')).collect()
 }
 
-/// The entries in which a product that does not say how it is rounded becomes part of a sum: the assembler may contract them.
+/// The entries in which a product that does not say how it is rounded becomes part of a sum: the assembler may contract
+/// them.
 fn contractible(ptx: &str) -> Vec<&str> {
     let has_one = |entry: &&str| {
         let lines = || entry.lines().map(|line| (line.trim_start(), operands(line)));

@@ -113,7 +113,8 @@ fn assembled(build: CudaBuilder, arch: Arch) -> (String, Vec<String>) {
     (build.ptx, build.fallbacks.iter().map(ToString::to_string).collect())
 }
 
-/// An assertion's message has its place in the source, and slices are compared by a function that is there; nothing else is called.
+/// An assertion's message has its place in the source, and slices are compared by a function that is there; nothing
+/// else is called.
 fn contains_messages_and_no_other_calls(ptx: &str) {
     let message = ptx.lines().filter(|line| line.contains(".global") && line.contains(".b8")).collect::<String>();
     assert!(ptx.contains("vprintf") && !message.is_empty(), "{ptx}");

@@ -1,5 +1,5 @@
-//! The tests that build PTX in one program, so that builds for different GPUs run side by side: tests start in the order of
-//! their names, and so the longest one, `builds`, beside the first that needs the other folder.
+//! The tests that build PTX in one program, so that builds for different GPUs run side by side: tests start in the
+//! order of their names, and so the longest one, `builds`, beside the first that needs the other folder.
 
 mod assembler;
 mod builds;

@@ -1,4 +1,5 @@
-//! Arithmetic on 16-bit floats by that of `f64`, rounded once: what the simulator does, and a GPU where it has no instruction.
+//! Arithmetic on 16-bit floats by that of `f64`, rounded once: what the simulator does, and a GPU where it has no
+//! instruction.
 
 /// A format of 16 bits: how many of them are the fraction's; the others are the exponent's, and the sign.
 #[derive(Clone, Copy)]

@@ -207,7 +207,8 @@ impl Backend for GpuDevice {
     }
 
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {
-        // SAFETY: the call holds what its kernel takes; its memory is the caller's word; the stream lives with the context.
+        // SAFETY: the call holds what its kernel takes; its memory is the caller's word; the stream lives with the
+        // context.
         unsafe { self.launch_in(self.context.stream(), call.info(), config, params) }
     }
 

@@ -1,8 +1,8 @@
-//! Kernels that the driver has compiled for all contexts of this process, each once. It needs none for that: so a kernel can be
-//! compiled before a context is made, or meanwhile, and copies and launches go on beside it.
+//! Kernels that the driver has compiled for all contexts of this process, each once. It needs none for that: so a
+//! kernel can be compiled before a context is made, or meanwhile, and copies and launches go on beside it.
 //!
-//! Drivers can do so from CUDA 12.0 on. Where one cannot, or a kernel does not compile, there is no code here: whoever launches the
-//! kernel loads it as a module of its own context, and is told what is wrong.
+//! Drivers can do so from CUDA 12.0 on. Where one cannot, or a kernel does not compile, there is no code here: whoever
+//! launches the kernel loads it as a module of its own context, and is told what is wrong.
 
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
@@ -44,7 +44,8 @@ static SLOTS: Mutex<BTreeMap<(usize, &str), Slot>> = Mutex::new(BTreeMap::new())
 /// Multiprocessors of a GPU that is not known yet: those of an H100 and an H200.
 const GUESSED_MULTIPROCESSORS: u32 = 132;
 
-/// Compiles what `kernels` gives for the multiprocessors of the GPU of that ordinal, if that can be used with the modules.
+/// Compiles what `kernels` gives for the multiprocessors of the GPU of that ordinal, if that can be used with the
+/// modules.
 pub(crate) fn compile(ordinal: u32, known: &'static [PtxModule], kernels: impl Fn(u32) -> Vec<&'static KernelInfo>) {
     if cuda_driver::load().is_err() {
         return;
@@ -103,9 +104,9 @@ impl Target {
         images.into_iter().find(|image| image.needs().is_none_or(|need| need <= self.driver))
     }
 
-    /// Compiles those of `kernels` that have not been, for launches without tables, as far as they can be had without the rest of
-    /// their module: each by itself, so that it can be launched as soon as it is there, and several at the same time. Another thread
-    /// may be about some of them still.
+    /// Compiles those of `kernels` that have not been, for launches without tables, as far as they can be had without
+    /// the rest of their module: each by itself, so that it can be launched as soon as it is there, and several at the
+    /// same time. Another thread may be about some of them still.
     pub(super) fn compile(&self, kernels: &[&'static KernelInfo]) {
         if !sys::has_libraries() {
             return;

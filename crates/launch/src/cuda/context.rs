@@ -55,8 +55,8 @@ impl Context {
         Ok(Self { gpu, driver, device, last_launch, lost, has_peer_copies, pool, stream, context })
     }
 
-    /// The thread's context may have been changed by whoever else uses the driver, so that the driver is asked; that costs
-    /// less than setting it.
+    /// The thread's context may have been changed by whoever else uses the driver, so that the driver is asked; that
+    /// costs less than setting it.
     pub(super) fn set_current(&self) -> Result<(), Code> {
         match sys::current_context() {
             Ok(current) if current == self.context.as_raw() => Ok(()),
@@ -73,8 +73,8 @@ impl Context {
         self.has_peer_copies.store(true, Ordering::Relaxed);
     }
 
-    /// Waits for copies between this context and others. That the driver waits before it frees memory is said of its own
-    /// context's work. The context must be current.
+    /// Waits for copies between this context and others. That the driver waits before it frees memory is said of its
+    /// own context's work. The context must be current.
     pub(super) fn wait_for_peers(&self) {
         if self.has_peer_copies.load(Ordering::Relaxed) {
             // SAFETY: the stream lives as long as this. An error is told by the next call that waits.

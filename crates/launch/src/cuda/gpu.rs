@@ -98,7 +98,8 @@ impl GpuDevice {
         Ok(())
     }
 
-    /// How many blocks of so many threads and bytes of dynamic shared memory run at the same time. The context must be current.
+    /// How many blocks of so many threads and bytes of dynamic shared memory run at the same time. The context must be
+    /// current.
     pub(super) fn most_cooperative_blocks(
         &self,
         kernel: &'static KernelInfo,
@@ -112,8 +113,8 @@ impl GpuDevice {
     /// Launches `kernel` with `params`, in the order of `stream`.
     ///
     /// # Safety
-    /// `params` must hold what the kernel takes, and the memory that they name must be of this device and stay until the kernel
-    /// has ended: freeing it waits for kernels in the device's own stream. `stream` must be of this device.
+    /// `params` must hold what the kernel takes, and the memory that they name must be of this device and stay until
+    /// the kernel has ended: freeing it waits for kernels in the device's own stream. `stream` must be of this device.
     #[inline]
     pub(super) unsafe fn launch_in(
         &self,
@@ -129,8 +130,8 @@ impl GpuDevice {
         Ok(())
     }
 
-    /// Asks `stream` for the launch, or the graph that is being captured there. It may begin while the one before runs if
-    /// `may_overlap`, where the kernel waits for that.
+    /// Asks `stream` for the launch, or the graph that is being captured there. It may begin while the one before runs
+    /// if `may_overlap`, where the kernel waits for that.
     ///
     /// # Safety
     /// As for [`launch_in`](Self::launch_in), or whenever the graph is launched; the context must be current.
@@ -156,8 +157,8 @@ impl GpuDevice {
         // SAFETY: there are as many as parameters, and each has been written.
         let addresses = unsafe { addresses.assume_init_mut() };
         let loaded = self.prepare(kernel, config)?;
-        // SAFETY: the module stays loaded as long as `self`; there is an address for each parameter, and what is there is the
-        // caller's word. A kernel that waits touches no memory before.
+        // SAFETY: the module stays loaded as long as `self`; there is an address for each parameter, and what is there
+        // is the caller's word. A kernel that waits touches no memory before.
         let result = unsafe {
             if loaded.waits && may_overlap && !config.is_cooperative {
                 sys::launch_overlapping(loaded.function, config, stream, addresses)

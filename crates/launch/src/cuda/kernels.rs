@@ -79,8 +79,8 @@ impl LoadedKernel {
     }
 }
 
-/// A kernel, by the address of its description, of which it may have several, and the tables that it was compiled with, by theirs:
-/// what has several addresses is loaded several times.
+/// A kernel, by the address of its description, of which it may have several, and the tables that it was compiled with,
+/// by theirs: what has several addresses is loaded several times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Key {
     kernel: usize,
@@ -97,8 +97,8 @@ impl Key {
 
 /// The kernels that are loaded.
 ///
-/// A place is filled once and never emptied, so that looking one up takes no lock. What finds no place stands in the next
-/// table.
+/// A place is filled once and never emptied, so that looking one up takes no lock. What finds no place stands in the
+/// next table.
 pub(super) struct KernelTable {
     places: Box<[OnceLock<LoadedKernel>]>,
     next: OnceLock<Box<KernelTable>>,

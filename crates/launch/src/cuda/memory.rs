@@ -63,8 +63,8 @@ impl Drop for DeviceMemory {
             if self.context.pool.keep(self.size, self.address, most) {
                 return;
             }
-            // SAFETY: the memory is of this context, was not freed before, and nobody has its address any more. Launches
-            // that use it may still run: the driver waits for them before it frees.
+            // SAFETY: the memory is of this context, was not freed before, and nobody has its address any more.
+            // Launches that use it may still run: the driver waits for them before it frees.
             let _ = unsafe { sys::free(self.address) };
         }
     }

@@ -42,7 +42,8 @@ unsafe impl Send for LoadedModule {}
 
 impl Drop for LoadedModule {
     fn drop(&mut self) {
-        // SAFETY: the kernels of the module go with it. That the context may be lost, or its module with it, is no harm.
+        // SAFETY: the kernels of the module go with it. That the context may be lost, or its module with it, is no
+        // harm.
         let _ = unsafe { sys::unload_module(self.0) };
     }
 }
@@ -254,8 +255,8 @@ impl Modules {
         })
     }
 
-    /// Compiles the best image of `module` that the driver reads: what `part` gives of it, which is returned as well. None where that
-    /// is None.
+    /// Compiles the best image of `module` that the driver reads: what `part` gives of it, which is returned as well.
+    /// None where that is None.
     fn compile(
         &self,
         context: &Context,
@@ -290,8 +291,8 @@ impl Modules {
     }
 }
 
-/// `function`, which is `kernel` with these tables, with all that a launch asks of it. `text` is the kernel's own part of its module; none
-/// where that is the whole module. The context must be current.
+/// `function`, which is `kernel` with these tables, with all that a launch asks of it. `text` is the kernel's own part
+/// of its module; none where that is the whole module. The context must be current.
 fn describe(
     context: &Context,
     function: CUfunction,

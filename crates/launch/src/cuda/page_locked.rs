@@ -16,8 +16,8 @@ pub(super) struct PageLockedMemory {
     context: Arc<Context>,
 }
 
-// SAFETY: it owns its memory as a Vec does, and gives only raw pointers to it; any thread may free it in which the context
-// is current.
+// SAFETY: it owns its memory as a Vec does, and gives only raw pointers to it; any thread may free it in which the
+// context is current.
 unsafe impl Send for PageLockedMemory {}
 // SAFETY: as above; whoever accesses the memory through the pointer answers for that.
 unsafe impl Sync for PageLockedMemory {}

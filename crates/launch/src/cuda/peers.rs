@@ -29,8 +29,8 @@ pub(super) fn enable(context: &Context, peer: &Context) -> Result<bool, Error> {
     enable().map_err(|code| context.error(code, what, ""))
 }
 
-/// Copies `bytes` bytes, not 0, from the memory of `source` to that of `target`, which may be the same, in the order of the own
-/// stream of `target`.
+/// Copies `bytes` bytes, not 0, from the memory of `source` to that of `target`, which may be the same, in the order of
+/// the own stream of `target`.
 ///
 /// # Safety
 /// As for [`copy_in`]; they may be freed once the own streams of both wait for the copy.
@@ -44,14 +44,14 @@ pub(super) unsafe fn copy_in_queue(
         source.note_peer_copy();
         target.note_peer_copy();
     }
-    // SAFETY: the stream and the contexts live with `target` and `source`, and that of the stream is current; the rest is the
-    // caller's word.
+    // SAFETY: the stream and the contexts live with `target` and `source`, and that of the stream is current; the rest
+    // is the caller's word.
     unsafe { copy_in(target.stream(), (to, target), (from, source), bytes) }
         .map_err(|code| target.error(code, || format!("copy {bytes} bytes"), ""))
 }
 
-/// Copies `bytes` bytes, not 0, of `source` to `target`, in the order of `stream`, which is of either and whose context is
-/// current.
+/// Copies `bytes` bytes, not 0, of `source` to `target`, in the order of `stream`, which is of either and whose context
+/// is current.
 ///
 /// # Safety
 /// At each address must be that many bytes of its context's memory, without overlap, until the copy is done.

@@ -1,8 +1,8 @@
 //! Memory that was freed and is kept for the next allocation of its size.
 //!
-//! The driver takes longer to allocate and to free than a small kernel runs, and frees nothing before all launches are done.
-//! What uses a GPU's memory is asked of the device's own stream, or has ended when the memory is freed; so whoever gets it next
-//! comes after that, without waiting.
+//! The driver takes longer to allocate and to free than a small kernel runs, and frees nothing before all launches are
+//! done. What uses a GPU's memory is asked of the device's own stream, or has ended when the memory is freed; so
+//! whoever gets it next comes after that, without waiting.
 
 use std::any::TypeId;
 use std::collections::HashMap;
@@ -30,7 +30,8 @@ impl Size {
     /// The driver rounds sizes up as well: small ones to 512 bytes, others to its pages.
     const GRAINS: [usize; 2] = [512, 2 << 20];
 
-    /// Of at least `bytes` bytes. A workspace has exactly as many, since its next user relies on all words being as they were left.
+    /// Of at least `bytes` bytes. A workspace has exactly as many, since its next user relies on all words being as
+    /// they were left.
     pub(super) fn new(bytes: usize, workspace: Option<TypeId>) -> Self {
         if workspace.is_some() {
             return Self { bytes, workspace };

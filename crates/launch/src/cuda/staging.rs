@@ -63,8 +63,8 @@ impl Host {
 }
 
 impl Staging {
-    /// Copies `from` to the device, after what its own stream was asked before, and waits until it is done. `false` where that
-    /// cannot be done so.
+    /// Copies `from` to the device, after what its own stream was asked before, and waits until it is done. `false`
+    /// where that cannot be done so.
     ///
     /// # Safety
     /// At `to` must be as many bytes of the context's memory, which nobody else accesses.
@@ -83,9 +83,11 @@ impl Staging {
                     // SAFETY: it is of this context.
                     unsafe { events::finish(context, &copied) }?;
                 }
-                // SAFETY: `from` has this chunk; the slot is this thread's, has as many bytes, and is not copied any more.
+                // SAFETY: `from` has this chunk; the slot is this thread's, has as many bytes, and is not copied any
+                // more.
                 unsafe { ptr::copy_nonoverlapping(host.at(&chunk), slots[turn], chunk.len()) };
-                // SAFETY: there is room, says the caller; the slot stays as it is until the event after it has happened.
+                // SAFETY: there is room, says the caller; the slot stays as it is until the event after it has
+                // happened.
                 unsafe { sys::copy_to_device_in(context.stream(), to + chunk.start as u64, slots[turn], chunk.len()) }
                     .map_err(|code| cannot(context, "upload", from.len(), code))?;
                 under_way[turn] = Some(GpuEvent::record_order(context, context.stream())?);
@@ -94,11 +96,12 @@ impl Staging {
         })
     }
 
-    /// Copies `bytes` bytes from the device, after what its own stream was asked before, and waits until it is done. `false`
-    /// where that cannot be done so.
+    /// Copies `bytes` bytes from the device, after what its own stream was asked before, and waits until it is done.
+    /// `false` where that cannot be done so.
     ///
     /// # Safety
-    /// At `from` must be that many bytes of the context's memory, which nobody writes; `to` must be valid for writing them.
+    /// At `from` must be that many bytes of the context's memory, which nobody writes; `to` must be valid for writing
+    /// them.
     pub(super) unsafe fn download(
         &self,
         context: &Arc<Context>,
@@ -134,8 +137,8 @@ impl Staging {
         })
     }
 
-    /// Lets several threads copy chunks of `bytes` bytes until there are none left, and waits for all of it. `false` where
-    /// another copy has the page-locked memory, or there is none.
+    /// Lets several threads copy chunks of `bytes` bytes until there are none left, and waits for all of it. `false`
+    /// where another copy has the page-locked memory, or there is none.
     fn by_threads(
         &self,
         context: &Arc<Context>,

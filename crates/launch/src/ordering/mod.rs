@@ -1,12 +1,13 @@
 //! Which work of streams is ordered, on simulated devices that check.
 //!
-//! The simulator does each thing as soon as it is asked, so that a run does not show what a GPU may do. Races are therefore found
-//! from what orders the work. Each stream, and each device's own queue, is an actor with a vector clock. A recorded event keeps the
-//! stream's clock, and a stream that waits for the event learns it. What the host waits for is done before all that is asked
-//! afterwards, and is forgotten. Threads of the host are not told apart: what one of them has waited for counts as done for all.
+//! The simulator does each thing as soon as it is asked, so that a run does not show what a GPU may do. Races are
+//! therefore found from what orders the work. Each stream, and each device's own queue, is an actor with a vector
+//! clock. A recorded event keeps the stream's clock, and a stream that waits for the event learns it. What the host
+//! waits for is done before all that is asked afterwards, and is forgotten. Threads of the host are not told apart:
+//! what one of them has waited for counts as done for all.
 //!
-//! A launch reads all that its views show. A mutable view counts as written as a whole if the kernel has ever changed anything
-//! by that parameter, else as read: so kernels may be given mutable views of what they only read.
+//! A launch reads all that its views show. A mutable view counts as written as a whole if the kernel has ever changed
+//! anything by that parameter, else as read: so kernels may be given mutable views of what they only read.
 
 mod clock;
 mod launch;
@@ -31,7 +32,8 @@ struct Registry {
     open_streams: usize,
     clocks: HashMap<u64, Clock>,
     accesses: Vec<Access>,
-    /// Kernels, by the addresses of their descriptions, and the parameters by which they have been seen to change memory.
+    /// Kernels, by the addresses of their descriptions, and the parameters by which they have been seen to change
+    /// memory.
     written: HashSet<(usize, &'static str)>,
 }
 

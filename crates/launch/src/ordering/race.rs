@@ -5,7 +5,8 @@ use std::panic::Location;
 
 use cuda_std::KernelInfo;
 
-/// Two pieces of work, of which a stream is asked one at least, that access the same memory, one of which writes it, with nothing that orders them.
+/// Two pieces of work, of which a stream is asked one at least, that access the same memory, one of which writes it,
+/// with nothing that orders them.
 #[derive(Clone, Debug)]
 pub struct StreamRace {
     /// What was asked first.
@@ -25,8 +26,8 @@ pub struct StreamAccess {
     pub array: Option<&'static str>,
     /// Whether it writes the memory.
     pub is_write: bool,
-    /// The number of the device in its group, and of the stream among those of the device; `None` where a device itself was asked,
-    /// and no stream of it.
+    /// The number of the device in its group, and of the stream among those of the device; `None` where a device itself
+    /// was asked, and no stream of it.
     pub stream: Option<(usize, usize)>,
     /// The line that asks for it.
     pub asked_at: &'static Location<'static>,

@@ -6,8 +6,8 @@ use launch::{Error, LaunchConfig};
 use super::kernels::halves::{self, OPERATIONS, PAIRS};
 use super::{devices, two_devices};
 
-/// The number of so many bits of fraction nearest to `value`, by looking at both neighbours of its upper bits: another way
-/// than that of the device library.
+/// The number of so many bits of fraction nearest to `value`, by looking at both neighbours of its upper bits: another
+/// way than that of the device library.
 fn nearest(value: f64, widen: impl Fn(u16) -> f64, infinity: u16) -> u16 {
     if value.is_nan() {
         return 0x7FFF;
@@ -63,7 +63,8 @@ fn every_operation_is_rounded_once() -> Result<(), Error> {
                         nearest(wide),
                     ];
                     assert_eq!(found, expected, "{a} {b} {c}");
-                    // Of the fused one: nearer to the sum, as `f64` has it, than both neighbours, up to what `f64` itself rounds.
+                    // Of the fused one: nearer to the sum, as `f64` has it, than both neighbours, up to what `f64`
+                    // itself rounds.
                     let (sum, result) = (a.mul_add(b, c), widen(found[3]));
                     if result.is_finite() {
                         let magnitude = found[3] & 0x7FFF;

@@ -1,6 +1,6 @@
-//! What each operation of `cuda_std` on bits, warps, blocks and the grid gives, and what is a fault, in the simulator under
-//! every order. The PTX of the same kernels is looked at by the tests of `cuda_builder`, which write it to the file that
-//! `GRIDSTRIDE_INTRINSICS_PTX` names. With that variable set, these tests run on a GPU as well.
+//! What each operation of `cuda_std` on bits, warps, blocks and the grid gives, and what is a fault, in the simulator
+//! under every order. The PTX of the same kernels is looked at by the tests of `cuda_builder`, which write it to the
+//! file that `GRIDSTRIDE_INTRINSICS_PTX` names. With that variable set, these tests run on a GPU as well.
 
 #[path = "../../../cuda_builder/tests/fixtures/intrinsics/src/kernels/mod.rs"]
 mod kernels;

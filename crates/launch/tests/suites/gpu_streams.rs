@@ -1,5 +1,5 @@
-//! Streams, events and page-locked memory of the GPU back end, without a GPU: over the stand-in driver, whose streams do
-//! nothing before somebody waits for them.
+//! Streams, events and page-locked memory of the GPU back end, without a GPU: over the stand-in driver, whose streams
+//! do nothing before somebody waits for them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;

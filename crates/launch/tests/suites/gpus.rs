@@ -1,5 +1,6 @@
-//! Copies between devices, and streams across a group, on all GPUs of the machine and on simulated devices. With the variable
-//! `GRIDSTRIDE_TEST_GPU` set it is a failure if no GPU can be used. Where there is one GPU alone, it is opened twice.
+//! Copies between devices, and streams across a group, on all GPUs of the machine and on simulated devices. With the
+//! variable `GRIDSTRIDE_TEST_GPU` set it is a failure if no GPU can be used. Where there is one GPU alone, it is opened
+//! twice.
 //!
 //! ```text
 //! GRIDSTRIDE_TEST_GPU=1 cargo test --release -p launch --test suites gpus --  --nocapture
@@ -61,8 +62,8 @@ WAIT:
 
 const MODULES: &[PtxModule] = &[PtxModule { path: "suites::gpus", images: &[PtxImage::new(70, PTX)] }];
 
-/// How many cycles a block is late: where there are few, half a millisecond, about. That is longer than anybody takes to go on
-/// who does not wait; many take as long anyway.
+/// How many cycles a block is late: where there are few, half a millisecond, about. That is longer than anybody takes
+/// to go on who does not wait; many take as long anyway.
 fn late(len: usize) -> u64 {
     if len > 1 << 20 { 10_000 } else { 1_000_000 }
 }
@@ -125,8 +126,8 @@ fn all_gpus() -> Result<(), Error> {
     Ok(())
 }
 
-/// Copies around the ring of `devices`, beside kernels that are late: before a copy, after it at its source, and after it at
-/// its target.
+/// Copies around the ring of `devices`, beside kernels that are late: before a copy, after it at its source, and after
+/// it at its target.
 fn check_copies(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
     for &len in lens {
         for (number, here) in devices.iter().enumerate() {
@@ -178,7 +179,8 @@ fn check_copies(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Streams of all members pass a buffer around the ring by copies that they ask of the target's and of the source's stream.
+/// Streams of all members pass a buffer around the ring by copies that they ask of the target's and of the source's
+/// stream.
 fn check_streams(group: &Group, lens: &[usize]) -> Result<(), Error> {
     let members = group.members().len();
     for &len in lens {

@@ -1,5 +1,5 @@
-//! The tests of launching in one program, which is linked once. What needs a process of its own, as a GPU of the stand-in driver
-//! does, runs the program again for the one test.
+//! The tests of launching in one program, which is linked once. What needs a process of its own, as a GPU of the
+//! stand-in driver does, runs the program again for the one test.
 
 mod branches;
 mod buffers;

@@ -247,8 +247,8 @@ fn scopes_within_a_scope() -> Result<(), Error> {
     Ok(())
 }
 
-/// Two members exchange the last elements of their parts for halos, with copies beside the kernels. Of the edges that order
-/// it, `without` is left out.
+/// Two members exchange the last elements of their parts for halos, with copies beside the kernels. Of the edges that
+/// order it, `without` is left out.
 fn exchange(group: &Group, without: Option<usize>) -> Result<Vec<u32>, Error> {
     let [first, second] = group.members() else { panic!("two members") };
     let mut edges = 0..;

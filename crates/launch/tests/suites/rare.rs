@@ -1,5 +1,5 @@
-//! Kernels whose faults few orders show: blocks and warps have to meet in one of many ways. Each is a pair of a faulty kernel
-//! and its sound twin, which `is_sound` chooses. One thread of each block, or of each warp, does all.
+//! Kernels whose faults few orders show: blocks and warps have to meet in one of many ways. Each is a pair of a faulty
+//! kernel and its sound twin, which `is_sound` chooses. One thread of each block, or of each warp, does all.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Call, Device, Error, LaunchConfig};
@@ -65,8 +65,8 @@ fn wait(flags: GlobalMut<u32>, i: usize, acquires: bool) -> u32 {
     found
 }
 
-/// A look-back that acquires a prefix only of the first two predecessors, and of block 0, which everybody acquires: three
-/// blocks in a row are late with their prefixes, and the one before them is not.
+/// A look-back that acquires a prefix only of the first two predecessors, and of block 0, which everybody acquires:
+/// three blocks in a row are late with their prefixes, and the one before them is not.
 #[kernel]
 fn third_of_the_window(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -141,7 +141,8 @@ fn gap_in_the_row(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// Whoever draws the last ticket sums what the others wrote; the middle blocks, one right after the other, do so unfenced.
+/// Whoever draws the last ticket sums what the others wrote; the middle blocks, one right after the other, do so
+/// unfenced.
 #[kernel]
 fn last_ticket_of_the_middle(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -282,7 +283,8 @@ fn warps_out_of_order(is_sound: bool, _data: GlobalMut<u32>, _flags: GlobalMut<u
     }
 }
 
-/// Two producers draw slots of a ring; the consumer goes past one that is not ready to the next, and does not acquire that.
+/// Two producers draw slots of a ring; the consumer goes past one that is not ready to the next, and does not acquire
+/// that.
 #[kernel]
 fn slot_skipped(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -334,8 +336,8 @@ fn full_after_empty(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>)
     }
 }
 
-/// Blocks take their places by tickets, and each waits for the one before; the one that follows two larger numbers does not
-/// acquire what it waits for.
+/// Blocks take their places by tickets, and each waits for the one before; the one that follows two larger numbers does
+/// not acquire what it waits for.
 #[kernel]
 fn ticket_window(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };

@@ -153,8 +153,8 @@ impl Arena {
         Ok((address, regions.len() - 1))
     }
 
-    /// Where `address` is, which is accessed with `bytes` bytes at once: these count as an element of dynamic memory, whose
-    /// elements the arena does not know. `None` for what has not been handed out.
+    /// Where `address` is, which is accessed with `bytes` bytes at once: these count as an element of dynamic memory,
+    /// whose elements the arena does not know. `None` for what has not been handed out.
     #[cold]
     pub(crate) fn locate(&self, address: usize, bytes: usize) -> Option<Place> {
         let dynamic = || Place::find(Some(DYNAMIC), (0, self.dynamic.get() as usize), bytes, address);
@@ -175,7 +175,8 @@ impl Arena {
         })
     }
 
-    /// The array that a view of `len` elements from `start` on shows: its name, and the type of its elements where known.
+    /// The array that a view of `len` elements from `start` on shows: its name, and the type of its elements where
+    /// known.
     #[cold]
     pub(crate) fn array_of_view(&self, start: usize, len: usize) -> (Option<&'static str>, Option<&'static str>) {
         // The dynamic memory that a launch has not asked for is empty, and at the address of whatever else comes first.

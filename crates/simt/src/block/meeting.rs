@@ -58,8 +58,8 @@ impl Block {
         true
     }
 
-    /// Whether `thread`, which comes to the barrier at `at`, comes by the same calls and in the same iterations as who waits
-    /// there: as the other lanes of its warp, whose barrier is one instruction that they make together.
+    /// Whether `thread`, which comes to the barrier at `at`, comes by the same calls and in the same iterations as who
+    /// waits there: as the other lanes of its warp, whose barrier is one instruction that they make together.
     fn check_way(&self, thread: Thread, at: Line) {
         let Some(allowed) = self.watcher().map(Watcher::allows_apart) else { return };
         let waiting = self.run_queue.warp_of(thread).at_barrier.get();
@@ -99,8 +99,8 @@ impl Block {
         }
     }
 
-    /// The fault of a block that waits at a barrier of the grid, as `waiting` blocks do, to which those that have `ended` never
-    /// come.
+    /// The fault of a block that waits at a barrier of the grid, as `waiting` blocks do, to which those that have
+    /// `ended` never come.
     pub(crate) fn grid_deadlock(&self, waiting: u64, ended: u64) -> Fault {
         let (at, thread) = match self.barrier.at.get() {
             Some((at, thread)) => (Some(at.into()), thread),

@@ -23,8 +23,8 @@ struct Repeated {
     times: Cell<u32>,
 }
 
-/// Which plain loads threads repeat: in a launch that is watched, one that waits for a plain store lets others run, and the
-/// race is found.
+/// Which plain loads threads repeat: in a launch that is watched, one that waits for a plain store lets others run, and
+/// the race is found.
 pub(crate) struct PlainLoads {
     repeated: Box<[Repeated]>,
     is_used: Cell<bool>,

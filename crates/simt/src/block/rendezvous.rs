@@ -120,8 +120,8 @@ impl Rendezvous {
         lane.value.set(value);
         lane.source.set(source);
         let mut groups = self.groups[thread.warp()].borrow_mut();
-        // Since sm_70 lanes wait for each other wherever in the program they are (`bar.warp.sync` in the PTX ISA); where they hand
-        // over values, CUDA's documentation has them at one operation.
+        // Since sm_70 lanes wait for each other wherever in the program they are (`bar.warp.sync` in the PTX ISA);
+        // where they hand over values, CUDA's documentation has them at one operation.
         let is_same = |group: &Group| {
             let is_there = operation == Operation::Sync || is_same_line(group.at, at);
             group.mask == mask && group.operation == operation && is_there

@@ -40,8 +40,8 @@ impl Block {
         }
     }
 
-    /// As [`Block::let_others_run`], at the wish of `watcher`, which is told when the thread pauses and when it goes on. The
-    /// thread could go on, so this counts as progress.
+    /// As [`Block::let_others_run`], at the wish of `watcher`, which is told when the thread pauses and when it goes
+    /// on. The thread could go on, so this counts as progress.
     #[cold]
     pub(crate) fn pause(&self, watcher: &dyn Watcher) {
         if self.is_unwinding() {
@@ -111,7 +111,8 @@ impl Block {
         self.poll(at);
     }
 
-    /// The current thread is about to make a plain load, in a launch that is watched: one that it makes again and again is a poll.
+    /// The current thread is about to make a plain load, in a launch that is watched: one that it makes again and again
+    /// is a poll.
     #[inline]
     pub(crate) fn note_load(&self, address: usize, at: Line) {
         if self.plain_loads.is_poll(self.thread(), address, at) {
@@ -144,7 +145,8 @@ impl Block {
         }
     }
 
-    /// Before an atomic access: waits where the schedule holds the thread, and notes the access where the launch is traced.
+    /// Before an atomic access: waits where the schedule holds the thread, and notes the access where the launch is
+    /// traced.
     pub(crate) fn come_to(&self, touch: &Touch) {
         let grid = self.grid();
         let Some(director) = &grid.director else { return };

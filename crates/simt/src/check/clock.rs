@@ -1,10 +1,10 @@
 //! The epochs of a block's threads, and what its threads know of each other and of other blocks.
 //!
-//! Each thread counts epochs: its next one begins where it passes on what it has done. A block barrier brings all threads to
-//! an epoch that none had reached, the block's *base*: whatever a thread of the block did in earlier epochs happened before.
-//! Likewise an operation of all lanes of a warp gives the warp a base. Only operations of some lanes need an epoch for
-//! each pair of lanes. What threads learn by atomics and fences is kept as [`VectorClocks`]: for each thread that has learnt something
-//! since the last barrier, and in common for the others.
+//! Each thread counts epochs: its next one begins where it passes on what it has done. A block barrier brings all
+//! threads to an epoch that none had reached, the block's *base*: whatever a thread of the block did in earlier epochs
+//! happened before. Likewise an operation of all lanes of a warp gives the warp a base. Only operations of some lanes
+//! need an epoch for each pair of lanes. What threads learn by atomics and fences is kept as [`VectorClocks`]: for each
+//! thread that has learnt something since the last barrier, and in common for the others.
 
 use super::block_clock::{BlockClock, ThreadEpoch};
 use super::stamp::{SET, Stamp};
@@ -18,10 +18,10 @@ type Pairs = [[u32; WIDTH]; WIDTH];
 
 /// The vector clocks of a thread: what it has learnt by atomics and fences, and what it passes on by them.
 ///
-/// Barriers and warp operations hand all of it to all who meet. For `fenced` and `pending` that is so because PTX has all
-/// fences of one scope in one order. Say that after a fence and a barrier any thread of the block makes an atomic write,
-/// that a thread elsewhere reads it, and that after another barrier any thread of that one's block makes a fence: then the
-/// first fence comes before the second.
+/// Barriers and warp operations hand all of it to all who meet. For `fenced` and `pending` that is so because PTX has
+/// all fences of one scope in one order. Say that after a fence and a barrier any thread of the block makes an atomic
+/// write, that a thread elsewhere reads it, and that after another barrier any thread of that one's block makes a
+/// fence: then the first fence comes before the second.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VectorClocks {
     /// What happened before whatever comes next.
@@ -288,8 +288,8 @@ impl Clocks {
         learnt | u64::from(lanes) << (thread / LANES * LANES - first) | 1 << (thread - first)
     }
 
-    /// The bits of those of the set of threads of `block` from `first` on whose accesses of the epoch `epoch` `thread` [has
-    /// learnt](Self::has_learnt) of.
+    /// The bits of those of the set of threads of `block` from `first` on whose accesses of the epoch `epoch` `thread`
+    /// [has learnt](Self::has_learnt) of.
     pub(super) fn learnt_of_set(&self, thread: u32, block: u32, first: u32, epoch: u32) -> u64 {
         self.vectors(thread).known.known_of_set(block, first, epoch)
     }

@@ -124,8 +124,8 @@ impl Global {
 }
 
 impl Page {
-    /// Notes that a write writes. `is_used` is whether what is there has to have been written. Gives whether an atomic one is the
-    /// first.
+    /// Notes that a write writes. `is_used` is whether what is there has to have been written. Gives whether an atomic
+    /// one is the first.
     ///
     /// # Errors
     /// A read of what nobody has written.

@@ -1,8 +1,8 @@
 //! The accesses to a few bytes that a later access could race with.
 //!
-//! An access is forgotten as soon as a later one can stand in for it, which is when the earlier one happened before the later one
-//! and whatever would race with the earlier one would also race with the later one. As every access is checked when it
-//! comes, the last plain write stands for all before it.
+//! An access is forgotten as soon as a later one can stand in for it, which is when the earlier one happened before the
+//! later one and whatever would race with the earlier one would also race with the later one. As every access is
+//! checked when it comes, the last plain write stands for all before it.
 //! What is left are the reads and the atomic accesses since then, each kind in a set of its own.
 
 use super::clock::Clocks;
@@ -218,7 +218,7 @@ impl Accesses {
         }
     }
 
-    /// Adds `stamp`, unless there is an earlier access of its thread: whoever has `stamp` in its past has that one, too.
+    /// Adds `stamp`, unless there is an earlier access of its thread, which whoever has `stamp` in its past has, too.
     pub(super) fn add_first(&mut self, stamp: &Stamp, past: &Past<'_>) {
         if let Some(last) = self.groups.last()
             && past.is_secret(&last.stamp)
@@ -273,8 +273,8 @@ impl Write {
         self.group.first_outside(past).filter(|_| !self.observers.has_inside(past))
     }
 
-    /// Whether the one write happened before what comes next: by its thread's doing, or because it has been seen. In PTX's
-    /// terms, a write precedes an atomic read that sees it in observation order, and so what follows the read in
+    /// Whether the one write happened before what comes next: by its thread's doing, or because it has been seen. In
+    /// PTX's terms, a write precedes an atomic read that sees it in observation order, and so what follows the read in
     /// causality order. No fence is needed for that, as it is about this one address.
     fn is_before(&self, past: &Past<'_>) -> bool {
         past.has_stamp(&self.group.stamp) || self.observers.has_inside(past)

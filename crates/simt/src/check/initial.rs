@@ -1,7 +1,7 @@
 //! The atomic writes that are the first to memory: which atomic reads come after one of them.
 //!
-//! Two atomic accesses are no race. But where nobody had written before the launch, a read that nothing orders after such a write
-//! may find what nobody has written, in whatever order the threads have run this time.
+//! Two atomic accesses are no race. But where nobody had written before the launch, a read that nothing orders after
+//! such a write may find what nobody has written, in whatever order the threads have run this time.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Which atomic writes of other threads each thread has observed, ordered or not. So a report can say which side of a message
-//! lacks its fence, or its barrier.
+//! Which atomic writes of other threads each thread has observed, ordered or not. So a report can say which side of a
+//! message lacks its fence, or its barrier.
 
 use super::clock::Clocks;
 use super::stamp::Stamp;
@@ -50,8 +50,9 @@ impl Messages {
         }
     }
 
-    /// What is missing where threads have told each other of `earlier` by an atomic write, and `thread`, of the block of `clocks`, is
-    /// not ordered after it all the same. Nothing, where none has been told. What `thread` itself has read counts first.
+    /// What is missing where threads have told each other of `earlier` by an atomic write, and `thread`, of the block
+    /// of `clocks`, is not ordered after it all the same. Nothing, where none has been told. What `thread` itself has
+    /// read counts first.
     pub(super) fn remedy(&self, thread: u32, earlier: &Stamp, clocks: &Clocks) -> Option<Remedy> {
         let told = |reader: u32| {
             let message = self.last.get(reader as usize)?.filter(|message| is_later(message, earlier))?;
@@ -59,7 +60,8 @@ impl Messages {
         };
         let others = || (0..self.last.len() as u32).filter(|&other| other != thread).filter_map(told);
         let is_other_block = earlier.block != clocks.block;
-        // Within a block a barrier between the two serves as well, but where warps communicate, each by one lane for all.
+        // Within a block a barrier between the two serves as well, but where warps communicate, each by one lane for
+        // all.
         let is_for_warp = |reader| is_one_warp(reader, thread) && !is_one_warp(thread, earlier.thread());
         let is_for_others = |&(reader, Message { from, .. }): &(u32, Message)| {
             is_other_block || is_for_warp(reader) && is_one_warp(from.thread(), earlier.thread())
@@ -92,10 +94,11 @@ fn is_later(message: &Message, earlier: &Stamp) -> bool {
     message.from.block == earlier.block && message.from.epoch >= earlier.epoch
 }
 
-/// What is missing if another thread than that of `earlier` has made the write that `reader` has read, and has not had `earlier`
-/// in its past.
+/// What is missing if another thread than that of `earlier` has made the write that `reader` has read, and has not had
+/// `earlier` in its past.
 fn before_release((reader, Message { from, .. }): (u32, Message), earlier: &Stamp, clocks: &Clocks) -> Option<Remedy> {
-    // A barrier between the two would have ended the epoch, and what the write releases would have the earlier access in it.
+    // A barrier between the two would have ended the epoch, and what the write releases would have the earlier access
+    // in it.
     let is_released = clocks.heard_of(reader, from.block, from.thread()) >= from.epoch;
     let has_barrier = from.epoch > earlier.epoch && !is_released;
     if from.thread() == earlier.thread() || has_barrier || clocks.is_pending(reader, earlier) {

@@ -1,15 +1,15 @@
 //! The search for data races, and for reads of what nobody wrote.
 //!
-//! Two accesses to one byte race if at least one is a write, not both are atomic, and neither happened before the other. What
-//! happened before what follows from the barriers, warp operations, atomics and fences that the threads made, never from
-//! the order in which the simulator has run them: so a race is found in whatever order the threads run, as long as both
-//! accesses are made. And as every access is compared with all before it that could race with it, and ordered by exactly
-//! what orders it, what is reported is a race.
+//! Two accesses to one byte race if at least one is a write, not both are atomic, and neither happened before the
+//! other. What happened before what follows from the barriers, warp operations, atomics and fences that the threads
+//! made, never from the order in which the simulator has run them: so a race is found in whatever order the threads
+//! run, as long as both accesses are made. And as every access is compared with all before it that could race with it,
+//! and ordered by exactly what orders it, what is reported is a race.
 //!
-//! `clock`, `block_clock` and `vector_clock` say what happened before what, and `sync` how atomics and fences order accesses.
-//! `messages` keeps which atomic writes a thread has observed, ordered or not, and `initial` what atomics are the first to write.
-//! `stamp`, `history` and `shadow` keep the accesses, `global` and `block_shadow` those to the two kinds of memory, and `report`
-//! says what is wrong.
+//! `clock`, `block_clock` and `vector_clock` say what happened before what, and `sync` how atomics and fences order
+//! accesses. `messages` keeps which atomic writes a thread has observed, ordered or not, and `initial` what atomics are
+//! the first to write. `stamp`, `history` and `shadow` keep the accesses, `global` and `block_shadow` those to the two
+//! kinds of memory, and `report` says what is wrong.
 
 mod block_clock;
 mod block_shadow;
@@ -59,13 +59,13 @@ use crate::watch::{Access, Apart, MemoryOrder, Next, Touch, Watcher};
 /// nobody has written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checks {
-    /// Whether a shuffle or a vote orders the memory accesses of the lanes that take part, as a warp synchronisation does.
-    /// Programs rely on it, and GPUs do it; CUDA's documentation does not promise it.
+    /// Whether a shuffle or a vote orders the memory accesses of the lanes that take part, as a warp synchronisation
+    /// does. Programs rely on it, and GPUs do it; CUDA's documentation does not promise it.
     pub shuffles_order_memory: bool,
-    /// Whether the warps of a block may come to one line of a block barrier by different calls, or in different iterations of
-    /// a loop. GPUs count warps at a barrier; CUDA's documentation has all threads of the block at one. Where they may not, a
-    /// launch warns of it ([`NoteKind::WarpsApart`](crate::NoteKind::WarpsApart)) and goes on. Lanes of one warp must come
-    /// together in any case.
+    /// Whether the warps of a block may come to one line of a block barrier by different calls, or in different
+    /// iterations of a loop. GPUs count warps at a barrier; CUDA's documentation has all threads of the block at one.
+    /// Where they may not, a launch warns of it ([`NoteKind::WarpsApart`](crate::NoteKind::WarpsApart)) and goes on.
+    /// Lanes of one warp must come together in any case.
     pub warps_may_part: bool,
 }
 

@@ -16,8 +16,8 @@ pub(super) const PLAIN: u32 = 1;
 const ATOMIC: u32 = 2;
 /// A history, whose number is in place of the block.
 pub(super) const HISTORY: u32 = 3;
-/// A plain read that no thread will ever have in its past. It stands for whatever reads come later: with a write they race
-/// as this one does, so that a write ends the launch.
+/// A plain read that no thread will ever have in its past. It stands for whatever reads come later: with a write they
+/// race as this one does, so that a write ends the launch.
 const SECRET: u32 = 4;
 
 const EMPTY: Stamp = Stamp::new(0, 0, 0, 0, NONE);
@@ -34,8 +34,8 @@ pub(super) struct Conflict {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Finding {
     Race(Conflict),
-    /// An atomic read of what nobody had written before the launch, which nothing orders after the atomic write that is the first
-    /// to write it.
+    /// An atomic read of what nobody had written before the launch, which nothing orders after the atomic write that is
+    /// the first to write it.
     Early(Conflict),
     /// A read of bytes from `address` on of which some have not been written: what has made them so, if it is known.
     Uninitialised {
@@ -336,8 +336,8 @@ impl Toucher<'_> {
         }
     }
 
-    /// Checks an atomic access against those that are not atomic with it, "morally strong" in PTX's words: those of other
-    /// widths, and those of other blocks if either is atomic for its own block alone.
+    /// Checks an atomic access against those that are not atomic with it, "morally strong" in PTX's words: those of
+    /// other widths, and those of other blocks if either is atomic for its own block alone.
     #[inline(always)]
     fn check_strength(&self, cell: &Cell, writes: bool) -> Result<(), Stamp> {
         if self.has_narrow || self.is_mixed { self.check_each_strength(cell, writes) } else { Ok(()) }

@@ -23,7 +23,8 @@ pub(super) struct Site {
 /// The places that have been met.
 pub(super) struct Sites {
     all: Vec<Site>,
-    /// For each place of a store that of the load which the same thread has made from the same address before, and 1; or 0.
+    /// For each place of a store that of the load which the same thread has made from the same address before, and 1;
+    /// or 0.
     loads: Vec<Cell<u32>>,
     numbers: HashMap<usize, u32, Hashing>,
     recent: Box<[(usize, u32); RECENT]>,

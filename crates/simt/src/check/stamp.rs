@@ -10,7 +10,8 @@ pub(super) struct Stamp {
     pub(super) block: u32,
     /// The epoch of the thread.
     pub(super) epoch: u32,
-    /// From the lowest bit: what the entry is, 3 bits, see `shadow`; the thread, 10 bits; the number of the source line.
+    /// From the lowest bit: what the entry is, 3 bits, see `shadow`; the thread, 10 bits; the number of the source
+    /// line.
     who: u32,
 }
 

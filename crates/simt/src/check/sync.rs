@@ -1,9 +1,9 @@
 //! How atomics and fences order accesses of different threads: the rules of PTX's memory model, which are C++'s.
 //!
-//! An atomic write passes on what its thread knew at its last fence, and a releasing one all that its thread knows. An atomic
-//! update adds that to what the address holds already, as a release sequence goes on through updates; a store replaces it,
-//! but for what the same thread has released there before. With an acquiring load, a thread learns at once what the address
-//! holds; with any other atomic read, at its next fence. From a plain store nothing is learnt.
+//! An atomic write passes on what its thread knew at its last fence, and a releasing one all that its thread knows. An
+//! atomic update adds that to what the address holds already, as a release sequence goes on through updates; a store
+//! replaces it, but for what the same thread has released there before. With an acquiring load, a thread learns at once
+//! what the address holds; with any other atomic read, at its next fence. From a plain store nothing is learnt.
 //!
 //! A fence or an atomic of block scope passes knowledge on only within its own block.
 
@@ -233,8 +233,8 @@ impl Objects {
     }
 }
 
-/// `thread` reads what `address` holds for it, of the device and of its block, by a load of a scope that acquires, or does
-/// not.
+/// `thread` reads what `address` holds for it, of the device and of its block, by a load of a scope that acquires, or
+/// does not.
 fn read(held: [&VectorClock; 2], clocks: &mut Clocks, thread: u32, address: usize, (acquires, scope): (bool, Scope)) {
     let is_same = |last: &LastRead| last.held.iter().zip(held).all(|(last, now)| last.is_same(now));
     let last = clocks.vectors(thread).last_read.as_ref().filter(|last| last.address == address);

@@ -1,12 +1,13 @@
 //! Vector clocks: which accesses of other threads happened before what a thread does next.
 //!
-//! Each thread counts its epochs, and an access belongs to the epoch in which it is made. A vector clock has an epoch for each
-//! thread: the accesses of all *earlier* epochs are known. It is kept by blocks, as a block's barriers bring all its threads
-//! to the same epoch; and shared between those who know the same, as clocks are passed on far more often than they change.
+//! Each thread counts its epochs, and an access belongs to the epoch in which it is made. A vector clock has an epoch
+//! for each thread: the accesses of all *earlier* epochs are known. It is kept by blocks, as a block's barriers bring
+//! all its threads to the same epoch; and shared between those who know the same, as clocks are passed on far more
+//! often than they change.
 //!
-//! To join two clocks means to go through both. But whoever knows that a thread has ended an epoch knows all that the thread
-//! knew then. So the clock that a thread passes on is a [`Part`] that says whose it is: one look tells whether another clock has
-//! all of it. Only parts of which none has the other stand side by side, until there are too many.
+//! To join two clocks means to go through both. But whoever knows that a thread has ended an epoch knows all that the
+//! thread knew then. So the clock that a thread passes on is a [`Part`] that says whose it is: one look tells whether
+//! another clock has all of it. Only parts of which none has the other stand side by side, until there are too many.
 
 use std::rc::Rc;
 
@@ -30,8 +31,8 @@ struct Chunk {
 /// What is known, in one piece.
 #[derive(Clone, Debug, Default)]
 struct Part {
-    /// Threads, by their blocks, that together knew all of this when they ended the epochs before these. Who knows of all that
-    /// has all of it. Empty where that is not known.
+    /// Threads, by their blocks, that together knew all of this when they ended the epochs before these. Who knows of
+    /// all that has all of it. Empty where that is not known.
     of: Vec<(u32, ThreadEpoch)>,
     chunks: Vec<Chunk>,
 }
@@ -123,7 +124,8 @@ impl VectorClock {
         self.parts().map(|part| part.epoch(block, thread)).fold(0, u32::max)
     }
 
-    /// The bits of those of the set of threads of `block` from `first` on of which accesses of the epoch `epoch` are known.
+    /// The bits of those of the set of threads of `block` from `first` on of which accesses of the epoch `epoch` are
+    /// known.
     pub(super) fn known_of_set(&self, block: u32, first: u32, epoch: u32) -> u64 {
         let clocks = self.parts().filter_map(|part| part.block(block));
         clocks.map(|clock| clock.known_of_set(first, epoch)).fold(0, |all, bits| all | bits)
@@ -141,8 +143,8 @@ impl VectorClock {
         part.add(clock);
     }
 
-    /// Notes that this is all that `known.thread` of `block` knew when it ended the epoch before `known.epoch`: all others
-    /// that know of that must have it from this clock, or from one that has all of this.
+    /// Notes that this is all that `known.thread` of `block` knew when it ended the epoch before `known.epoch`: all
+    /// others that know of that must have it from this clock, or from one that has all of this.
     pub(super) fn is_of(&mut self, block: u32, known: ThreadEpoch) {
         let of = &mut Rc::make_mut(self.in_one_part()).of;
         of.clear();
@@ -181,7 +183,8 @@ impl VectorClock {
     fn in_one_part(&mut self) -> &mut Rc<Part> {
         let [first, others @ ..] = &mut self.0;
         let first = first.get_or_insert_default();
-        // The first is what others have been joined to before, and the largest: these, which are small, are joined before.
+        // The first is what others have been joined to before, and the largest: these, which are small, are joined
+        // before.
         let others = others.iter_mut().map_while(Option::take).reduce(|mut all, part| {
             Rc::make_mut(&mut all).join(&part);
             all

@@ -1,8 +1,8 @@
 //! Where lanes that leave a loop in different iterations wait for each other.
 //!
-//! They wait behind the loop, where all ways out of it meet. What a lane does on its way there, as between the test and the
-//! `break` of `if found { …; break; }`, it does as part of the iteration in which it leaves. A way out that no lane has
-//! taken is not known: if every lane leaves by such a `break`, they are assumed to meet right behind the test.
+//! They wait behind the loop, where all ways out of it meet. What a lane does on its way there, as between the test and
+//! the `break` of `if found { …; break; }`, it does as part of the iteration in which it leaves. A way out that no lane
+//! has taken is not known: if every lane leaves by such a `break`, they are assumed to meet right behind the test.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,8 @@ struct Exits<'a> {
 }
 
 impl Sorter<'_> {
-    /// Takes from the parts that come `later` those that belong to the ways out of the loop `part`, which begins at `head`.
+    /// Takes from the parts that come `later` those that belong to the ways out of the loop `part`, which begins at
+    /// `head`.
     pub(super) fn ways_out(
         &mut self,
         flow: &Flow,
@@ -49,8 +50,8 @@ impl Sorter<'_> {
 }
 
 impl Exits<'_> {
-    /// Where `edge` leads, if that is later inside of the same loops. Elsewhere are the end of the kernel and what begins one
-    /// of these loops again.
+    /// Where `edge` leads, if that is later inside of the same loops. Elsewhere are the end of the kernel and what
+    /// begins one of these loops again.
     fn target(&self, edge: &Edge) -> Option<Node> {
         let is_later = edge.repeats.is_none() && self.sorter.members[edge.to as usize] == self.number;
         (is_later && edge.to != END).then_some(edge.to)
@@ -60,9 +61,9 @@ impl Exits<'_> {
         &self.flow.places[node as usize].successors
     }
 
-    /// Where the loop leads when its own test ends it, if that is one place only. A test that the simulator is told of is the
-    /// head of the loop, and ends it where the test fails. A test that it is not told of shows as a step out of the loop
-    /// from a place that is no branch.
+    /// Where the loop leads when its own test ends it, if that is one place only. A test that the simulator is told of
+    /// is the head of the loop, and ends it where the test fails. A test that it is not told of shows as a step out of
+    /// the loop from a place that is no branch.
     #[expect(clippy::option_option, reason = "whether it is known, and whether it is later inside of the same loops")]
     fn regular(&self, head: Node) -> Option<Option<Node>> {
         let step = |node| self.sorter.sites.get(node).map(|site| site.step);
@@ -79,8 +80,8 @@ impl Exits<'_> {
         (targets.len() == 1).then(|| targets[0])
     }
 
-    /// The first place that all ways out come to; if some lead elsewhere, the last place in the source that one of them leads
-    /// to.
+    /// The first place that all ways out come to; if some lead elsewhere, the last place in the source that one of them
+    /// leads to.
     fn meeting(&self) -> Option<Node> {
         let mut exits: Vec<Node> = Vec::new();
         for edge in self.part.iter().flat_map(|&node| self.successors(node)) {

@@ -8,8 +8,8 @@
 //!
 //! The loops are those of a graph whose edges are the steps that lanes have made from one event to the next. A strongly
 //! connected part of it is a loop; without the edges that lead back to where it is entered, its own strongly connected
-//! parts are the loops inside of it, and so on. (F. Bourdoncle, *Efficient chaotic iteration strategies with widenings*,
-//! 1993, calls that a weak topological order.)
+//! parts are the loops inside of it, and so on. (F. Bourdoncle, *Efficient chaotic iteration strategies with
+//! widenings*, 1993, calls that a weak topological order.)
 
 use super::site::Node;
 
@@ -122,8 +122,8 @@ impl Flow {
         next
     }
 
-    /// Forgets order and loops, for [`settle`](super::order::settle) to find them again among `count` places; not if the flow
-    /// is the same as the last time. Gives whether it has changed.
+    /// Forgets order and loops, for [`settle`](super::order::settle) to find them again among `count` places; not if
+    /// the flow is the same as the last time. Gives whether it has changed.
     pub(super) fn unsettle(&mut self, count: usize) -> bool {
         if !std::mem::take(&mut self.is_stale) {
             return false;

@@ -136,7 +136,8 @@ impl Sorter<'_> {
 }
 
 /// The strongly connected components of `nodes`, by the edges that are not cut, in topological order.
-/// (R. Tarjan, *Depth-first search and linear graph algorithms*, 1972; without recursion, as kernels have small stacks.)
+/// (R. Tarjan, *Depth-first search and linear graph algorithms*, 1972; without recursion, as kernels have small
+/// stacks.)
 fn components(flow: &Flow, nodes: &[Node]) -> Vec<Vec<Node>> {
     const NEW: u32 = u32::MAX;
     const OUTSIDE: u32 = u32::MAX - 1;

@@ -20,8 +20,8 @@ use crate::watch::{Access, Next, Touch, Watcher};
 
 /// Follows one launch.
 ///
-/// Lanes of a warp run one after the other, each until it waits. What they have done is put together when they all meet:
-/// at a block barrier, at an operation of all lanes of the warp, and when the last lane exits.
+/// Lanes of a warp run one after the other, each until it waits. What they have done is put together when they all
+/// meet: at a block barrier, at an operation of all lanes of the warp, and when the last lane exits.
 pub(crate) struct Profiler {
     kernel: &'static KernelInfo,
     config: LaunchConfig,
@@ -125,8 +125,8 @@ impl Watcher for Profiler {
         self.note(block, at, Step::Branch, is_taken.into())
     }
 
-    /// The lanes of the current thread's warp are about to catch up with it. If all others wait for it as well, what they have
-    /// done is counted as far as it can be.
+    /// The lanes of the current thread's warp are about to catch up with it. If all others wait for it as well, what
+    /// they have done is counted as far as it can be.
     fn pause(&self, block: &BlockContext, waiting: u32) {
         let thread = block.thread();
         let state = &mut *self.state.borrow_mut();

@@ -26,8 +26,8 @@ pub(super) fn bits(mut lanes: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Replays the events of a warp, and removes them. What comes after the last event of a lane that is `open`, and goes on
-/// without having met the others, is left.
+/// Replays the events of a warp, and removes them. What comes after the last event of a lane that is `open`, and goes
+/// on without having met the others, is left.
 pub(super) fn replay(
     lanes: &mut [Lane; LANES as usize],
     open: u32,

@@ -84,11 +84,11 @@ impl Request<'_> {
 
     /// The wavefronts that the request takes in shared memory; `is_update` for atomic updates.
     ///
-    /// A wavefront serves one word of each bank, to all lanes that ask for it; updates of one word come one after the other.
-    /// Lanes that access 8 bytes are served in halves of the warp, those that access 16 bytes in quarters: no more than
-    /// 128 bytes go to lanes at a time. Two such parts that lie
-    /// next to each other are served together where that takes fewer wavefronts, and either every lane asks for the same
-    /// address as its neighbour, or every lane for that of its neighbour but one.
+    /// A wavefront serves one word of each bank, to all lanes that ask for it; updates of one word come one after the
+    /// other. Lanes that access 8 bytes are served in halves of the warp, those that access 16 bytes in quarters: no
+    /// more than 128 bytes go to lanes at a time. Two such parts that lie
+    /// next to each other are served together where that takes fewer wavefronts, and either every lane asks for the
+    /// same address as its neighbour, or every lane for that of its neighbour but one.
     pub(super) fn wavefronts(&self, is_update: bool) -> Wavefronts {
         let mut total = Wavefronts { count: 0, ideal: 0, most_ways: 0 };
         let mut serve = |ways: u32| {
@@ -117,8 +117,8 @@ impl Request<'_> {
         total
     }
 
-    /// Whether each of `lanes` has the address of its neighbour, or each that of its neighbour but one, where that is one
-    /// of them as well.
+    /// Whether each of `lanes` has the address of its neighbour, or each that of its neighbour but one, where that is
+    /// one of them as well.
     fn is_paired(&self, lanes: u32) -> bool {
         [1, 2].into_iter().any(|distance| {
             bits(lanes).all(|lane| {

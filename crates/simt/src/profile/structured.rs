@@ -1,5 +1,5 @@
-//! Structured programs, run in lock-step by a warp that diverges and reconverges as their structure says. The replay must come to
-//! the same result from the traces of the lanes alone.
+//! Structured programs, run in lock-step by a warp that diverges and reconverges as their structure says. The replay
+//! must come to the same result from the traces of the lanes alone.
 
 use std::collections::BTreeMap;
 use std::panic::Location;

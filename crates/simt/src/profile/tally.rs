@@ -80,8 +80,8 @@ impl Tally {
         Self { regions: regions.to_vec(), ..Self::default() }
     }
 
-    /// Counts what lanes of a warp do together, in the block number `block`. `shared` tells which array an address in shared
-    /// memory is in.
+    /// Counts what lanes of a warp do together, in the block number `block`. `shared` tells which array an address in
+    /// shared memory is in.
     pub(super) fn count(&mut self, step: &Step<'_>, sites: &Sites, block: u64, shared: impl Fn(u64) -> Option<Array>) {
         let Some(site) = sites.get(step.node) else { return };
         let index = step.node as usize;

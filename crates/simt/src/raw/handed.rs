@@ -24,8 +24,8 @@ fn thread(block: &Block) -> (u64, u32) {
     (block.position(), block.thread().linear())
 }
 
-/// The current thread calls `function` at `at`, with a pointer or a slice at `address`. Where `is_written` the function may
-/// write there.
+/// The current thread calls `function` at `at`, with a pointer or a slice at `address`. Where `is_written` the function
+/// may write there.
 #[cold]
 pub fn handed(address: usize, function: &'static str, is_written: bool, at: &'static Location<'static>) {
     if let Some((block, handed)) = checked() {
@@ -43,9 +43,9 @@ fn begin((block, handed): (&Block, &Handed), call: Call) {
     }
 }
 
-/// The current thread calls `callee` at `at`, with a value of these words. Where the value's type shows that pointers are in
-/// it, `is_written` says whether the function may write through them, and every word counts that is an address of the launch's
-/// memory; else the words do that have been told of as [`kept`].
+/// The current thread calls `callee` at `at`, with a value of these words. Where the value's type shows that pointers
+/// are in it, `is_written` says whether the function may write through them, and every word counts that is an address
+/// of the launch's memory; else the words do that have been told of as [`kept`].
 #[cold]
 pub fn handed_value(
     words: &[MaybeUninit<usize>],
@@ -97,7 +97,8 @@ pub fn returned(at: &'static Location<'static>) {
     }
 }
 
-/// The current thread has entered the marked function `name`: it was called where the thread last called one of that name.
+/// The current thread has entered the marked function `name`: it was called where the thread last called one of that
+/// name.
 #[inline]
 pub fn entered(name: &'static str) {
     if is_watching() {
@@ -135,8 +136,8 @@ fn settle(callee: Callee) {
     }
 }
 
-/// The current thread puts a pointer to `address` into a value, which may lead to writes there where `is_written`. Who is handed
-/// the value is told of it.
+/// The current thread puts a pointer to `address` into a value, which may lead to writes there where `is_written`. Who
+/// is handed the value is told of it.
 #[cold]
 pub fn kept(address: usize, is_written: bool) {
     if let Some((block, _)) = checked() {

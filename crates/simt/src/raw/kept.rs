@@ -42,8 +42,8 @@ impl Kept {
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) fn frozen(word: MaybeUninit<usize>) -> usize {
     let bits: usize;
-    // SAFETY: the empty assembly gives back the register that it was given, which has bits, whatever they are; the compiler
-    // knows nothing of where they come from.
+    // SAFETY: the empty assembly gives back the register that it was given, which has bits, whatever they are; the
+    // compiler knows nothing of where they come from.
     unsafe {
         std::arch::asm!("/* {0} */", inout(reg) word => bits, options(pure, nomem, nostack, preserves_flags));
     }

@@ -1,4 +1,5 @@
-//! All global memory that the process has allocated, to look up addresses outside of the arrays that a launch was given.
+//! All global memory that the process has allocated, to look up addresses outside of the arrays that a launch was
+//! given.
 
 use std::alloc::Layout;
 use std::collections::{BTreeMap, VecDeque};
@@ -6,7 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes before and after each allocation that are nobody's.
 pub(crate) const REDZONE: usize = 4096;
-/// The most bytes of freed memory that are kept, so that nobody else gets them and who still accesses them is found out.
+/// The most bytes of freed memory that are kept, so that nobody else gets them and who still accesses them is found
+/// out.
 const KEPT: usize = 16 << 20;
 
 static MEMORY: Mutex<Memory> = Mutex::new(Memory { live: BTreeMap::new(), freed: VecDeque::new(), freed_bytes: 0 });
@@ -53,8 +55,8 @@ pub(crate) fn note_live(start: usize, bytes: usize) {
     memory().live.insert(start, bytes);
 }
 
-/// Frees the allocation at `start`, sooner or later: `layout` is that of all the memory from `base` on. Where `is_kept` it is
-/// kept for a while.
+/// Frees the allocation at `start`, sooner or later: `layout` is that of all the memory from `base` on. Where `is_kept`
+/// it is kept for a while.
 ///
 /// # Safety
 /// The memory must have been allocated so, and nobody may use it any more.

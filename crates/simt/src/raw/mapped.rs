@@ -28,8 +28,8 @@ pub(super) fn is_mapped(address: usize, bytes: usize) -> bool {
     })
 }
 
-/// Has the system read 8 bytes at `address`, a multiple of 8, as an argument of a call that fails either way, by another
-/// error where there is nothing to read.
+/// Has the system read 8 bytes at `address`, a multiple of 8, as an argument of a call that fails either way, by
+/// another error where there is nothing to read.
 #[cfg(target_os = "linux")]
 fn is_readable(address: usize) -> bool {
     let no_such_way: libc::c_int = !0;

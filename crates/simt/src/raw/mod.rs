@@ -1,8 +1,9 @@
 //! Accesses through pointers and slices, of which nothing but the address is known.
 //!
-//! A view knows its bounds; a pointer's address is looked up. An access to memory of the launch, global or shared, is reported
-//! to the watcher as a view's access is. An access to other memory of the process, such as a thread's own variables, is not
-//! reported. An access to where there is no memory is a fault. Outside of a kernel nothing is checked.
+//! A view knows its bounds; a pointer's address is looked up. An access to memory of the launch, global or shared, is
+//! reported to the watcher as a view's access is. An access to other memory of the process, such as a thread's own
+//! variables, is not reported. An access to where there is no memory is a fault. Outside of a kernel nothing is
+//! checked.
 //!
 //! The access itself is the kernel's own: a plain one.
 
@@ -68,8 +69,8 @@ pub enum Through {
     Slice,
 }
 
-/// Checks the access that the current thread is about to make to `bytes` bytes at `address`, which should be a multiple of
-/// `align`, and tells who watches. One that leads nowhere is a fault at the caller's line.
+/// Checks the access that the current thread is about to make to `bytes` bytes at `address`, which should be a multiple
+/// of `align`, and tells who watches. One that leads nowhere is a fault at the caller's line.
 #[inline]
 #[track_caller]
 pub fn touch(address: usize, bytes: usize, align: usize, what: Use, through: Through) {
@@ -100,8 +101,9 @@ pub fn touch_at(
     }
 }
 
-/// Tells that the current thread may read what is at `address`, with this size and alignment, by a reference that the kernel was
-/// given: what is done by it later is not told of. Of more than a few words only a block's first thread tells.
+/// Tells that the current thread may read what is at `address`, with this size and alignment, by a reference that the
+/// kernel was given: what is done by it later is not told of. Of more than a few words only a block's first thread
+/// tells.
 #[inline]
 #[track_caller]
 pub fn referred(place: (usize, usize, usize)) {
@@ -116,8 +118,8 @@ pub fn referred(place: (usize, usize, usize)) {
     }
 }
 
-/// Checks an atomic access that the current thread is about to make by a raw pointer, as [`touch`] does. Nobody is told of it:
-/// the access itself does that.
+/// Checks an atomic access that the current thread is about to make by a raw pointer, as [`touch`] does. Nobody is told
+/// of it: the access itself does that.
 #[track_caller]
 pub fn check_atomic(address: usize, bytes: usize, what: Use) {
     if let Some(block) = current()
@@ -148,8 +150,8 @@ fn examine(block: &Block, (address, bytes, align): (usize, usize, usize), what: 
     }
 }
 
-/// Notes that a pointer has been moved from `from` to `to`: should that be outside of the buffer that `from` is in, an access
-/// there is out of this buffer's bounds, whatever else is there.
+/// Notes that a pointer has been moved from `from` to `to`: should that be outside of the buffer that `from` is in, an
+/// access there is out of this buffer's bounds, whatever else is there.
 #[inline]
 pub fn moved(from: usize, to: usize) {
     if let Some(block) = current() {
@@ -163,8 +165,8 @@ pub fn moved(from: usize, to: usize) {
     }
 }
 
-/// Ends the launch with a fault at the caller's line: element `index` of a slice of `len` elements from the address `start`
-/// on was asked for. Outside of a kernel it does nothing.
+/// Ends the launch with a fault at the caller's line: element `index` of a slice of `len` elements from the address
+/// `start` on was asked for. Outside of a kernel it does nothing.
 #[cold]
 #[track_caller]
 pub fn out_of_slice(start: usize, index: usize, len: usize) {

@@ -24,15 +24,16 @@ pub struct Note {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoteKind {
-    /// What a function does that is called here, is handed a pointer or a slice, and is not marked as device code, was not
-    /// checked.
+    /// What a function does that is called here, is handed a pointer or a slice, and is not marked as device code, was
+    /// not checked.
     NotChecked {
         /// The function; of an operator, its trait.
         function: &'static str,
         /// What it is handed, where that has a name.
         array: Option<&'static str>,
     },
-    /// An access by a pointer or a slice that no marked function makes, and that was not checked, as nothing was told of it.
+    /// An access by a pointer or a slice that no marked function makes, and that was not checked, as nothing was told
+    /// of it.
     Unseen {
         /// Where.
         space: Space,
@@ -41,8 +42,8 @@ pub enum NoteKind {
         /// Whether it writes.
         is_written: bool,
     },
-    /// Whole warps of a block come to this barrier by different calls, or in different iterations of a loop. GPUs allow it,
-    /// so that it is a warning, given where [`Checks::warps_may_part`](crate::Checks::warps_may_part) is off.
+    /// Whole warps of a block come to this barrier by different calls, or in different iterations of a loop. GPUs allow
+    /// it, so that it is a warning, given where [`Checks::warps_may_part`](crate::Checks::warps_may_part) is off.
     WarpsApart {
         /// The block.
         block: Dim3,

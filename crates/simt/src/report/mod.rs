@@ -1,8 +1,8 @@
 //! Findings in the forms that people, editors and CI read, and the file that collects them from tests.
 //!
-//! Where the environment variable [`FILE`] names a file, every fault of a launch goes there, and every warning of a strict one:
-//! as SARIF if the name ends in `.sarif`, else as a JSON array of [`Finding`]s. What is there already stays, so that the
-//! programs of one `cargo test` share a file; the same mistake stands there once.
+//! Where the environment variable [`FILE`] names a file, every fault of a launch goes there, and every warning of a
+//! strict one: as SARIF if the name ends in `.sarif`, else as a JSON array of [`Finding`]s. What is there already
+//! stays, so that the programs of one `cargo test` share a file; the same mistake stands there once.
 
 mod finding;
 mod sarif;

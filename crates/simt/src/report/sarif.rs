@@ -22,8 +22,8 @@ pub fn sarif<'a>(tool: &str, findings: impl Iterator<Item = (&'static str, &'a F
     })
 }
 
-/// The log `before`, and of the log `more` what it has not: rules, and results with other rules or places. `None` if `before` is
-/// no log.
+/// The log `before`, and of the log `more` what it has not: rules, and results with other rules or places. `None` if
+/// `before` is no log.
 pub(super) fn with(before: Option<Value>, more: &Value) -> Option<Value> {
     let Some(mut log) = before else { return Some(more.clone()) };
     for (list, key) in

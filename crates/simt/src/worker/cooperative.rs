@@ -45,8 +45,8 @@ impl Worker<'_> {
         self.give_up(&mut blocks.active);
     }
 
-    /// Runs the active blocks until each waits at the barrier of the grid or has ended. Gives false if one has faulted, or none
-    /// can go on.
+    /// Runs the active blocks until each waits at the barrier of the grid or has ended. Gives false if one has faulted,
+    /// or none can go on.
     fn run_to_barrier(&mut self, blocks: &mut Blocks) -> bool {
         let takes_turns = matches!(self.grid.schedule, Schedule::Interleaved(_));
         let mut chooser = Chooser::new(self.grid.schedule, u64::MAX);

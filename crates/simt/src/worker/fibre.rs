@@ -59,8 +59,8 @@ impl Drop for Fibre {
 
 /// What a fibre does all its life: runs threads of the current block.
 ///
-/// Inlined, so that the compiler sees that it never unwinds and leaves out the coroutine's own `catch_unwind`: each frame
-/// fewer under a waiting thread is less for the cache to hold.
+/// Inlined, so that the compiler sees that it never unwinds and leaves out the coroutine's own `catch_unwind`: each
+/// frame fewer under a waiting thread is less for the cache to hold.
 #[inline(always)]
 fn live(yielder: &Yielder<(), Pause>) {
     while let Some(block) = current() {
@@ -83,8 +83,8 @@ fn record_panic(block: &Block, payload: &(dyn std::any::Any + Send)) {
     block.record(block.fault_of(block.thread(), location, FaultKind::Panic(message)));
 }
 
-/// Stacks of OS threads that have ended, for those that begin: a mapping of memory and its first use take longer than the
-/// threads of many a small launch.
+/// Stacks of OS threads that have ended, for those that begin: a mapping of memory and its first use take longer than
+/// the threads of many a small launch.
 static SPARE: Mutex<Vec<DefaultStack>> = Mutex::new(Vec::new());
 /// The most of them.
 const MOST_SPARE: usize = 4096;
@@ -106,8 +106,8 @@ impl ColouredStack {
     const STEP: usize = 7 * 64;
     const PAGE: usize = 4096;
 
-    /// One of those that have been taken of [`STACKS`], to which it goes back. No memory is mapped while there is a spare stack,
-    /// so that there are never more mappings than stacks that may be taken.
+    /// One of those that have been taken of [`STACKS`], to which it goes back. No memory is mapped while there is a
+    /// spare stack, so that there are never more mappings than stacks that may be taken.
     fn new(number: usize) -> io::Result<Self> {
         let colour = if cfg!(windows) { 0 } else { number * Self::STEP % Self::PAGE };
         let spare = spare().pop();
@@ -180,8 +180,8 @@ impl Fibres {
         }
     }
 
-    /// Reserves stacks for `threads` threads of a helper, until the next [`shrink`](Self::shrink). Gives false if there are
-    /// not so many left.
+    /// Reserves stacks for `threads` threads of a helper, until the next [`shrink`](Self::shrink). Gives false if there
+    /// are not so many left.
     pub(crate) fn promise(&mut self, threads: usize) -> bool {
         let missing = threads.saturating_sub(self.fibres.len() + self.promised);
         let is_promised = STACKS.promise(missing);

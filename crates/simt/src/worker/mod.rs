@@ -28,12 +28,13 @@ use crate::schedule::Schedule;
 use crate::source::SourceLocation;
 use crate::watch::Watcher;
 
-/// After this many polls without other progress, a block counts as waiting for another block, which another OS thread may be
-/// running.
+/// After this many polls without other progress, a block counts as waiting for another block, which another OS thread
+/// may be running.
 const PATIENCE: u64 = 4096;
 /// The same where no other OS thread runs a block: what a thread polls cannot change before another block has its turn.
 const PATIENCE_ALONE: u64 = 8;
-/// After this many rounds over all stalled blocks, and this many polls, without progress, the launch counts as deadlocked.
+/// After this many rounds over all stalled blocks, and this many polls, without progress, the launch counts as
+/// deadlocked.
 pub(crate) const VAIN_ROUNDS: u64 = 64;
 pub(crate) const VAIN_POLLS: u64 = 1 << 20;
 /// After this many rounds over all stalled blocks without progress, a hold ends.

@@ -23,8 +23,8 @@ fn budget() -> usize {
 
 /// Counts stacks against a budget.
 ///
-/// A process may simulate many launches at once, each with helpers for every core. The last quarter of all stacks is for the
-/// OS threads that launch: helpers for whom there are no others stay away, and the launch goes on without them.
+/// A process may simulate many launches at once, each with helpers for every core. The last quarter of all stacks is
+/// for the OS threads that launch: helpers for whom there are no others stay away, and the launch goes on without them.
 pub(crate) struct Stacks {
     budget: usize,
     /// Those there are, and those that helpers have been promised.
@@ -68,8 +68,8 @@ impl Stacks {
         self.taken.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// How many of its idle stacks an OS thread may keep for the next launch: `many`, `few` if more than half of all are
-    /// taken, or none if there are none left for helpers.
+    /// How many of its idle stacks an OS thread may keep for the next launch: `many`, `few` if more than half of all
+    /// are taken, or none if there are none left for helpers.
     pub(crate) fn kept(&self, many: usize, few: usize) -> usize {
         match self.taken.load(Ordering::Relaxed) {
             taken if taken <= self.half() => many,

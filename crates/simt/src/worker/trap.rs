@@ -1,10 +1,10 @@
-//! What would end the process from within a simulated thread: memory faults that the processor finds (unreported accesses to
-//! where there is no memory, and stack overflows), and aborts, by which a panic ends that must not unwind, as rustc's own
-//! checks of pointers do.
+//! What would end the process from within a simulated thread: memory faults that the processor finds (unreported
+//! accesses to where there is no memory, and stack overflows), and aborts, by which a panic ends that must not unwind,
+//! as rustc's own checks of pointers do.
 //!
-//! The system reports them by a signal. If it comes from a simulated thread, the handler ends that thread's fibre at once: what is
-//! on its stack is forgotten without being dropped, and the worker goes on as if the fibre had returned, and finds a [`Trap`].
-//! Any other signal goes to the handler that was there before.
+//! The system reports them by a signal. If it comes from a simulated thread, the handler ends that thread's fibre at
+//! once: what is on its stack is forgotten without being dropped, and the worker goes on as if the fibre had returned,
+//! and finds a [`Trap`]. Any other signal goes to the handler that was there before.
 
 use std::cell::{Cell, RefCell};
 use std::ptr;
@@ -127,8 +127,8 @@ mod handler {
         }
     }
 
-    /// Has an access of memory that the guard has closed go on, and close it again after one step. Gives false if the signal is
-    /// of something else.
+    /// Has an access of memory that the guard has closed go on, and close it again after one step. Gives false if the
+    /// signal is of something else.
     ///
     /// # Safety
     /// The arguments must be a handler's.
@@ -171,9 +171,9 @@ mod handler {
             // A stack ends where it has no memory: there both are near to each other, and no thread has anything else.
             if address.abs_diff(stack) < STACK_BYTES { Trap::StackOverflow } else { Trap::Access(address) }
         }));
-        // SAFETY: the fibre runs, as its stack is in use. What it leaves undone is a kernel's thread, whose block ends with a
-        // fault: nothing of the simulator's is on its way there, as it accesses no memory that it has not got, and does not
-        // abort. While `abort` raises its signal it holds nothing.
+        // SAFETY: the fibre runs, as its stack is in use. What it leaves undone is a kernel's thread, whose block ends
+        // with a fault: nothing of the simulator's is on its way there, as it accesses no memory that it has not got,
+        // and does not abort. While `abort` raises its signal it holds nothing.
         let registers = unsafe { fibre.setup_trap_handler(|| ()) };
         guard::step();
         // SAFETY: the caller's word.

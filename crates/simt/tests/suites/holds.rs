@@ -5,8 +5,8 @@ use crate::common;
 use common::{Array, KERNEL, simulator};
 use simt::{LaunchConfig, Search, Simulator, thread};
 
-/// The numbers that the first threads of blocks of 32, or of the warps of one block, draw by two updates each, one after the
-/// other, in an order with holds.
+/// The numbers that the first threads of blocks of 32, or of the warps of one block, draw by two updates each, one
+/// after the other, in an order with holds.
 fn draws(config: LaunchConfig, schedule: &str) -> Vec<u32> {
     let simulator = simulator(2, 0).with_schedule(schedule.parse().unwrap());
     let counter = Array::filled(1, 0_u32);

@@ -1,4 +1,5 @@
-//! The simulator's tests in one program, which is linked once. Beside it stand those that count what a whole process has.
+//! The simulator's tests in one program, which is linked once. Beside it stand those that count what a whole process
+//! has.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -349,7 +349,8 @@ fn long_loops_are_counted_as_they_run() {
         let rounds = |lane: usize| 5000 + extra * lane;
         let thirds = |lane: usize| (0..rounds(lane)).filter(|i| (i + lane).is_multiple_of(3)).count();
         let requests = rounds(31) as u64;
-        // The last rounds are those of the last lane alone; of its fellows' rounds none but one in three is in the branch.
+        // The last rounds are those of the last lane alone; of its fellows' rounds none but one in three is in the
+        // branch.
         let some = (0..rounds(31)).filter(|&i| (0..32).any(|lane| i < rounds(lane) && (i + lane).is_multiple_of(3)));
         let all = |count: &dyn Fn(usize) -> usize| 4 * (0..32).map(count).sum::<usize>() as u64;
         let expected = [(4 * some.count() as u64, all(&thirds)), (4 * requests, all(&rounds)), (4, 128)];

@@ -50,8 +50,8 @@ pub(in crate::cuda) unsafe fn destroy_graph(graph: CUgraph) -> Result<(), Code> 
 /// Does all that is in the graph, in the order of `stream`.
 ///
 /// # Safety
-/// Both must exist in the current context, nobody else may launch the graph at the same time, the modules of its kernels
-/// must be loaded, and what memory it uses must live until it is done.
+/// Both must exist in the current context, nobody else may launch the graph at the same time, the modules of its
+/// kernels must be loaded, and what memory it uses must live until it is done.
 pub(in crate::cuda) unsafe fn launch_graph(executable: CUgraphExec, stream: CUstream) -> Result<(), Code> {
     // SAFETY: the caller's word.
     unsafe { call!(cuGraphLaunch(executable, stream)) }

@@ -1,4 +1,5 @@
-//! The driver's functions for code that is of no context (`cuLibrary…`), from CUDA 12.0 on, which `cust_raw` does not know.
+//! The driver's functions for code that is of no context (`cuLibrary…`), from CUDA 12.0 on, which `cust_raw` does not
+//! know.
 
 use std::ffi::{CStr, c_char, c_uint, c_void};
 use std::sync::OnceLock;

@@ -1,7 +1,7 @@
 //! The driver's functions that `cust` does not wrap, or whose exact result matters: one or two lines each.
 //!
-//! `cust_raw` has the results as a Rust enum of those that CUDA 11.4 knew, and `cust` turns all that it does not know itself
-//! into one error. A newer driver may answer anything, so here every function's answer is read as a number.
+//! `cust_raw` has the results as a Rust enum of those that CUDA 11.4 knew, and `cust` turns all that it does not know
+//! itself into one error. A newer driver may answer anything, so here every function's answer is read as a number.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::MaybeUninit;

@@ -9,7 +9,8 @@ use cust::sys::{CUfunction, CUmodule, CUresult};
 use super::{Code, Numbered, until_zero};
 use crate::version::CudaVersion;
 
-/// The option of how many threads compile, which `cust` does not have: kernels of one text beside each other, to the same code.
+/// The option of how many threads compile, which `cust` does not have: kernels of one text beside each other, to the
+/// same code.
 pub(super) const CU_JIT_SPLIT_COMPILE: u32 = 34;
 
 /// The first CUDA whose drivers are asked for that.
@@ -25,8 +26,8 @@ pub(in crate::cuda) fn load_module(ptx: &CStr, driver: CudaVersion) -> Result<CU
     // An option that is a number stands itself where the others have their pointers. 0 threads are one per processor.
     let mut values = [log.as_mut_ptr().cast::<c_void>(), ptr::without_provenance_mut(log.len()), ptr::null_mut()];
     let mut module = ptr::null_mut();
-    // SAFETY: there are as many values as options, of which the first is a buffer of the second's size; an option is a number of 32
-    // bits; the PTX ends with a zero, and nothing is kept of it.
+    // SAFETY: there are as many values as options, of which the first is a buffer of the second's size; an option is a
+    // number of 32 bits; the PTX ends with a zero, and nothing is kept of it.
     let result = unsafe {
         call!(cuModuleLoadDataEx(
             &mut module,

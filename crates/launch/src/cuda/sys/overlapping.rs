@@ -44,7 +44,8 @@ fn launch_ex() -> Option<LaunchEx> {
     })
 }
 
-/// Launches `function` in the order of `stream`; it may begin while the launch before runs. A driver that cannot do that lets it wait.
+/// Launches `function` in the order of `stream`; it may begin while the launch before runs. A driver that cannot do
+/// that lets it wait.
 ///
 /// # Safety
 /// As for [`launch`]; and the kernel must wait for the launch before, before it touches memory.

@@ -25,8 +25,8 @@ pub(in crate::cuda) unsafe fn enable_peer_access(peer: CUcontext) -> Result<(), 
     unsafe { call!(cuCtxEnablePeerAccess(peer, 0)) }
 }
 
-/// Copies `bytes` bytes, not 0, of one context to another, in the order of `stream`, which is of either and whose context is
-/// current. They may be the same.
+/// Copies `bytes` bytes, not 0, of one context to another, in the order of `stream`, which is of either and whose
+/// context is current. They may be the same.
 ///
 /// # Safety
 /// At each address must be that many bytes of its context's memory, without overlap, until the copy is done.

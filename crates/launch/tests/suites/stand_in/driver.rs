@@ -1,15 +1,16 @@
-//! A driver that stands in for NVIDIA's where there is no GPU: a library with the functions that `launch` calls, over the
-//! host's memory. Compiled by the suites `gpu_*` to `libcuda.so.1`.
+//! A driver that stands in for NVIDIA's where there is no GPU: a library with the functions that `launch` calls, over
+//! the host's memory. Compiled by the suites `gpu_*` to `libcuda.so.1`.
 //!
-//! It checks what the real one requires (a current context, live memory, allowed shared memory), compiles no PTX, and runs
-//! two kernels that it knows by name. What a stream is asked is done when somebody waits (`streams.rs`). A kernel `fail`
-//! loses the context as an illegal address does.
+//! It checks what the real one requires (a current context, live memory, allowed shared memory), compiles no PTX, and
+//! runs two kernels that it knows by name. What a stream is asked is done when somebody waits (`streams.rs`). A kernel
+//! `fail` loses the context as an illegal address does.
 //!
 //! The environment says which GPU it pretends to be: `STAND_IN_VERSION`, `STAND_IN_CAPABILITY`,
-//! `STAND_IN_MULTIPROCESSORS`, `STAND_IN_OPEN`; how many of them, `STAND_IN_GPUS`, and with `STAND_IN_PEERS=0` that they cannot access each other's memory; how many
-//! streams it makes, `STAND_IN_STREAMS`; and what waiting answers, `STAND_IN_WAIT` for a stream other than a device's
-//! own and `STAND_IN_WAIT_FOR_ALL` for the context. With `STAND_IN_LOG` it says on standard error what it does in streams,
-//! and at the end what was left over; with `STAND_IN_COMPILES`, how many kernels it compiles together, with which options.
+//! `STAND_IN_MULTIPROCESSORS`, `STAND_IN_OPEN`; how many of them, `STAND_IN_GPUS`, and with `STAND_IN_PEERS=0` that
+//! they cannot access each other's memory; how many streams it makes, `STAND_IN_STREAMS`; and what waiting answers,
+//! `STAND_IN_WAIT` for a stream other than a device's own and `STAND_IN_WAIT_FOR_ALL` for the context. With
+//! `STAND_IN_LOG` it says on standard error what it does in streams, and at the end what was left over; with
+//! `STAND_IN_COMPILES`, how many kernels it compiles together, with which options.
 #![allow(non_snake_case, clippy::missing_safety_doc)]
 
 use std::cell::Cell;
@@ -371,7 +372,8 @@ unsafe fn launch(
     }
 }
 
-/// Waits for the context's default stream and the device's own, as synchronous calls do, and finds out what happened there.
+/// Waits for the context's default stream and the device's own, as synchronous calls do, and finds out what happened
+/// there.
 fn wait(state: &mut State) -> Result<(), i32> {
     let context = CURRENT.get();
     run(state, context, None)?;

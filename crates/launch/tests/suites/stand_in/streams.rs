@@ -1,6 +1,6 @@
-//! The stand-in's streams: what is asked of one is done when somebody waits for it, and no sooner. So a caller that does
-//! not wait is found out. In a default stream, whose number is its context's, the last of a copy of pageable memory is still
-//! under way when the copy returns.
+//! The stand-in's streams: what is asked of one is done when somebody waits for it, and no sooner. So a caller that
+//! does not wait is found out. In a default stream, whose number is its context's, the last of a copy of pageable
+//! memory is still under way when the copy returns.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -24,8 +24,8 @@ pub struct Streams {
     next_blocking: usize,
 }
 
-/// Something that a stream is asked to do. A fill and a copy within the device's own stream only come from a graph: else they
-/// are done at once.
+/// Something that a stream is asked to do. A fill and a copy within the device's own stream only come from a graph:
+/// else they are done at once.
 #[derive(Clone)]
 pub enum Work {
     Launch { kernel: String, slots: Vec<u64> },
@@ -45,7 +45,8 @@ pub enum Source {
 }
 
 impl Streams {
-    /// A new stream's number: 1, 2, … for those that nothing else waits for, and from `FIRST_BLOCKING` on for the others.
+    /// A new stream's number: 1, 2, … for those that nothing else waits for, and from `FIRST_BLOCKING` on for the
+    /// others.
     pub fn create(&mut self, is_blocking: bool) -> usize {
         let number = if is_blocking { &mut self.next_blocking } else { &mut self.next };
         *number += 1;

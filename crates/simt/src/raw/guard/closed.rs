@@ -20,8 +20,8 @@ pub(super) fn is_traced() -> bool {
 /// Arrays that may be closed at one time in the process. Others are never.
 const MOST: usize = 256;
 
-/// What is closed, in all launches of the process: the first byte, or 0, and the number of bytes. A fault there may be of an OS
-/// thread that has nothing to do with the launch.
+/// What is closed, in all launches of the process: the first byte, or 0, and the number of bytes. A fault there may be
+/// of an OS thread that has nothing to do with the launch.
 static ALL: [[AtomicUsize; 2]; MOST] = [const { [AtomicUsize::new(0), AtomicUsize::new(0)] }; MOST];
 
 /// The pages of an array that a launch was given, or of a block's shared memory.
@@ -122,8 +122,8 @@ pub(super) fn close_page(page: usize) {
 #[cfg(unix)]
 fn protect(start: usize, bytes: usize, is_open: bool) {
     let access = if is_open { libc::PROT_READ | libc::PROT_WRITE } else { libc::PROT_NONE };
-    // SAFETY: the pages are an allocation's own, which was given them for reading and writing; whoever accesses them while they
-    // are closed is met by the handler, which opens them. Where the system refuses, they stay as they are.
+    // SAFETY: the pages are an allocation's own, which was given them for reading and writing; whoever accesses them
+    // while they are closed is met by the handler, which opens them. Where the system refuses, they stay as they are.
     unsafe { libc::mprotect(std::ptr::without_provenance_mut(start), bytes, access) };
 }
 

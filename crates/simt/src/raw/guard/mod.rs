@@ -1,9 +1,10 @@
 //! Accesses of the launch's memory that nobody has told of, found by the pages that they are in.
 //!
-//! What a marked function accesses by pointers and slices it tells of. In a launch that is checked, and whose kernel has
-//! pointers, the arrays that the launch was given, and the block's shared memory, are closed now and then: each access to
-//! them is a fault of the processor then. Where the thread has told of the access, it is made, by a single step of the
-//! processor, and the array closed again. Any other is noted, once per launch and array, which stays open from then on.
+//! What a marked function accesses by pointers and slices it tells of. In a launch that is checked, and whose kernel
+//! has pointers, the arrays that the launch was given, and the block's shared memory, are closed now and then: each
+//! access to them is a fault of the processor then. Where the thread has told of the access, it is made, by a single
+//! step of the processor, and the array closed again. Any other is noted, once per launch and array, which stays open
+//! from then on.
 //!
 //! Such a fault takes microseconds. So arrays are closed for the first accesses after each place in the source that the
 //! launch comes to for the first time, and open otherwise: whoever accesses them from there is met then.
@@ -42,7 +43,8 @@ struct Unseen {
     array: usize,
 }
 
-/// An access that a thread tells of: the thread, as above, the first byte, the number of bytes, and whether they are written.
+/// An access that a thread tells of: the thread, as above, the first byte, the number of bytes, and whether they are
+/// written.
 type Known = ((u64, u32), (usize, usize), bool);
 
 impl Unseen {
@@ -206,8 +208,8 @@ impl Guard {
         self.arrays.borrow().iter().for_each(Closed::open);
     }
 
-    /// Notes what has been found, now that no signal is handled. Where the thread tells of it now, after the compiler has
-    /// had it made before, there is nothing to note.
+    /// Notes what has been found, now that no signal is handled. Where the thread tells of it now, after the compiler
+    /// has had it made before, there is nothing to note.
     fn settle(&self, grid: &Grid<'_>, arena: Option<&Arena>, told: Option<Known>) {
         for unseen in self.unseen.iter().filter_map(Cell::take) {
             if told.is_some_and(|told| unseen.is(told)) {
@@ -238,8 +240,8 @@ impl Guard {
         }
     }
 
-    /// An access at `address` has met closed memory: has it made, and everything closed again when [`step`](Self::step) is
-    /// called after one step. Gives whether there is to be one, and nothing where the memory is not the guard's.
+    /// An access at `address` has met closed memory: has it made, and everything closed again when [`step`](Self::step)
+    /// is called after one step. Gives whether there is to be one, and nothing where the memory is not the guard's.
     ///
     /// Is called by a signal's handler, and so allocates nothing and waits for nobody.
     fn let_pass(&self, block: &Block, address: usize, is_written: bool) -> Option<bool> {
@@ -290,8 +292,8 @@ impl Guard {
     }
 }
 
-/// In a signal's handler: a fault at `address`. Gives what [`Guard::let_pass`] does; memory that a launch of another OS thread
-/// has closed is opened.
+/// In a signal's handler: a fault at `address`. Gives what [`Guard::let_pass`] does; memory that a launch of another OS
+/// thread has closed is opened.
 pub(crate) fn let_pass(address: usize, is_written: bool) -> Option<bool> {
     let own = guard().zip(current()).and_then(|(guard, block)| guard.let_pass(block, address, is_written));
     own.or_else(|| pass_on_others(address).then_some(false))
