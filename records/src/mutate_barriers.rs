@@ -1,8 +1,8 @@
-//! `mutate-barriers`: every block barrier, warp synchronisation and fence of the kernels left out, one at a time, to see that
-//! the simulator's checks miss it.
+//! `mutate-barriers`: every block barrier, warp synchronisation and fence of the kernels left out, one at a time, to
+//! see that the simulator's checks miss it.
 //!
-//! The places come from the sources; the kernels' cases run without each of those that they come to. So a place that no case
-//! comes to is seen as well.
+//! The places come from the sources; the kernels' cases run without each of those that they come to. So a place that no
+//! case comes to is seen as well.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +15,8 @@ use host::check::report_of_mutations::{Entry, MutationReport};
 use xtask::kernels::{Place, places};
 use xtask::workspace::Workspace;
 
-/// Synchronisations that may be left out without a report: the file, the kernel's family, and why the synchronisation is
-/// redundant there and stays all the same. The aim is that there is none.
+/// Synchronisations that may be left out without a report: the file, the kernel's family, and why the synchronisation
+/// is redundant there and stays all the same. The aim is that there is none.
 const REDUNDANT: &[Redundant] = &[];
 
 /// A synchronisation that is not needed.
@@ -30,8 +30,8 @@ struct Redundant {
 /// Leaves out each and prints what that was reported as.
 ///
 /// # Errors
-/// If a place of the sources is not come to by any case, or a deletion is not reported and not known to be redundant; if a
-/// case fails as it is.
+/// If a place of the sources is not come to by any case, or a deletion is not reported and not known to be redundant;
+/// if a case fails as it is.
 pub fn run(workspace: &Workspace) -> Result<()> {
     let places = places(workspace)?;
     let mutations = MutationReport::new(mutate(&catalogue(), &Settings::default())?).synchronisations;

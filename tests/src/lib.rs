@@ -40,7 +40,8 @@ static MODULES: &[PtxModule] = &{
     modules
 };
 
-/// A GPU, or `None` where there is none that can be used. With the variable `GRIDSTRIDE_TEST_GPU` set, none is a failure.
+/// A GPU, or `None` where there is none that can be used. With the variable `GRIDSTRIDE_TEST_GPU` set, none is a
+/// failure.
 pub fn gpu() -> Option<Device> {
     match Device::open(DeviceChoice::Gpu(None), MODULES) {
         Ok(device) => Some(device),
@@ -91,10 +92,10 @@ pub fn all_devices() -> impl Iterator<Item = Device> {
 
 /// All of them, each with what inputs it takes.
 ///
-/// A suite runs its inputs for many rungs, types and operators, each in a test. The simulator's natural order and a GPU take
-/// every input; of the others that do not check, one takes it; and where it is no larger than `most`, so do
-/// [`CHECKED_PER_INPUT`] of those that check. Who takes a test's first input differs from test to test, so that a suite as a
-/// whole has every order with every input. With the variable `GRIDSTRIDE_TEST_ALL_ORDERS` set, each test has.
+/// A suite runs its inputs for many rungs, types and operators, each in a test. The simulator's natural order and a GPU
+/// take every input; of the others that do not check, one takes it; and where it is no larger than `most`, so do
+/// [`CHECKED_PER_INPUT`] of those that check. Who takes a test's first input differs from test to test, so that a suite
+/// as a whole has every order with every input. With the variable `GRIDSTRIDE_TEST_ALL_ORDERS` set, each test has.
 pub fn devices_and_turns(most: usize) -> impl Iterator<Item = (Device, Turns)> {
     let mut name = DefaultHasher::new();
     thread::current().name().hash(&mut name);

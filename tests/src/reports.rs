@@ -1,5 +1,5 @@
-//! What a checked launch reports, in the terms in which a test expects it: the kind, the array, and the source lines, which
-//! are found by the comments that mark them.
+//! What a checked launch reports, in the terms in which a test expects it: the kind, the array, and the source lines,
+//! which are found by the comments that mark them.
 
 use std::fmt;
 use std::path::Path;
@@ -162,8 +162,8 @@ pub fn devices_and_orders() -> impl Iterator<Item = (Device, String)> {
     Schedule::HOSTILE.into_iter().map(|schedule| (checked(schedule, Checks::default()), schedule.to_string()))
 }
 
-/// In every order `faulty` reports what is expected, at the lines marked `// fault: ` and one of the markers, and the device
-/// goes on: `right` passes.
+/// In every order `faulty` reports what is expected, at the lines marked `// fault: ` and one of the markers, and the
+/// device goes on: `right` passes.
 #[track_caller]
 pub fn assert_reported(
     faulty: impl Fn(&Device) -> Result<(), Error>,

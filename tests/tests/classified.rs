@@ -1,8 +1,8 @@
 //! Small kernels, racy and race-free, in pairs where there are two sides to a thing: each is classified right in every
 //! order, a race with both its lines. After the idea of DataRaceBench; the kernels are our own.
 //!
-//! A racy kernel marks the lines of its accesses with `// race`, one that reads what nobody wrote with `// unwritten`, and
-//! the copy with it that is under way; one that may do so the read and the first write with `// early`.
+//! A racy kernel marks the lines of its accesses with `// race`, one that reads what nobody wrote with `// unwritten`,
+//! and the copy with it that is under way; one that may do so the read and the first write with `// early`.
 
 use launch::{Device, Error};
 use simt::{Checks, Schedule, Search, Simulator};
@@ -154,8 +154,8 @@ impl Case {
     }
 }
 
-/// Whether what was found is what is expected. A read that may come before the first write does so in some orders, in which it is
-/// one of what nobody has written.
+/// Whether what was found is what is expected. A read that may come before the first write does so in some orders, in
+/// which it is one of what nobody has written.
 fn is_as_expected(expected: Option<&Report>, found: Option<&Report>) -> bool {
     let is_early = |expected: &Report, found: &Report| {
         (expected.kind, found.kind) == (Kind::EarlyRead, Kind::Uninitialised)

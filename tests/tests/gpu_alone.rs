@@ -8,8 +8,8 @@ use launch::{Device, LaunchConfig};
 /// Says in a child process that it is one.
 const CHILD: &str = "GRIDSTRIDE_TEST_CHILD";
 
-/// Runs `in_child` on a GPU in a process of its own, by starting this test once more, and gives what that printed. `None`
-/// in that process, and where there is no GPU.
+/// Runs `in_child` on a GPU in a process of its own, by starting this test once more, and gives what that printed.
+/// `None` in that process, and where there is no GPU.
 fn output_of(test: &str, in_child: impl FnOnce(&Device)) -> Option<String> {
     let Some(device) = tests::gpu() else {
         println!("not run: there is no GPU here");

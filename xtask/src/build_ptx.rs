@@ -57,8 +57,8 @@ pub fn with_text_hash(ptx: &str) -> Option<String> {
     Some(format!("{header}{text}"))
 }
 
-/// Builds the `chosen` algorithms, or all of them, and replaces the files whose text changed once every build has succeeded.
-/// With all of them, files of algorithms that are no more are removed.
+/// Builds the `chosen` algorithms, or all of them, and replaces the files whose text changed once every build has
+/// succeeded. With all of them, files of algorithms that are no more are removed.
 ///
 /// # Errors
 /// If there is no compiler for it, a name is no algorithm, the sources do not compile, or a file cannot be written.

@@ -68,8 +68,12 @@ enum Task {
     },
     #[command(flatten)]
     Records(records::Task),
-    /// Checks what the compiler does not: file lengths, dependency direction, SAFETY comments, panics.
-    Tidy,
+    /// Checks what the compiler does not: lengths of files and lines, dependency direction, SAFETY comments, panics.
+    Tidy {
+        /// Wrap comments and Markdown that are too wide, in these folders and files or in all, instead of checking.
+        #[arg(long, value_name = "PATH", num_args = 0..)]
+        fix: Option<Vec<String>>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -89,7 +93,8 @@ fn main() -> ExitCode {
             Task::Lines { at } => lines::run(&workspace, at.as_deref())?,
             // It has the same command line.
             Task::Records(_) => return records::run(&workspace, std::env::args_os().skip(1)),
-            Task::Tidy => tidy::run(&workspace)?,
+            Task::Tidy { fix: Some(chosen) } => tidy::fix(&workspace, &chosen)?,
+            Task::Tidy { fix: None } => tidy::run(&workspace)?,
         }
         Ok(ExitCode::SUCCESS)
     });

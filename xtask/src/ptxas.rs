@@ -131,8 +131,8 @@ pub fn tools(workspace: &Workspace) -> Result<Vec<PathBuf>> {
     Ok(vec![workspace.root().join("target/tools"), workspace.target_dir().join("tools")])
 }
 
-/// NVIDIA's programs of this name: in the search path, a CUDA toolkit, the active virtual environment, and the `folders` of
-/// further ones.
+/// NVIDIA's programs of this name: in the search path, a CUDA toolkit, the active virtual environment, and the
+/// `folders` of further ones.
 pub fn programs(name: &str, folders: &[PathBuf]) -> Vec<PathBuf> {
     let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -1,7 +1,7 @@
 //! The tasks of the program `records`: their command line, which is this program's too, and how they are started.
 //!
-//! They work with what `host` measures and counts, in `host`'s own types. What builds the PTX that `gridstride` embeds must
-//! not depend on it.
+//! They work with what `host` measures and counts, in `host`'s own types. What builds the PTX that `gridstride` embeds
+//! must not depend on it.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -17,10 +17,11 @@ use crate::workspace::{self, Workspace};
 pub enum Task {
     /// Compares what ncu counted on a GPU with what host explain counts in the simulator.
     Counters(CountersOptions),
-    /// Measures with host bench beside NVIDIA's libraries, and records a run in bench/results, README.md and docs/figures.md.
+    /// Measures with host bench beside NVIDIA's libraries, and records a run in bench/results, README.md and
+    /// docs/figures.md.
     Bench(BenchOptions),
-    /// Leaves out each barrier, warp synchronisation and fence of the kernels, one at a time, and checks that the simulator
-    /// misses it.
+    /// Leaves out each barrier, warp synchronisation and fence of the kernels, one at a time, and checks that the
+    /// simulator misses it.
     MutateBarriers,
 }
 

@@ -1,7 +1,7 @@
 //! `resources`: the registers and shared memory of every kernel, as `ptxas` assigns them, in `gpu/ptx/resources.tsv`.
 //!
-//! PTX has virtual registers alone, so what a kernel takes of a multiprocessor cannot be read from it. The table lets the
-//! command line say how many blocks fit one on any GPU, on a machine without an assembler.
+//! PTX has virtual registers alone, so what a kernel takes of a multiprocessor cannot be read from it. The table lets
+//! the command line say how many blocks fit one on any GPU, on a machine without an assembler.
 //!
 //! Each architecture has a column: what the newest module that it can run becomes there. A cell is the registers of a
 //! thread and, after a `+`, the static shared memory of a block in bytes. Above stand the assemblers' releases and the

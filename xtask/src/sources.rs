@@ -1,8 +1,8 @@
 //! The hashes that prove where a module comes from: of the sources that it is made from, and of its own text.
 //!
-//! The sources' hash is taken over the names of the files and over their tokens: comments, documentation, spaces and line ends do
-//! not reach a module's text. What else cannot reach it is left out: tests, faulty kernels, what is compiled for the host
-//! alone, and other algorithms.
+//! The sources' hash is taken over the names of the files and over their tokens: comments, documentation, spaces and
+//! line ends do not reach a module's text. What else cannot reach it is left out: tests, faulty kernels, what is
+//! compiled for the host alone, and other algorithms.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -109,7 +109,8 @@ fn collect(path: &Path, root: &Path, files: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// What of a source's text counts: the tokens of Rust without documentation, and the lines of a manifest without comments.
+/// What of a source's text counts: the tokens of Rust without documentation, and the lines of a manifest without
+/// comments.
 fn content(file: &str, text: &str) -> Result<String> {
     if !file.ends_with(".rs") {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));

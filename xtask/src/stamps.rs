@@ -1,6 +1,7 @@
 //! The stamps of the modules: which sources each was built from, in `gpu/ptx/sources.tsv`.
 //!
-//! They stand beside the PTX and not in it: a change of the sources that changes no text leaves the PTX files as they are.
+//! They stand beside the PTX and not in it: a change of the sources that changes no text leaves the PTX files as they
+//! are.
 
 use std::collections::BTreeMap;
 use std::fmt;

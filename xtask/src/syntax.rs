@@ -13,8 +13,8 @@ pub fn last_name(path: &Path) -> String {
     path.segments.last().map_or_else(String::new, |segment| segment.ident.to_string())
 }
 
-/// Visits what stands in a macro's tokens and is Rust by itself: expressions between commas, statements, or what is one of
-/// these inside of some brackets. A macro's variable, `$x`, is taken for a name.
+/// Visits what stands in a macro's tokens and is Rust by itself: expressions between commas, statements, or what is one
+/// of these inside of some brackets. A macro's variable, `$x`, is taken for a name.
 pub fn visit_tokens(visitor: &mut impl for<'a> Visit<'a>, tokens: TokenStream) {
     let tokens = without_dollars(tokens);
     if let Ok(list) = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens.clone()) {

@@ -1,4 +1,5 @@
-//! What the README and the pages in `docs/` say: links, the tests that hold the claims, and Rust that is compiled elsewhere.
+//! What the README and the pages in `docs/` say: links, the tests that hold the claims, and Rust that is compiled
+//! elsewhere.
 
 use std::fs;
 use std::path::{Path, PathBuf};

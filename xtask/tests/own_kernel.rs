@@ -1,5 +1,5 @@
-//! The example of another project has the workspace's versions of what both depend on, so that each is compiled once; and it
-//! is as short as the README says.
+//! The example of another project has the workspace's versions of what both depend on, so that each is compiled once;
+//! and it is as short as the README says.
 
 use std::collections::BTreeSet;
 use std::fs;

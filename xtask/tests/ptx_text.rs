@@ -12,9 +12,9 @@ use xtask::workspace::{Workspace, file_name};
 
 /// Kernels whose PTX has another number of barriers than the text of their source.
 ///
-/// The text's number is that of the calls in the kernel's body and in the functions that it calls, each call counted once.
-/// What changes it rightly is a loop of a known length that the compiler unrolls, and a branch that a constant decides.
-/// An exception still says exactly how many there are, so that a barrier lost or duplicated
+/// The text's number is that of the calls in the kernel's body and in the functions that it calls, each call counted
+/// once. What changes it rightly is a loop of a known length that the compiler unrolls, and a branch that a constant
+/// decides. An exception still says exactly how many there are, so that a barrier lost or duplicated
 /// (rust-lang/rust#137086) is found in every instance and on every architecture.
 struct Exception {
     /// The entries that it is about: a name in which `*` stands for any letters.
@@ -338,8 +338,8 @@ fn one_of_several_functions_with_barriers_needs_an_exception() {
     assert_eq!(barrier_finding(&unclear, barriers, &[exception]), None);
 }
 
-/// The grid-stride iterator costs what the loop written by hand does: two multiplications before the loop, for the index
-/// and the stride, and in it nothing but additions beside the work itself.
+/// The grid-stride iterator costs what the loop written by hand does: two multiplications before the loop, for the
+/// index and the stride, and in it nothing but additions beside the work itself.
 #[test]
 fn a_grid_stride_loop_is_the_one_written_by_hand() {
     for built in BUILT.iter().filter(|built| built.kernel.name == "saxpy_grid_stride") {

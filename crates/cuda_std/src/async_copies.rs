@@ -12,16 +12,18 @@ use crate::{Element, Global, GlobalMut, Shared, backend};
 
 /// A thread's asynchronous copies from global to shared memory, 16 bytes each (`cp.async`).
 ///
-/// A copy needs no register and nobody waits for it: the thread does other work, and later [waits](Self::wait). The copies
-/// that were begun since the last [`commit`](Self::commit) become a group, and groups are waited for in their order.
+/// A copy needs no register and nobody waits for it: the thread does other work, and later [waits](Self::wait). The
+/// copies that were begun since the last [`commit`](Self::commit) become a group, and groups are waited for in their
+/// order.
 ///
 /// A copy is under way from [`copy`](Self::copy) on until its group has been waited for. In between nobody may read or
 /// write its 16 bytes of shared memory. Then this thread sees them; other threads see them after a barrier. A copy that
 /// is not waited for may never arrive.
 ///
-/// GPUs before sm_80 have no such copies: there `copy` loads and stores. `cuda_builder` says so, or builds for sm_80 as well. In the simulator the value is read at `copy`,
-/// which leaves nothing in its place, and written when its group is waited for and no earlier: a kernel that reads before
-/// that is reported by the checks, and finds nonsense without them.
+/// GPUs before sm_80 have no such copies: there `copy` loads and stores. `cuda_builder` says so, or builds for sm_80 as
+/// well. In the simulator the value is read at `copy`, which leaves nothing in its place, and written when its group is
+/// waited for and no earlier: a kernel that reads before that is reported by the checks, and finds nonsense without
+/// them.
 ///
 /// ```
 /// use cuda_std::{AsyncCopies, Global, GlobalMut, kernel, shared_array, thread};
@@ -69,8 +71,8 @@ impl AsyncCopies {
 
     /// As [`copy`](Self::copy), from a buffer that the kernel also writes.
     ///
-    /// What is written there before the copy has been waited for, by this thread too, may or may not be copied. The simulator,
-    /// which reads at once, reports it of other threads that write without an order, and not of this one.
+    /// What is written there before the copy has been waited for, by this thread too, may or may not be copied. The
+    /// simulator, which reads at once, reports it of other threads that write without an order, and not of this one.
     #[inline(always)]
     #[track_caller]
     pub fn copy_written<T: Element, const N: usize>(
@@ -88,8 +90,8 @@ impl AsyncCopies {
     /// As [`copy`](Self::copy), unchecked on a GPU.
     ///
     /// # Safety
-    /// `N·index + N` must be at most the length of `from`, which must start at a multiple of 16 bytes, and `slot` be below
-    /// the length of `to`.
+    /// `N·index + N` must be at most the length of `from`, which must start at a multiple of 16 bytes, and `slot` be
+    /// below the length of `to`.
     #[inline(always)]
     #[track_caller]
     pub unsafe fn copy_unchecked<T: Element, const N: usize>(
@@ -107,8 +109,8 @@ impl AsyncCopies {
         unsafe { self.begin(from, index, to, slot) }
     }
 
-    /// Begins to copy elements `first..first + N` of `from`, 16 bytes, to element `slot` of `to`: one by one, as far as `from`
-    /// goes, and zeros in the place of those past its end.
+    /// Begins to copy elements `first..first + N` of `from`, 16 bytes, to element `slot` of `to`: one by one, as far as
+    /// `from` goes, and zeros in the place of those past its end.
     ///
     /// `from` may start anywhere. It takes as many copies as there are elements, and elements of at least 4 bytes.
     #[inline(always)]

@@ -5,11 +5,12 @@ use crate::{Shared, backend};
 /// The most arrivals that a barrier can count.
 pub const MAX_COUNT: u32 = (1 << 20) - 1;
 
-/// A barrier in 8 bytes of shared memory: a phase is over when as many threads have arrived as were asked for, and the next one
-/// begins. Who waits for the end of a phase then sees what those who arrived had written before.
+/// A barrier in 8 bytes of shared memory: a phase is over when as many threads have arrived as were asked for, and the
+/// next one begins. Who waits for the end of a phase then sees what those who arrived had written before.
 ///
-/// One instruction each from sm_80 on, before by atomics, of which `cuda_builder` tells. The simulator reports one that nobody has initialised, a count out of
-/// bounds, a wait for a phase that is long over, and, as no progress, one at which too few arrive.
+/// One instruction each from sm_80 on, before by atomics, of which `cuda_builder` tells. The simulator reports one that
+/// nobody has initialised, a count out of bounds, a wait for a phase that is long over, and, as no progress, one at
+/// which too few arrive.
 ///
 /// ```
 /// use cuda_std::barrier::Barrier;
@@ -52,8 +53,8 @@ impl Barrier {
         Self { address: words.checked_address(index) }
     }
 
-    /// Has each phase end when `count` threads have arrived, from 1 to [`MAX_COUNT`]. One thread does this, and a block barrier
-    /// must stand between this and the first that uses it.
+    /// Has each phase end when `count` threads have arrived, from 1 to [`MAX_COUNT`]. One thread does this, and a block
+    /// barrier must stand between this and the first that uses it.
     #[doc(alias = "__mbarrier_init")]
     #[inline(always)]
     #[track_caller]
@@ -93,8 +94,8 @@ impl Barrier {
         while !self.is_over(arrival) {}
     }
 
-    /// Waits until a phase of that parity is over, for threads that do not arrive: of the first phase it is false, of the second
-    /// true, and so on. The phase must be the barrier's current or last one.
+    /// Waits until a phase of that parity is over, for threads that do not arrive: of the first phase it is false, of
+    /// the second true, and so on. The phase must be the barrier's current or last one.
     #[doc(alias = "__mbarrier_test_wait_parity")]
     #[inline(always)]
     #[track_caller]

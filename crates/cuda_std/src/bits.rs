@@ -1,12 +1,12 @@
 //! Operations on bits that are an instruction of a GPU and no method of Rust's integers.
 //!
-//! What Rust's integers have is one instruction as well: `count_ones` (`__popc`), `leading_zeros` (`__clz`), `reverse_bits`
-//! (`__brev`), `swap_bytes`, `rotate_left`, `abs_diff`.
+//! What Rust's integers have is one instruction as well: `count_ones` (`__popc`), `leading_zeros` (`__clz`),
+//! `reverse_bits` (`__brev`), `swap_bytes`, `rotate_left`, `abs_diff`.
 
 use crate::backend;
 
-/// Any function of three bits, for each bit of three words. `TABLE` is what the function makes of `a = 0xF0`, `b = 0xCC` and
-/// `c = 0xAA`.
+/// Any function of three bits, for each bit of three words. `TABLE` is what the function makes of `a = 0xF0`, `b =
+/// 0xCC` and `c = 0xAA`.
 ///
 /// ```
 /// use cuda_std::bits::lop3;
@@ -20,9 +20,9 @@ pub fn lop3<const TABLE: u8>(a: u32, b: u32, c: u32) -> u32 {
     backend::lop3::<TABLE>(a, b, c)
 }
 
-/// As [`lop3`], by the table number `INDEX` (below 128) of those that the launch gives by `LaunchConfig::tables`: a circuit
-/// whose function is known when the program runs, at the price of one that the compiler knows. On a GPU the kernel is compiled
-/// anew for each list of tables.
+/// As [`lop3`], by the table number `INDEX` (below 128) of those that the launch gives by `LaunchConfig::tables`: a
+/// circuit whose function is known when the program runs, at the price of one that the compiler knows. On a GPU the
+/// kernel is compiled anew for each list of tables.
 ///
 /// Faults in the simulator, and refuses the launch on a GPU, where the launch gives no such table.
 #[inline(always)]
@@ -58,8 +58,8 @@ pub fn funnel_shift_right_clamped(low: u32, high: u32, shift: u32) -> u32 {
     backend::funnel_shift_right_clamped(low, high, shift)
 }
 
-/// Four bytes of the eight of `b:a`, each chosen by four bits of `selector`: the byte's number, from the lowest of `a`, and
-/// above it a bit that asks for its sign in all eight bits.
+/// Four bytes of the eight of `b:a`, each chosen by four bits of `selector`: the byte's number, from the lowest of `a`,
+/// and above it a bit that asks for its sign in all eight bits.
 #[doc(alias = "__byte_perm")]
 #[inline(always)]
 pub fn byte_permute(a: u32, b: u32, selector: u32) -> u32 {

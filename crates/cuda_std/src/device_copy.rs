@@ -12,10 +12,11 @@ use core::num::Wrapping;
 
 use crate::backend;
 
-/// A value that host and device copy to each other as it is: what buffers hold, kernels load and store, and parameters are.
+/// A value that host and device copy to each other as it is: what buffers hold, kernels load and store, and parameters
+/// are.
 ///
-/// Numbers, `bool`, `char`, `NonZero`, and arrays and tuples of them are. A struct of such fields, or an enum without fields
-/// that says its representation, is one by `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`:
+/// Numbers, `bool`, `char`, `NonZero`, and arrays and tuples of them are. A struct of such fields, or an enum without
+/// fields that says its representation, is one by `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`:
 ///
 /// ```
 /// #[derive(Clone, Copy, cuda_std::DeviceCopy)]
@@ -34,12 +35,14 @@ use crate::backend;
 /// }
 /// ```
 ///
-/// A value is loaded and stored in as few accesses as its size allows where it is plain (1, 2, 4, 8 or 16 bytes without padding,
-/// of which any bits are a value), else number by number: padding is never read or written. Two threads that access an element
-/// without an order between them may so mix the fields of two values. What a type's safety rests on must not be broken by that.
+/// A value is loaded and stored in as few accesses as its size allows where it is plain (1, 2, 4, 8 or 16 bytes without
+/// padding, of which any bits are a value), else number by number: padding is never read or written. Two threads that
+/// access an element without an order between them may so mix the fields of two values. What a type's safety rests on
+/// must not be broken by that.
 ///
-/// Without `#[repr(C)]` it is the compiler that orders the fields of a struct, and those of a tuple: a program may hold such
-/// elements in its buffers if it and the PTX are built by compilers that do it the same way, as those of one release do.
+/// Without `#[repr(C)]` it is the compiler that orders the fields of a struct, and those of a tuple: a program may hold
+/// such elements in its buffers if it and the PTX are built by compilers that do it the same way, as those of one
+/// release do.
 ///
 /// What holds a reference, or has to be dropped, does not compile:
 ///
@@ -51,8 +54,9 @@ use crate::backend;
 /// ```
 ///
 /// # Safety
-/// A copy of the bytes, on another device, must be the same value; nothing in it is an address. An `impl` without items says that
-/// the type has no padding and that any bits are a value of it, as [`Pod`](bytemuck::Pod) does: else its items must tell.
+/// A copy of the bytes, on another device, must be the same value; nothing in it is an address. An `impl` without items
+/// says that the type has no padding and that any bits are a value of it, as [`Pod`](bytemuck::Pod) does: else its
+/// items must tell.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no value that host and device copy to each other",
     label = "is not `DeviceCopy`",
@@ -68,7 +72,8 @@ pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
     /// Whether any bits are a value, and no byte is padding.
     const PLAIN: bool = Self::ANY_BITS;
 
-    /// Tells `see` where each number in the value is, as its offset, `at` added, and its size in bytes: 1, 2, 4, 8 or 16.
+    /// Tells `see` where each number in the value is, as its offset, `at` added, and its size in bytes: 1, 2, 4, 8 or
+    /// 16.
     #[doc(hidden)]
     #[inline(always)]
     fn scalars(at: usize, see: &mut impl FnMut(usize, usize)) {
@@ -90,8 +95,8 @@ pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
         true
     }
 
-    // A number's accesses are one instruction each, and have no choice in them, though the compiler would know which way it
-    // goes: that alone gives the registers of whole kernels other numbers.
+    // A number's accesses are one instruction each, and have no choice in them, though the compiler would know which
+    // way it goes: that alone gives the registers of whole kernels other numbers.
 
     /// What shared memory holds at `address`.
     ///
@@ -194,8 +199,8 @@ macro_rules! non_zero {
 
 non_zero! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize }
 
-/// A [`Pod`](bytemuck::Pod) type of another crate, which cannot be derived to be [`DeviceCopy`], as an element, a field or a
-/// parameter.
+/// A [`Pod`](bytemuck::Pod) type of another crate, which cannot be derived to be [`DeviceCopy`], as an element, a field
+/// or a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(transparent)]
 pub struct Plain<T>(pub T);

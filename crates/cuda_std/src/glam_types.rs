@@ -1,5 +1,5 @@
-//! glam's types as elements, fields and parameters: its scalar ones with CUDA's alignments, which are the same on a GPU and on its
-//! host.
+//! glam's types as elements, fields and parameters: its scalar ones with CUDA's alignments, which are the same on a GPU
+//! and on its host.
 
 use crate::DeviceCopy;
 

@@ -67,8 +67,9 @@ macro_rules! common_methods {
         /// The `len` elements at `pointer`, in the memory of `owner`.
         ///
         /// # Safety
-        /// `pointer` must be aligned for an element, and for its size where that is 2, 4, 8 or 16 bytes. In the memory of
-        /// `owner` it must be valid for `len` elements as long as `'a` lasts, and hold a value wherever an element is read.
+        /// `pointer` must be aligned for an element, and for its size where that is 2, 4, 8 or 16 bytes. In the memory
+        /// of `owner` it must be valid for `len` elements as long as `'a` lasts, and hold a value wherever an element
+        /// is read.
         #[inline(always)]
         pub unsafe fn from_raw_parts(pointer: $pointer, len: usize, owner: Owner) -> Self {
             Self { pointer, len, owner, elements: PhantomData }
@@ -116,10 +117,11 @@ macro_rules! common_methods {
             self.owner
         }
 
-        /// Elements `start..start + len` as a view of their own, which counts them from 0. Made on the host or in a kernel.
+        /// Elements `start..start + len` as a view of their own, which counts them from 0. Made on the host or in a
+        /// kernel.
         ///
-        /// A part that does not fit is out of bounds: a fault in the simulator, a trap on a GPU. On the host it panics, as a
-        /// slice does.
+        /// A part that does not fit is out of bounds: a fault in the simulator, a trap on a GPU. On the host it panics,
+        /// as a slice does.
         #[inline(always)]
         #[track_caller]
         pub fn part(self, start: usize, len: usize) -> Self {
@@ -165,8 +167,8 @@ macro_rules! common_methods {
             unsafe { backend::global_load_streaming(self.pointer.add(index)) }
         }
 
-        /// Element `index`, read anew each time and as it stands (`ld.volatile.global`): the compiler neither keeps a value
-        /// that was read before nor leaves the load out. An element of several numbers is several loads.
+        /// Element `index`, read anew each time and as it stands (`ld.volatile.global`): the compiler neither keeps a
+        /// value that was read before nor leaves the load out. An element of several numbers is several loads.
         ///
         /// Orders nothing else, and is no race with another such access, as [`GlobalMut::load_relaxed`] is none.
         #[inline(always)]
@@ -177,7 +179,8 @@ macro_rules! common_methods {
             unsafe { backend::global_load_volatile(self.pointer.add(index)) }
         }
 
-        /// Has the 128 bytes around element `index` brought to the L2 (`prefetch.global.L2`), if there is such an element.
+        /// Has the 128 bytes around element `index` brought to the L2 (`prefetch.global.L2`), if there is such an
+        /// element.
         ///
         /// Nobody waits for it, and it changes nothing that a program could read. The simulator has no caches: there it
         /// does nothing.
@@ -206,7 +209,8 @@ macro_rules! common_methods {
         /// As [`load_vec`](Self::load_vec), unchecked on a GPU.
         ///
         /// # Safety
-        /// `N·index + N` must be at most [`len`](Self::len), and the view must start at a multiple of the access's size.
+        /// `N·index + N` must be at most [`len`](Self::len), and the view must start at a multiple of the access's
+        /// size.
         #[inline(always)]
         #[track_caller]
         pub unsafe fn load_vec_unchecked<const N: usize>(&self, index: usize) -> [T; N]
@@ -293,8 +297,9 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     /// [`device`](macro@crate::device), the simulator observes what is accessed through it.
     ///
     /// # Safety
-    /// Must be called in a kernel that runs where the memory is. Each thread may have such a slice of the same elements, as
-    /// Rust-CUDA's kernels do: then the elements that a thread accesses must be its own, or ordered as for the view's accesses.
+    /// Must be called in a kernel that runs where the memory is. Each thread may have such a slice of the same
+    /// elements, as Rust-CUDA's kernels do: then the elements that a thread accesses must be its own, or ordered as for
+    /// the view's accesses.
     #[inline(always)]
     #[allow(clippy::mut_from_ref, reason = "the view is one of the memory, and not its owner")]
     pub unsafe fn as_mut_slice(&self) -> &'a mut [T] {
@@ -324,8 +329,8 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
         unsafe { backend::global_store(self.pointer.add(index), value) }
     }
 
-    /// Sets element `index` as it stands (`st.volatile.global`): the compiler neither leaves the store out nor joins it with
-    /// another. An element of several numbers is several stores. See [`load_volatile`](Self::load_volatile).
+    /// Sets element `index` as it stands (`st.volatile.global`): the compiler neither leaves the store out nor joins it
+    /// with another. An element of several numbers is several stores. See [`load_volatile`](Self::load_volatile).
     #[inline(always)]
     #[track_caller]
     pub fn store_volatile(&self, index: usize, value: T) {

@@ -16,8 +16,8 @@
 //! # fn main() {}
 //! ```
 //!
-//! For the GPU that is an entry of the PTX module, whose views arrive as a pointer and a length. For the host, `scale(a,
-//! x, y)` makes a typed [`Call`], which a device of the crate `launch` runs on a GPU or in the simulator.
+//! For the GPU that is an entry of the PTX module, whose views arrive as a pointer and a length. For the host,
+//! `scale(a, x, y)` makes a typed [`Call`], which a device of the crate `launch` runs on a GPU or in the simulator.
 //!
 //! The names follow the field's and, where both have a thing, Rust-CUDA's `cuda_std`.
 #![no_std]
@@ -73,8 +73,8 @@ pub use statics::{Constant, GlobalStatic, SharedStatic};
 #[cfg(feature = "vek")]
 pub use vek;
 
-/// `value`, of which the compiler knows nothing: it does not compute it another way, together with what it is made from or
-/// what is made of it. Costs no instruction. For elements of 4 and 8 bytes; others are left as they are.
+/// `value`, of which the compiler knows nothing: it does not compute it another way, together with what it is made from
+/// or what is made of it. Costs no instruction. For elements of 4 and 8 bytes; others are left as they are.
 #[inline(always)]
 pub fn opaque<T: Element>(value: T) -> T {
     backend::opaque(value)
@@ -82,8 +82,8 @@ pub fn opaque<T: Element>(value: T) -> T {
 
 /// The product of `a` and `b` in 64 bits, in one instruction (`mul.wide.u32`).
 ///
-/// `u64::from(a) * u64::from(b)` is the same, but where a factor does not change in a loop, the compiler widens it before the
-/// loop, no longer sees that it has 32 bits, and multiplies all 64.
+/// `u64::from(a) * u64::from(b)` is the same, but where a factor does not change in a loop, the compiler widens it
+/// before the loop, no longer sees that it has 32 bits, and multiplies all 64.
 #[inline(always)]
 pub fn multiply_wide(a: u32, b: u32) -> u64 {
     backend::multiply_wide(a, b)
@@ -96,8 +96,8 @@ pub use __private::named_as_macros::{
     unreachable::unreachable,
 };
 
-/// For each macro that `#[kernel]` rewrites a function of its name: importing the macro imports that, too, and so the import counts
-/// as used where the rewritten call no longer needs it.
+/// For each macro that `#[kernel]` rewrites a function of its name: importing the macro imports that, too, and so the
+/// import counts as used where the rewritten call no longer needs it.
 macro_rules! named_as_macros {
     ($($name:ident)*) => {
         pub mod named_as_macros {
@@ -121,8 +121,8 @@ pub mod __private {
 
 /// `kernels![a, b];` declares `pub const KERNELS: &[&KernelInfo]`, the list of the module's kernels for the host.
 ///
-/// Documentation before the first, as in the example, says in a line what they are for. It becomes `pub const SUMMARY: &str`
-/// beside the list, which is empty without it.
+/// Documentation before the first, as in the example, says in a line what they are for. It becomes `pub const SUMMARY:
+/// &str` beside the list, which is empty without it.
 ///
 /// ```
 /// # use cuda_std::{GlobalMut, kernel};
@@ -145,8 +145,8 @@ macro_rules! kernels {
     };
 }
 
-/// Plain data: [`DeviceCopy`] without padding, of which every pattern of bits is a value. A view of it can be cast, and a vector
-/// of it loaded at once.
+/// Plain data: [`DeviceCopy`] without padding, of which every pattern of bits is a value. A view of it can be cast, and
+/// a vector of it loaded at once.
 pub trait Element: bytemuck::Pod + DeviceCopy {}
 
 impl<T: bytemuck::Pod + DeviceCopy> Element for T {}

@@ -8,7 +8,8 @@ pub fn multiprocessor_id() -> u32 {
     backend::multiprocessor_id()
 }
 
-/// The place on its multiprocessor that the thread's warp has (`%warpid`). In the simulator the warp's number in its block.
+/// The place on its multiprocessor that the thread's warp has (`%warpid`). In the simulator the warp's number in its
+/// block.
 #[inline(always)]
 pub fn warp_slot() -> u32 {
     backend::warp_slot()

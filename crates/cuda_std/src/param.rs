@@ -11,11 +11,11 @@ use crate::device_copy::copy_to_words;
 use crate::few::Few;
 use crate::{DeviceCopy, Global, GlobalMut};
 
-/// A type that a kernel may take: a value that is [`DeviceCopy`], a view, or, as Rust-CUDA's kernels have them, a slice, a
-/// reference or a raw pointer.
+/// A type that a kernel may take: a value that is [`DeviceCopy`], a view, or, as Rust-CUDA's kernels have them, a
+/// slice, a reference or a raw pointer.
 ///
-/// In the PTX a parameter is one or two values: `Head` and, for a view, `Tail`. A view in one piece would be passed in memory
-/// and lose the address space of the pointer in it, so that its accesses would become generic ones.
+/// In the PTX a parameter is one or two values: `Head` and, for a view, `Tail`. A view in one piece would be passed in
+/// memory and lose the address space of the pointer in it, so that its accesses would become generic ones.
 ///
 /// What else a kernel is given does not compile, at the parameter's place:
 ///
@@ -33,8 +33,8 @@ use crate::{DeviceCopy, Global, GlobalMut};
 /// ```
 ///
 /// # Safety
-/// `Head` and `Tail` must be [`DeviceCopy`] or pointers; `Tail` may be `()`. The type's [`Argument`] must encode as many
-/// parameters.
+/// `Head` and `Tail` must be [`DeviceCopy`] or pointers; `Tail` may be `()`. The type's [`Argument`] must encode as
+/// many parameters.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot take a `{Self}`",
     label = "is no kernel's parameter",
@@ -57,16 +57,16 @@ pub unsafe trait KernelParam: Sized {
 /// A value that the host passes to a kernel.
 ///
 /// # Safety
-/// `encode` must append one parameter for `Head` and one for a `Tail` that is not `()`, and note the device of each pointer and
-/// the memory that it shows. `For` must differ from the type in lifetimes alone.
+/// `encode` must append one parameter for `Head` and one for a `Tail` that is not `()`, and note the device of each
+/// pointer and the memory that it shows. `For` must differ from the type in lifetimes alone.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot be passed a `{Self}`",
     label = "is no kernel's parameter",
     note = "a type of one's own is by `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`"
 )]
 pub unsafe trait Argument: Copy {
-    /// The same type for memory that is borrowed for `'a`. So the function that makes a call has one lifetime for all its
-    /// parameters, whatever their types are called.
+    /// The same type for memory that is borrowed for `'a`. So the function that makes a call has one lifetime for all
+    /// its parameters, whatever their types are called.
     type For<'a>: Argument;
 
     /// Appends the value's parts to a call's parameters, where the kernel knows it as `name`.
@@ -122,7 +122,8 @@ macro_rules! views {
         }
 
         impl<T: DeviceCopy> $view<'_, T> {
-            /// Appends the pointer alone, for a kernel that takes a raw one as `name`, through which it accesses what it will.
+            /// Appends the pointer alone, for a kernel that takes a raw one as `name`, through which it accesses what
+            /// it will.
             #[doc(hidden)]
             pub fn encode_pointer(self, name: &'static str, params: &mut Params) {
                 self.encode_region(name, params);
@@ -171,8 +172,8 @@ unsafe impl<T: DeviceCopy> KernelParam for &mut [T] {
 
     #[inline(always)]
     unsafe fn from_parts(head: *mut T, tail: usize) -> Self {
-        // SAFETY: the host passed a view of memory that outlives the kernel, and an `unsafe` kernel's caller answers for what
-        // its threads do with the elements.
+        // SAFETY: the host passed a view of memory that outlives the kernel, and an `unsafe` kernel's caller answers
+        // for what its threads do with the elements.
         unsafe { core::slice::from_raw_parts_mut(head, tail) }
     }
 }

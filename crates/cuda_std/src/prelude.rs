@@ -13,8 +13,8 @@
 //! # fn main() {}
 //! ```
 //!
-//! `println!`, `assert!` and the like in a kernel or under `#[device]` are those of this crate. Elsewhere, a crate that is not
-//! `no_std` on the host has others of these names from there: `use cuda_std::println` says which is meant.
+//! `println!`, `assert!` and the like in a kernel or under `#[device]` are those of this crate. Elsewhere, a crate that
+//! is not `no_std` on the host has others of these names from there: `use cuda_std::println` says which is meant.
 
 #[doc(no_inline)]
 pub use crate::{

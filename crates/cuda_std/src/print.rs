@@ -1,8 +1,8 @@
 //! `print!`, `println!` and the messages of assertions, from a kernel.
 //!
 //! On a GPU the message is formatted by the driver's `vprintf`: [`println!`](crate::println) translates Rust's format
-//! string to C's at compile time, from the argument's types. Every argument travels as 8 bytes, a string as the address of a
-//! copy that ends with a zero.
+//! string to C's at compile time, from the argument's types. Every argument travels as 8 bytes, a string as the address
+//! of a copy that ends with a zero.
 
 /// The longest C format string, in bytes.
 pub const MAX_FORMAT: usize = 512;
@@ -12,8 +12,8 @@ pub const MAX_FORMAT: usize = 512;
 pub enum Piece {
     /// Text to print as it stands.
     Text(&'static str),
-    /// The next argument: C's flags, width and precision, and whether it is printed in hexadecimal (`x` or `X`) or as Rust's
-    /// `{:?}` does it (`?`).
+    /// The next argument: C's flags, width and precision, and whether it is printed in hexadecimal (`x` or `X`) or as
+    /// Rust's `{:?}` does it (`?`).
     Argument(&'static str, Option<u8>),
 }
 

@@ -37,8 +37,8 @@ impl<T: DeviceCopy> Shared<T> {
     /// The `len` elements at `address`.
     ///
     /// # Safety
-    /// The `len` elements at `address` must lie in the block's shared memory, and `address` be aligned for an element, and for
-    /// its size where that is 2, 4, 8 or 16 bytes.
+    /// The `len` elements at `address` must lie in the block's shared memory, and `address` be aligned for an element,
+    /// and for its size where that is 2, 4, 8 or 16 bytes.
     #[inline(always)]
     pub unsafe fn from_raw_parts(address: u32, len: u32) -> Self {
         Self { address, len, elements: PhantomData }
@@ -88,8 +88,8 @@ impl<T: DeviceCopy> Shared<T> {
         self
     }
 
-    /// The address of element 0, for code that is written over pointers: generic, as any Rust pointer is, and valid as long as
-    /// the block, for its threads.
+    /// The address of element 0, for code that is written over pointers: generic, as any Rust pointer is, and valid as
+    /// long as the block, for its threads.
     #[inline(always)]
     pub fn as_mut_ptr(self) -> *mut T {
         backend::shared_pointer(self.address).cast()
@@ -121,7 +121,8 @@ impl<T: DeviceCopy> Shared<T> {
         Shared { address: self.address, len: len as u32, elements: PhantomData }
     }
 
-    /// Element `index`. What is no value of `T`, as nobody has written one, ends the kernel as an index out of bounds does.
+    /// Element `index`. What is no value of `T`, as nobody has written one, ends the kernel as an index out of bounds
+    /// does.
     #[inline(always)]
     #[track_caller]
     pub fn load(self, index: usize) -> T {
@@ -151,7 +152,8 @@ impl<T: DeviceCopy> Shared<T> {
         unsafe { T::shared_load(self.address_of(index)) }
     }
 
-    /// Element `index`, read anew each time and as it stands (`ld.volatile.shared`): see [`crate::Global::load_volatile`].
+    /// Element `index`, read anew each time and as it stands (`ld.volatile.shared`): see
+    /// [`crate::Global::load_volatile`].
     #[inline(always)]
     #[track_caller]
     pub fn load_volatile(self, index: usize) -> T {

@@ -27,7 +27,8 @@ use crate::{DeviceCopy, GlobalMut, Shared};
 /// # fn main() {}
 /// ```
 ///
-/// Each device has its own, which begin as they are declared. Constant memory is at its best where all lanes of a warp read the same element, and holds 64 KiB together.
+/// Each device has its own, which begin as they are declared. Constant memory is at its best where all lanes of a warp
+/// read the same element, and holds 64 KiB together.
 pub struct Constant<T: 'static> {
     place: StaticPlace<T>,
     len: usize,

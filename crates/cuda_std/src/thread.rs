@@ -110,8 +110,8 @@ pub fn index_3d() -> Index3d {
     Index3d { x, y, z: block_idx_z() as usize * block_dim_z() as usize + thread_idx_z() as usize }
 }
 
-/// The thread's number in the grid, whatever its dimensions, in 64 bits: the blocks before its own, x fastest, times the threads
-/// of a block, and its [`index_in_block`].
+/// The thread's number in the grid, whatever its dimensions, in 64 bits: the blocks before its own, x fastest, times
+/// the threads of a block, and its [`index_in_block`].
 #[inline(always)]
 pub fn index() -> usize {
     let blocks = (block_idx_z() as usize * grid_dim_y() as usize + block_idx_y() as usize) * grid_dim_x() as usize;
@@ -170,7 +170,8 @@ pub fn sync_threads_or(predicate: bool) -> bool {
     backend::sync_threads_or(predicate)
 }
 
-/// Waits for about `nanos` nanoseconds, at most a millisecond, and lets others run: for a thread that waits for another.
+/// Waits for about `nanos` nanoseconds, at most a millisecond, and lets others run: for a thread that waits for
+/// another.
 #[doc(alias = "__nanosleep")]
 #[inline(always)]
 #[track_caller]

@@ -66,7 +66,8 @@ fn device(name: &str, arguments: &[Expr]) -> Option<TokenStream> {
     }
 }
 
-/// The parts of a message, and the value of each placeholder. One that a GPU cannot print stands as it is in the source.
+/// The parts of a message, and the value of each placeholder. One that a GPU cannot print stands as it is in the
+/// source.
 fn user_message(message: &[Expr]) -> (TokenStream, Vec<TokenStream>) {
     let Some((format, arguments)) = message.split_first() else { return (TokenStream::new(), Vec::new()) };
     let Expr::Lit(ExprLit { lit: Lit::Str(format), .. }) = format else {

@@ -10,8 +10,8 @@ use syn::{BinOp, Block, Expr, ExprIf, ExprMacro, ExprWhile, Item, Local, Pat, Pa
 use crate::constants::{guard, leave_constants};
 use crate::{accesses, unused, ways};
 
-/// The body of a kernel, or of a function that is marked as device code, for the host: the same but for what it tells the
-/// simulator. What is done to such bodies stands here.
+/// The body of a kernel, or of a function that is marked as device code, for the host: the same but for what it tells
+/// the simulator. What is done to such bodies stands here.
 pub fn for_host(signature: &Signature, body: &Block) -> Block {
     let mut body = body.clone();
     unused::tell(&mut body);

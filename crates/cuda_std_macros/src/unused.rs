@@ -1,5 +1,5 @@
-//! Has the simulator told of atomic exchanges whose result nobody uses: they write, and what they find need not have been
-//! written.
+//! Has the simulator told of atomic exchanges whose result nobody uses: they write, and what they find need not have
+//! been written.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;

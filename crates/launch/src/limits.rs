@@ -26,8 +26,8 @@ impl Limits {
         shared_bytes: 227 * 1024,
     };
 
-    /// Whether the device can run `config` of `kernel`, which itself has room for `kernel_threads` threads per block and
-    /// `static_shared` bytes of static shared memory.
+    /// Whether the device can run `config` of `kernel`, which itself has room for `kernel_threads` threads per block
+    /// and `static_shared` bytes of static shared memory.
     #[inline]
     pub(crate) fn check(
         &self,

@@ -14,8 +14,8 @@ fn end(name: &str) -> String {
     format!("<!-- /bench:{name} -->")
 }
 
-/// `text`, which is that of the file `document`, with the contents of each of its parts replaced by what `parts` has under
-/// that name.
+/// `text`, which is that of the file `document`, with the contents of each of its parts replaced by what `parts` has
+/// under that name.
 ///
 /// # Errors
 /// If a mark is missing, is there twice, or ends before it begins.

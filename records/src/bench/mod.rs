@@ -1,8 +1,8 @@
 //! `bench`: builds the peers' library, has `host bench` measure, and records a run in `bench/results/`, README.md and
 //! docs/figures.md.
 //!
-//! The figures stand between marks, `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`, and come from the newest recording:
-//! nobody types one.
+//! The figures stand between marks, `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`, and come from the newest
+//! recording: nobody types one.
 
 use std::fs;
 use std::io::Write;

@@ -17,8 +17,8 @@ pub struct Case {
     pub explain: String,
 }
 
-/// The cases of a list: lines of `name | subject and options of host explain | host's command | ncu's options`. Empty lines
-/// and those that begin with `#` say nothing.
+/// The cases of a list: lines of `name | subject and options of host explain | host's command | ncu's options`. Empty
+/// lines and those that begin with `#` say nothing.
 ///
 /// # Errors
 /// If a line has other columns, or two cases are of the same name.

@@ -30,8 +30,8 @@ impl Row {
     }
 }
 
-/// Pairs the simulator's launches with as many of the first of the same kernel, grid and block that were profiled. Others
-/// that were profiled, such as repetitions and what a command does besides, are left out.
+/// Pairs the simulator's launches with as many of the first of the same kernel, grid and block that were profiled.
+/// Others that were profiled, such as repetitions and what a command does besides, are left out.
 ///
 /// # Errors
 /// If too few were profiled.

@@ -1,8 +1,9 @@
 //! `counters`: what `host explain` counts in the simulator beside what `ncu` counts on a GPU, in `docs/counters.md`.
 //!
-//! `bench/counters/ncu.sh` profiles the cases of `bench/counters/cases.txt` on a GPU and leaves a folder of CSV files. Here
-//! the same cases run in the simulator, and the two are compared launch by launch. Every difference has a reason, which the
-//! table [`reasons::REASONS`] gives; a difference without one is an error, and so is a reason that no difference needs.
+//! `bench/counters/ncu.sh` profiles the cases of `bench/counters/cases.txt` on a GPU and leaves a folder of CSV files.
+//! Here the same cases run in the simulator, and the two are compared launch by launch. Every difference has a reason,
+//! which the table [`reasons::REASONS`] gives; a difference without one is an error, and so is a reason that no
+//! difference needs.
 
 use std::collections::BTreeSet;
 use std::fs;

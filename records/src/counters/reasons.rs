@@ -41,7 +41,8 @@ const MOST_STRAY: f64 = 0.02;
 /// The most by which waiting for other blocks changes what is read, as a share.
 const MOST_WAITING: f64 = 0.1;
 
-/// The same of the pipelined scan, without what its blocks copy in vain in the simulator. An H200's scouts read 1 % more.
+/// The same of the pipelined scan, without what its blocks copy in vain in the simulator. An H200's scouts read 1 %
+/// more.
 const MOST_SCOUTING: f64 = 0.02;
 
 /// What a block of the pipelined scan that comes late has begun to copy in vain, a tile: requests, and sectors of each.
@@ -206,8 +207,8 @@ fn is_waiting(row: &Row, metric: Metric) -> bool {
     is_apart_by(MOST_WAITING, row, metric)
 }
 
-/// Whether `metric` differs by what the blocks that come late in the simulator copy in vain, all but the first one, and by what
-/// scouts may read more.
+/// Whether `metric` differs by what the blocks that come late in the simulator copy in vain, all but the first one, and
+/// by what scouts may read more.
 fn is_alone_in_team(row: &Row, metric: Metric) -> bool {
     let in_vain = (row.launch.grid[0] - 1) * TILE_REQUESTS * if metric == GlobalLoadSectors { COPY_SECTORS } else { 1 };
     let [simulator, ncu] =

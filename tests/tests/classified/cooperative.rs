@@ -1,4 +1,5 @@
-//! The barrier of the grid, and what kernels share without being handed it: constant memory and statics in global memory.
+//! The barrier of the grid, and what kernels share without being handed it: constant memory and statics in global
+//! memory.
 
 use cuda_std::{GlobalMut, address_space, grid, kernel, thread};
 use launch::LaunchConfig;

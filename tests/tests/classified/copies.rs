@@ -1,4 +1,5 @@
-//! Asynchronous copies: what they bring is there for their own thread after its wait, and for others after a barrier besides.
+//! Asynchronous copies: what they bring is there for their own thread after its wait, and for others after a barrier
+//! besides.
 
 use cuda_std::{AsyncCopies, GlobalMut, kernel, shared_array, thread};
 use launch::LaunchConfig;

@@ -1,8 +1,8 @@
 //! What checking costs: by what factor a checked launch takes longer than an unchecked one, on one worker.
 //!
-//! `cargo test -p tests --test classified -- --ignored --nocapture cost::cost` prints it for each shape and each classified
-//! kernel that is race-free, or for those whose names have what is in `COST_OF`: in the natural order, the mean of all
-//! hostile orders, and the worst.
+//! `cargo test -p tests --test classified -- --ignored --nocapture cost::cost` prints it for each shape and each
+//! classified kernel that is race-free, or for those whose names have what is in `COST_OF`: in the natural order, the
+//! mean of all hostile orders, and the worst.
 
 use std::num::NonZeroUsize;
 use std::time::Instant;
@@ -23,11 +23,12 @@ fn shapes() -> impl Iterator<Item = &'static Shape> {
 }
 
 const RUNS: usize = 3;
-/// Nanoseconds that a run takes at least, of as many launches as that needs: the system counts time by a few milliseconds.
+/// Nanoseconds that a run takes at least, of as many launches as that needs: the system counts time by a few
+/// milliseconds.
 const LEAST: f64 = 40e6;
 
-/// Nanoseconds that this OS thread has run, where the system tells them: what other processes do does not count. Else those
-/// since `clock` was made.
+/// Nanoseconds that this OS thread has run, where the system tells them: what other processes do does not count. Else
+/// those since `clock` was made.
 fn now(clock: Instant) -> f64 {
     let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
     let told = schedule.and_then(|text| text.split_whitespace().next()?.parse().ok());

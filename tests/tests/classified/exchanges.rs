@@ -1,4 +1,5 @@
-//! Exchanges in memory that nobody has written: one whose result nobody uses initialises, one whose result is used reads.
+//! Exchanges in memory that nobody has written: one whose result nobody uses initialises, one whose result is used
+//! reads.
 
 use cuda_std::atomic::Ordering;
 use cuda_std::{GlobalMut, kernel, shared_array, thread};

@@ -1,5 +1,5 @@
-//! Spin locks: what is done under a lock happens before what is done under it next, if taking it acquires and giving it back
-//! releases, by the order of the atomic accesses or by fences beside them.
+//! Spin locks: what is done under a lock happens before what is done under it next, if taking it acquires and giving it
+//! back releases, by the order of the atomic accesses or by fences beside them.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -63,7 +63,8 @@ fn given_back_without_releasing(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     lock.store_relaxed(0, 0);
 }
 
-// Sound: a fence before the relaxed store and one after the relaxed read-modify-write are a release and an acquire pattern.
+// Sound: a fence before the relaxed store and one after the relaxed read-modify-write are a release and an acquire
+// pattern.
 #[kernel]
 fn fences_inside_the_lock(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     while lock.atomic(0).compare_exchange(0, 1, Relaxed, Relaxed).is_err() {}

@@ -1,5 +1,5 @@
-//! Kernels of the kinds that ScoR's benchmarks are of, written anew: locks, fences and flags here, stolen work in `stealing`.
-//! They are large enough to tell what checking costs; all are race-free.
+//! Kernels of the kinds that ScoR's benchmarks are of, written anew: locks, fences and flags here, stolen work in
+//! `stealing`. They are large enough to tell what checking costs; all are race-free.
 
 use cuda_std::{Global, GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Device, Error, LaunchConfig};

@@ -1,5 +1,5 @@
-//! Launches that may begin while the one before runs, on a GPU; and kernels that do not wait as they should, which a checked device
-//! reports.
+//! Launches that may begin while the one before runs, on a GPU; and kernels that do not wait as they should, which a
+//! checked device reports.
 
 use cuda_std::{GlobalMut, grid, kernel, thread};
 use gpu::device_library::add_neighbours;

@@ -1,4 +1,5 @@
-//! Devices that come and go, several at a time: what one has loaded, allocated and given back leaves nothing to the next.
+//! Devices that come and go, several at a time: what one has loaded, allocated and given back leaves nothing to the
+//! next.
 
 use std::thread;
 
@@ -18,7 +19,8 @@ fn reductions<T: Factor + Reducible<O>, O: Operator<T> + Reference<T>>(device: &
     }
 }
 
-/// Each device runs two of eight kernels that differ in type or operator alone, first on a few multiprocessors, then on more.
+/// Each device runs two of eight kernels that differ in type or operator alone, first on a few multiprocessors, then on
+/// more.
 #[test]
 fn devices_that_come_and_go_leave_nothing_to_the_next() {
     const CASES: [fn(&Device, &[usize]); 8] = [

@@ -1,5 +1,5 @@
-//! The faulty kernels of the sources: each is reported, at the right lines and with the right arrays, in every order; and the
-//! rung that does it right passes.
+//! The faulty kernels of the sources: each is reported, at the right lines and with the right arrays, in every order;
+//! and the rung that does it right passes.
 
 use gpu::faults::{self, *};
 use gpu::operator::Sum;
@@ -84,7 +84,8 @@ fn the_dropped_tail_reads_past_the_end_with_a_block_more() {
     });
 }
 
-/// What no check of accesses can see: as many partial sums as blocks, none of them wrong, and elements that nobody reads.
+/// What no check of accesses can see: as many partial sums as blocks, none of them wrong, and elements that nobody
+/// reads.
 #[test]
 fn the_dropped_tail_is_seen_in_the_sum() {
     let x = with_a_tail(64);

@@ -1,5 +1,5 @@
-//! Faulty kernels of our own: each is reported, at the right lines and with the right arrays, in every order; and the rung
-//! that does it right passes.
+//! Faulty kernels of our own: each is reported, at the right lines and with the right arrays, in every order; and the
+//! rung that does it right passes.
 
 use cuda_std::{Global, GlobalMut};
 use gpu::faults::{self, *};

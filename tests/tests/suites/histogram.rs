@@ -17,8 +17,8 @@ use workbench::histogram::reference;
 /// All keys of 32 bits.
 const ALL: u64 = 1 << 32;
 
-/// Nothing; less than a vector, a warp and a block; around a tile of both widths; a grid's turn of the checked devices, and
-/// more; primes.
+/// Nothing; less than a vector, a warp and a block; around a tile of both widths; a grid's turn of the checked devices,
+/// and more; primes.
 const SIZES: [usize; 20] = [
     0, 1, 2, 15, 16, 17, 31, 33, 1000, 4099, 16_383, 16_384, 16_385, 32_767, 32_768, 32_769, 65_537, 100_003, 131_072,
     200_017,

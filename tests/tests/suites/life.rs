@@ -102,7 +102,8 @@ fn temporal_conforms() {
     conforms(LifeRung::Temporal);
 }
 
-/// Tiles beside, above and diagonally across from each other, whose margins overlap; more generations than a launch runs.
+/// Tiles beside, above and diagonally across from each other, whose margins overlap; more generations than a launch
+/// runs.
 #[test]
 fn tiles_of_temporal_conform_at_their_seams() {
     let devices: Vec<_> = devices_and_turns(240_000).collect();
@@ -196,7 +197,8 @@ fn generations_add_up() {
     }
 }
 
-/// Boards whose margins are whole vectors, which no kernel writes first: of one tile and of several, of one fold and of several.
+/// Boards whose margins are whole vectors, which no kernel writes first: of one tile and of several, of one fold and of
+/// several.
 #[test]
 fn whole_margins_of_streaming_conform() {
     let devices: Vec<_> = devices_and_turns(100_000).collect();
@@ -215,8 +217,8 @@ fn whole_margins_of_streaming_conform() {
     }
 }
 
-/// On a GPU alone: 16384² cells, more than any block or cache holds; as the processor's own cores advance them, which the plain
-/// reference would take minutes for.
+/// On a GPU alone: 16384² cells, more than any block or cache holds; as the processor's own cores advance them, which
+/// the plain reference would take minutes for.
 #[test]
 fn large_boards_conform_on_a_gpu() {
     let Some(device) = tests::gpu() else {
@@ -268,7 +270,8 @@ fn small_grids_reach_every_cell() {
     }
 }
 
-/// On a GPU a board that CUDA's tallest grid does not reach the last rows of: of 17 columns, and so of blocks of 8 rows.
+/// On a GPU a board that CUDA's tallest grid does not reach the last rows of: of 17 columns, and so of blocks of 8
+/// rows.
 #[test]
 fn tall_boards_conform() {
     for (device, width, height) in

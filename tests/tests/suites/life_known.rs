@@ -91,8 +91,8 @@ fn a_glider_comes_back_around_the_torus() {
     }
 }
 
-/// The book's run: a million generations of a 32 × 32 torus in one launch, a tenth of it on the simulator. A glider is back
-/// every 128.
+/// The book's run: a million generations of a 32 × 32 torus in one launch, a tenth of it on the simulator. A glider is
+/// back every 128.
 #[test]
 fn a_million_generations_in_one_launch() {
     let (width, height) = (32, 32);

@@ -1,6 +1,6 @@
-//! The kernel `life_resident` under each hostile order, on grids and margins that the plan takes for large boards alone: up to three
-//! blocks in each direction, so that one is its own neighbour, or two of another's; rows that end within a word; margins that
-//! are higher than a tile's own rows.
+//! The kernel `life_resident` under each hostile order, on grids and margins that the plan takes for large boards
+//! alone: up to three blocks in each direction, so that one is its own neighbour, or two of another's; rows that end
+//! within a word; margins that are higher than a tile's own rows.
 
 use gpu::life::{CELLS_PER_WORD, RESIDENT_THREADS, RESIDENT_WARPS, TEMPORAL_WORDS, life_resident, resident_published};
 use launch::{Device, LaunchConfig};
@@ -10,7 +10,8 @@ use tests::{checked_devices, devices};
 /// Columns of a tile of its own.
 const TILE: usize = TEMPORAL_WORDS * CELLS_PER_WORD;
 
-/// Runs one launch after the other for each of `launches`, as many generations as it says, and compares the board after each.
+/// Runs one launch after the other for each of `launches`, as many generations as it says, and compares the board after
+/// each.
 fn conforms(device: &Device, rows: usize, margin: u32, (width, height): (usize, usize), launches: &[u32]) {
     let inner = RESIDENT_WARPS * rows - 2 * margin as usize;
     let grid = (width.div_ceil(TILE) as u32, height.div_ceil(inner) as u32);

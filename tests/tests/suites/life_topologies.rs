@@ -1,13 +1,13 @@
-//! Life on Golly's bounded grids: the rung `streaming`, which is told what lies beyond the edges, against the plain reference, on
-//! every device.
+//! Life on Golly's bounded grids: the rung `streaming`, which is told what lies beyond the edges, against the plain
+//! reference, on every device.
 
 use gpu::life::Surface;
 use life::topology::Edges;
 use life::{Board, LifeRung, Rule, RuleAndTopology, Simulation, Topology, check_topology, reference};
 use tests::{all_devices, devices};
 
-/// Boards as Golly names them, `B3/S23` before it or another rule: of one cell and few, of no whole words, around the size from which
-/// corners are mended, of many rows for many folds, of more columns than a tile.
+/// Boards as Golly names them, `B3/S23` before it or another rule: of one cell and few, of no whole words, around the
+/// size from which corners are mended, of many rows for many folds, of more columns than a tile.
 const GRIDS: [&str; 56] = [
     ":T1+0,7-3",
     ":T5+2,4",
@@ -107,8 +107,8 @@ fn every_topology_conforms() {
     conforms(&GRIDS, "B3/S23", &[1, 9], soup);
 }
 
-/// Rules that count, and those under which cells are born without neighbours: two phases take turns, and cells beyond the edges of a
-/// plane are dead in both.
+/// Rules that count, and those under which cells are born without neighbours: two phases take turns, and cells beyond
+/// the edges of a plane are dead in both.
 #[test]
 fn every_topology_conforms_for_rules_that_count() {
     let grids = [

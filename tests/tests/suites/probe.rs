@@ -100,8 +100,8 @@ fn a_million_elements_more_or_less_are_copied() {
     }
 }
 
-/// Each thread's own part, and not only the sum of all: with an unroll factor of 2, thread `t` of a block reads elements
-/// `t` and `t + block` of each of its groups.
+/// Each thread's own part, and not only the sum of all: with an unroll factor of 2, thread `t` of a block reads
+/// elements `t` and `t + block` of each of its groups.
 #[test]
 fn a_thread_reads_elements_a_block_apart() {
     let x = operands::<u32>(1000, 3);

@@ -1,4 +1,5 @@
-//! Every algorithm's kernels, at random sizes, in random orders of every kind, under checks: no fault, and the right result.
+//! Every algorithm's kernels, at random sizes, in random orders of every kind, under checks: no fault, and the right
+//! result.
 
 use cuda_std::Ladder;
 use gpu::operator::Sum;

@@ -14,8 +14,8 @@ use workbench::inputs::RandomVector;
 use workbench::reduce::inputs::Factor;
 use workbench::reduce::reference::{self, Reference};
 
-/// Around the warp, the block, the tiles of 2, 4 and 8 blocks, the grid-stride rung's chunks and tiles, and where a third
-/// launch begins; primes; nothing.
+/// Around the warp, the block, the tiles of 2, 4 and 8 blocks, the grid-stride rung's chunks and tiles, and where a
+/// third launch begins; primes; nothing.
 const SIZES: [usize; 25] = [
     0, 1, 2, 31, 32, 33, 127, 255, 256, 257, 511, 512, 513, 1009, 1023, 1025, 2047, 2048, 2049, 4099, 8191, 8193,
     16_381, 65_535, 65_537,
@@ -132,8 +132,9 @@ fn any_grid_gives_the_same_in_one_launch() {
     }
 }
 
-/// Views from every place of a vector, around whole vectors, chunks and turns of a grid; twice, with the same bits. Sums of
-/// integers show an element that is left out or taken twice; those of floats are within the bound of that beginning.
+/// Views from every place of a vector, around whole vectors, chunks and turns of a grid; twice, with the same bits.
+/// Sums of integers show an element that is left out or taken twice; those of floats are within the bound of that
+/// beginning.
 fn views_conform<T: Factor + Reducible<O>, O: Reference<T>>(device: &Device, plan: impl Fn(usize) -> Plan, n: usize) {
     for from in 0..=16 / size_of::<T>() {
         let x = elements::<T, O>(from + n, n as u64);
@@ -203,7 +204,8 @@ fn in_steps() -> impl Iterator<Item = ReduceRung> {
     offering(["i32", "sum"]).filter(|rung| rung.rung().items_per_thread().is_some())
 }
 
-/// Grids and parts that no plan has: blocks that take several tiles, the last one not whole, and blocks without elements.
+/// Grids and parts that no plan has: blocks that take several tiles, the last one not whole, and blocks without
+/// elements.
 const GRIDS: [(u32, u32, u32); 6] =
     [(1, 1, 5003), (1, 64, 5003), (3, 32, 2000), (4, 128, 1251), (7, 256, 1024), (600, 16, 9)];
 

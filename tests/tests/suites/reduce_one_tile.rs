@@ -1,5 +1,5 @@
-//! reduce, one tile per block: the grid-stride rung's kernel for small inputs, around its tiles, and with more of them than the
-//! plan gives it.
+//! reduce, one tile per block: the grid-stride rung's kernel for small inputs, around its tiles, and with more of them
+//! than the plan gives it.
 
 use cuda_std::Global;
 use gpu::operator::{Min, Sum};
@@ -21,7 +21,8 @@ fn tile<T>() -> usize {
     tile_elements(16 / size_of::<T>())
 }
 
-/// Around the vector, the row and the tile; nothing; and several tiles, the last one of a few elements, or almost whole.
+/// Around the vector, the row and the tile; nothing; and several tiles, the last one of a few elements, or almost
+/// whole.
 fn conforms<T: Factor + Reducible<O>, O: Reference<T>>(device: &Device) {
     let (vector, tile) = (16 / size_of::<T>(), tile::<T>());
     let row = tile / 4;
@@ -106,8 +107,8 @@ fn floats_are_the_same_on_every_device() {
     assert!(results.iter().all(|&result| result == results[0]), "{results:x?}");
 }
 
-/// A view that is not aligned goes by elements, and a grid may have blocks that nothing is left for. In one launch after
-/// the other with the same words, which are zeros after each.
+/// A view that is not aligned goes by elements, and a grid may have blocks that nothing is left for. In one launch
+/// after the other with the same words, which are zeros after each.
 #[test]
 fn any_view_and_any_grid_that_covers_it_will_do() {
     let n = 2 * tile::<i32>() + 300;

@@ -345,7 +345,8 @@ fn as_many_iterations_for_all_threads() {
     });
 }
 
-/// Lanes below 20 vote: by a mask of all lanes or of these, or with the others. The others go on, to a barrier or another operation.
+/// Lanes below 20 vote: by a mask of all lanes or of these, or with the others. The others go on, to a barrier or
+/// another operation.
 #[kernel]
 fn a_vote_of_some(y: GlobalMut<u32>, has_full_mask: bool, all_come: bool, to_barrier: bool) {
     let lane = thread::thread_idx_x();

@@ -9,8 +9,8 @@ use tests::reports::devices_and_orders;
 
 use super::remedies::{assert_cured, assert_right, filled};
 
-/// As [`assert_cured`]; but in orders in which the later access comes before the message there is no more to be told than
-/// `otherwise`.
+/// As [`assert_cured`]; but in orders in which the later access comes before the message there is no more to be told
+/// than `otherwise`.
 #[track_caller]
 pub fn assert_cured_or(
     otherwise: Option<Remedy>,

@@ -70,8 +70,8 @@ fn publish<T: Shuffle>(words: &mut [u64], tile: usize, flag: u32, value: T) {
     }
 }
 
-/// The scan of tile `tile` alone, which looks back at states that stand there already: `aggregates` of all tiles before,
-/// and prefixes of those that `has_prefix`. What stands before the last prefix is made useless.
+/// The scan of tile `tile` alone, which looks back at states that stand there already: `aggregates` of all tiles
+/// before, and prefixes of those that `has_prefix`. What stands before the last prefix is made useless.
 fn scan_one_tile<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V: usize>(
     device: &Device,
     (tile, has_prefix): (usize, fn(usize, usize) -> bool),

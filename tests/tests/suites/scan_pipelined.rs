@@ -1,4 +1,5 @@
-//! The pipelined scan, beyond the conformance suite: any gap between a block's tiles, in order; what it refuses; many blocks.
+//! The pipelined scan, beyond the conformance suite: any gap between a block's tiles, in order; what it refuses; many
+//! blocks.
 
 use std::num::NonZeroUsize;
 
@@ -32,7 +33,8 @@ where
     scan_pipelined::<T, O, V>(x.part(0, 0), y.part(0, 0), x, y, exclusive, states)
 }
 
-/// The scan by one block of `tile`, which is whole if its number is odd, after `tile` tiles whose aggregates stand there already.
+/// The scan by one block of `tile`, which is whole if its number is odd, after `tile` tiles whose aggregates stand
+/// there already.
 fn scan_after<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V: usize>(
     device: &Device,
     tile: usize,
@@ -67,7 +69,8 @@ fn scan_after<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V:
     assert!(y[..start] == x[..start], "wrote before tile {tile}");
     let wrong = (0..own.len()).find(|&i| y[start + i] != expected[i]);
     assert_eq!(wrong, None, "from tile {tile} on");
-    // The tile's aggregate is published, and nothing else. Of one that is not whole it means nothing: no tile comes after it.
+    // The tile's aggregate is published, and nothing else. Of one that is not whole it means nothing: no tile comes
+    // after it.
     let (found, place) = (states.download().unwrap(), first_word::<T>(tile));
     publish(&mut words, tile, own.iter().fold(O::IDENTITY, |all, &element| O::combine(all, element)));
     if own.len() < tile_elements(V) {
@@ -159,8 +162,8 @@ fn a_block_that_comes_late_writes_nothing() {
     }
 }
 
-/// What a launch leaves is what the next one begins with, whatever its grid is and whether it has a head. The numbers of launches
-/// start again after 2³².
+/// What a launch leaves is what the next one begins with, whatever its grid is and whether it has a head. The numbers
+/// of launches start again after 2³².
 #[test]
 fn launches_follow_one_another_on_the_same_states() {
     let n = 5 * tile_elements(4) + 3;

@@ -14,7 +14,8 @@ use workbench::saxpy::reference;
 const A: f32 = 2.0;
 const SEED: u64 = 5;
 
-/// Nothing, one, fewer than streams, around the warp, the block and a chunk's alignment, primes; no multiples of the streams.
+/// Nothing, one, fewer than streams, around the warp, the block and a chunk's alignment, primes; no multiples of the
+/// streams.
 const SIZES: [usize; 14] = [0, 1, 2, 7, 31, 32, 33, 63, 65, 255, 257, 1009, 65_537, (1 << 20) + 1];
 
 fn inputs() -> [RandomVector<f32>; 2] {

@@ -18,8 +18,8 @@ use workbench::transpose::reference;
 
 use super::transpose_views::check_views;
 
-/// Nothing; rows and columns alone; around the tile of 32, and around those of 64 and 128, both ways; whole vectors that are
-/// no whole tiles; primes.
+/// Nothing; rows and columns alone; around the tile of 32, and around those of 64 and 128, both ways; whole vectors
+/// that are no whole tiles; primes.
 pub(super) const SIZES: [(usize, usize); 35] = [
     (0, 0),
     (0, 5),

@@ -1,4 +1,5 @@
-//! transpose, the last rung's kernels for some sizes: views that begin anywhere, and the sizes from which each kernel is launched.
+//! transpose, the last rung's kernels for some sizes: views that begin anywhere, and the sizes from which each kernel
+//! is launched.
 
 use cuda_std::{Global, GlobalMut, Ladder};
 use gpu::transpose::{

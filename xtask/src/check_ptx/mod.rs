@@ -1,8 +1,8 @@
 //! `check-ptx`: proves that `gpu/ptx` is what the present sources give, and that every GPU takes it.
 //!
-//! `sources.tsv` has the hash of the sources that a module was made from, and its header that of the text that they gave. Where
-//! the compiler is at hand that made it, it is built again too. The kernels' code, as PTX and as the SASS of some architectures, is held against what
-//! is expected of it.
+//! `sources.tsv` has the hash of the sources that a module was made from, and its header that of the text that they
+//! gave. Where the compiler is at hand that made it, it is built again too. The kernels' code, as PTX and as the SASS
+//! of some architectures, is held against what is expected of it.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -256,9 +256,9 @@ fn difference(file: &str, checked_in: &str, built: &str) -> Option<String> {
     ))
 }
 
-/// Assembles every module for every architecture whose GPUs run it, which are not those that run a newer one, and prints
-/// what each kernel takes. Gives the columns of the table of resources for which there is an assembler, and what was seen of
-/// the SASS.
+/// Assembles every module for every architecture whose GPUs run it, which are not those that run a newer one, and
+/// prints what each kernel takes. Gives the columns of the table of resources for which there is an assembler, and what
+/// was seen of the SASS.
 fn assemble(
     workspace: &Workspace,
     kernels: &[Kernel],

@@ -18,8 +18,8 @@ pub(super) fn families(kernels: &[Kernel]) -> Families {
     instances.map(|kernel| (kernel.name.clone(), kernel.family.clone())).collect()
 }
 
-/// Registers and shared memory of the kernels of each module. Instances of a generic kernel are one, with the most that any
-/// of them takes.
+/// Registers and shared memory of the kernels of each module. Instances of a generic kernel are one, with the most that
+/// any of them takes.
 #[derive(Default)]
 pub(super) struct Report {
     families: Families,

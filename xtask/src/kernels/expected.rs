@@ -1,5 +1,5 @@
-//! What a kernel's attribute says of its code: `wide(…)`, the accesses of 16 bytes that it must have, and `allow(…)`, what it
-//! may have and others may not.
+//! What a kernel's attribute says of its code: `wide(…)`, the accesses of 16 bytes that it must have, and `allow(…)`,
+//! what it may have and others may not.
 
 use syn::meta::ParseNestedMeta;
 use syn::{LitStr, Path};
@@ -18,8 +18,8 @@ pub enum Wide {
 /// What a kernel may not have, unless its attribute allows it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Rule {
-    /// The compiler keeps nothing in local memory (`ld.local`, `st.local` in the PTX). What it keeps there the assembler can
-    /// still put into registers.
+    /// The compiler keeps nothing in local memory (`ld.local`, `st.local` in the PTX). What it keeps there the
+    /// assembler can still put into registers.
     LocalInPtx,
     /// The assembler keeps nothing in local memory (`LDL`, `STL` in the SASS).
     Local,

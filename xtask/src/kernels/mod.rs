@@ -52,8 +52,8 @@ pub struct Kernel {
     pub expected: Expected,
 }
 
-/// The kernels of source texts, each with the path that it was read from. A function that a kernel calls is looked for in
-/// all of them.
+/// The kernels of source texts, each with the path that it was read from. A function that a kernel calls is looked for
+/// in all of them.
 ///
 /// # Errors
 /// If a text is no Rust, or a kernel's attribute is none that `#[kernel]` takes.

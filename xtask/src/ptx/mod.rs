@@ -106,8 +106,8 @@ impl Instruction {
     }
 }
 
-/// A module's text without what differs from architecture to architecture where the instructions are the same: its head, and
-/// how the half of a register that is not needed is written.
+/// A module's text without what differs from architecture to architecture where the instructions are the same: its
+/// head, and how the half of a register that is not needed is written.
 pub fn instructions_of(text: &str) -> Vec<String> {
     let is_head = |line: &&str| ["//", ".version", ".target"].iter().any(|start| line.starts_with(start));
     let without_register = |line: &str| {

@@ -42,8 +42,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
 /// Crates from outside that only one of ours may use.
 const EXCLUSIVE: &[(&str, &str)] = &[("cust", "launch")];
 
-/// Every dependency in a workspace that goes another way. Its manifests are named from the folder `root`, and `read` gives
-/// their texts.
+/// Every dependency in a workspace that goes another way. Its manifests are named from the folder `root`, and `read`
+/// gives their texts.
 pub(super) fn check(metadata: &Metadata, root: &Path, read: impl Fn(&str) -> Result<String>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for Package { name, manifest_path: manifest, dependencies, .. } in &metadata.packages {

@@ -16,6 +16,7 @@ use crate::lines::TestModules;
 use crate::syntax::{self, Token};
 use crate::workspace::{Metadata, Workspace};
 
+mod columns;
 mod dependencies;
 mod rules;
 mod safety;
@@ -149,16 +150,19 @@ impl<'ast> Visit<'ast> for Parts {
 /// # Errors
 /// If a rule is broken; all findings are in the message. If a file cannot be read.
 pub fn run(workspace: &Workspace) -> Result<()> {
-    let mut paths = Vec::new();
-    rust_files(workspace.root(), String::new(), &mut paths)?;
+    let paths = files(workspace.root(), &[".rs", ".md"])?;
     let mut findings = Vec::new();
-    let read = |path: &String| {
+    let read_named = |path: &String| {
         let text = fs::read_to_string(workspace.root().join(path)).with_context(|| format!("cannot read {path}"))?;
         Ok((path.clone(), text))
     };
-    let files = paths.iter().map(read).collect::<Result<BTreeMap<String, String>>>()?;
+    let files = paths.iter().map(read_named).collect::<Result<BTreeMap<String, String>>>()?;
     let tests = TestModules::of(&files);
     for (path, text) in &files {
+        if path.ends_with(".md") {
+            findings.extend(columns::check(path, text));
+            continue;
+        }
         findings.extend(check(path, text, is_test(path) || tests.contain(path)));
     }
     let read = |manifest: &str| fs::read_to_string(manifest).with_context(|| format!("cannot read {manifest}"));
@@ -183,6 +187,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
 /// Every rule on one file.
 fn check(path: &str, text: &str, is_test: bool) -> Vec<Finding> {
     let mut findings = rules::of_text(path, text);
+    findings.extend(columns::check(path, text));
     match File::new(path, text, is_test) {
         Ok(file) => {
             findings.extend(rules::of_syntax(&file));
@@ -193,8 +198,15 @@ fn check(path: &str, text: &str, is_test: bool) -> Vec<Finding> {
     findings
 }
 
-/// The Rust files under a folder, but not those of hidden folders and build results.
-fn rust_files(folder: &Path, name: String, paths: &mut Vec<String>) -> Result<()> {
+/// The files under a folder with one of these endings, but not those of hidden folders and build results.
+fn files(root: &Path, endings: &[&str]) -> Result<Vec<String>> {
+    let mut paths = Vec::new();
+    list(root, String::new(), &mut paths)?;
+    paths.retain(|path| endings.iter().any(|ending| path.ends_with(ending)));
+    Ok(paths)
+}
+
+fn list(folder: &Path, name: String, paths: &mut Vec<String>) -> Result<()> {
     let context = || format!("cannot list {}", folder.display());
     let mut entries =
         fs::read_dir(folder).and_then(|list| list.collect::<Result<Vec<_>, _>>()).with_context(context)?;
@@ -204,10 +216,31 @@ fn rust_files(folder: &Path, name: String, paths: &mut Vec<String>) -> Result<()
         let name = if name.is_empty() { part.clone() } else { format!("{name}/{part}") };
         if entry.file_type().with_context(context)?.is_dir() {
             if !part.starts_with('.') && !matches!(part.as_str(), "target" | "out") {
-                rust_files(&entry.path(), name, paths)?;
+                list(&entry.path(), name, paths)?;
             }
-        } else if part.ends_with(".rs") {
+        } else {
             paths.push(name);
+        }
+    }
+    Ok(())
+}
+
+/// Wraps the comments, the documentation and the Markdown in the `chosen` folders and files that are too wide.
+///
+/// # Errors
+/// If a file cannot be read or written.
+pub fn fix(workspace: &Workspace, chosen: &[String]) -> Result<()> {
+    let is_chosen = |path: &str| {
+        let mut below = chosen.iter().filter_map(|start| path.strip_prefix(start.trim_end_matches('/')));
+        chosen.is_empty() || below.any(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    for path in files(workspace.root(), &[".rs", ".md"])?.into_iter().filter(|path| is_chosen(path)) {
+        let full = workspace.root().join(&path);
+        let text = fs::read_to_string(&full).with_context(|| format!("cannot read {path}"))?;
+        let wrapped = columns::wrapped(&path, &text);
+        if wrapped != text {
+            fs::write(&full, wrapped).with_context(|| format!("cannot write {path}"))?;
+            println!("{path}: wrapped");
         }
     }
     Ok(())

@@ -31,7 +31,8 @@ const PANICS: [(&str, &[&str]); 5] = [
     ("unimplemented!", &["unimplemented", "!"]),
 ];
 
-/// The one place that chooses between the GPU and the simulator, and the crate's root, which turns on compiler features.
+/// The one place that chooses between the GPU and the simulator, and the crate's root, which turns on compiler
+/// features.
 const BACKEND: &str = "crates/cuda_std/src/backend/mod.rs";
 const DEVICE_ROOT: &str = "crates/cuda_std/src/lib.rs";
 

@@ -23,8 +23,8 @@ pub(super) fn undocumented(file: &File<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Whether a SAFETY comment stands in a `line` (counted from 1), right above it, or right above the line in which the `part`
-/// begins that it belongs to.
+/// Whether a SAFETY comment stands in a `line` (counted from 1), right above it, or right above the line in which the
+/// `part` begins that it belongs to.
 fn is_argued(lines: &[&str], line: usize, part: usize) -> bool {
     let is_argument = |line: &&str| line.split_once("//").is_some_and(|(_, comment)| comment.contains("SAFETY:"));
     let is_comment = |line: &&&str| line.trim_start().starts_with("//");

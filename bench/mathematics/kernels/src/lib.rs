@@ -7,8 +7,8 @@ mod pairs;
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 use pairs::Bits;
 
-/// Sums up a function of 8·`count` arguments, `step` apart, of the thread's own. The sum is stored where it cannot be, so that
-/// nothing but arithmetic is left.
+/// Sums up a function of 8·`count` arguments, `step` apart, of the thread's own. The sum is stored where it cannot be,
+/// so that nothing but arithmetic is left.
 #[inline(always)]
 fn sum(start: f32, per_thread: f32, step: f32, count: u32, y: GlobalMut<f32>, f: impl Fn(f32) -> f32) {
     let mut x = start + per_thread * thread::index_1d() as f32;

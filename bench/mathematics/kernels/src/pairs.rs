@@ -1,5 +1,5 @@
-//! The functions of more than one argument, and those that are compared at random alone, by the pairs that are compared. The
-//! program that hashes on the host includes this file, too.
+//! The functions of more than one argument, and those that are compared at random alone, by the pairs that are
+//! compared. The program that hashes on the host includes this file, too.
 
 /// 64 random bits of a number (SplitMix64).
 fn mix(i: u64) -> u64 {

@@ -12,8 +12,8 @@ pub fn fence() {
     backend::fence(Scope::Device);
 }
 
-/// As [`fence()`], as seen by every thread of the block (`fence.sc.cta`). The simulator reports who relies on it in another
-/// block.
+/// As [`fence()`], as seen by every thread of the block (`fence.sc.cta`). The simulator reports who relies on it in
+/// another block.
 #[doc(alias = "__threadfence_block")]
 #[inline(always)]
 #[track_caller]

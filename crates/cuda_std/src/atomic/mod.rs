@@ -1,16 +1,17 @@
 //! Atomic operations on elements of global and shared memory.
 //!
-//! Views have them as methods ([`GlobalMut::atomic_add`]), which are one step for all threads of the device and relaxed: they
-//! order nothing but themselves. To publish other writes, store with [`GlobalMut::store_release`] and read with
-//! [`GlobalMut::load_acquire`], or put a [`fence`] between. What fits into the one word that is stored needs no order:
-//! [`GlobalMut::store_relaxed`] and [`GlobalMut::load_relaxed`] are enough.
+//! Views have them as methods ([`GlobalMut::atomic_add`]), which are one step for all threads of the device and
+//! relaxed: they order nothing but themselves. To publish other writes, store with [`GlobalMut::store_release`] and
+//! read with [`GlobalMut::load_acquire`], or put a [`fence`] between. What fits into the one word that is stored needs
+//! no order: [`GlobalMut::store_relaxed`] and [`GlobalMut::load_relaxed`] are enough.
 //!
 //! With another scope or order an element is taken as an [`AtomicRef`], which [`GlobalMut::atomic`],
-//! [`GlobalMut::block_atomic`] and [`GlobalMut::system_atomic`] give. [`AtomicU32`], [`BlockAtomicF32`] and the like are the
-//! same as types, for statics and for memory that is reached by a pointer, as Rust-CUDA's `cuda_std::atomic` has them.
+//! [`GlobalMut::block_atomic`] and [`GlobalMut::system_atomic`] give. [`AtomicU32`], [`BlockAtomicF32`] and the like
+//! are the same as types, for statics and for memory that is reached by a pointer, as Rust-CUDA's `cuda_std::atomic`
+//! has them.
 //!
-//! The simulator checks the scopes: an operation of block scope races with those of other blocks on the same element, and a
-//! fence of block scope orders nothing for other blocks.
+//! The simulator checks the scopes: an operation of block scope races with those of other blocks on the same element,
+//! and a fence of block scope orders nothing for other blocks.
 
 use crate::{Element, GlobalMut, Shared, backend};
 
@@ -90,8 +91,8 @@ pub enum Update {
     Decrement,
 }
 
-/// A number that can be added to, exchanged, loaded and stored atomically: 32 or 64 bits, integer or float, or a pair of
-/// floats of 16 bits.
+/// A number that can be added to, exchanged, loaded and stored atomically: 32 or 64 bits, integer or float, or a pair
+/// of floats of 16 bits.
 pub trait Atomic: Element + PartialEq {
     #[doc(hidden)]
     const TYPE: AtomicType;
@@ -209,8 +210,8 @@ macro_rules! atomic_methods {
             self.atomic_add(index, value.negated())
         }
 
-        /// Adds `value` to element `index` and returns what was there before. Integers wrap. Of `f32` in global memory, GPUs take
-        /// a subnormal number for zero, and so does the simulator.
+        /// Adds `value` to element `index` and returns what was there before. Integers wrap. Of `f32` in global memory,
+        /// GPUs take a subnormal number for zero, and so does the simulator.
         #[doc(alias = "atomicAdd")]
         #[inline(always)]
         #[track_caller]
@@ -288,8 +289,8 @@ macro_rules! update_method {
 macro_rules! number_methods {
     () => {
         update_method! {
-            /// Lowers element `index` to `value` where that is less; returns what was there before. Of floats a NaN counts as none,
-            /// and −0 as less than 0.
+            /// Lowers element `index` to `value` where that is less; returns what was there before. Of floats a NaN
+            /// counts as none, and −0 as less than 0.
             #[doc(alias = "atomicMin")]
             atomic_min Min
         }
@@ -333,8 +334,8 @@ macro_rules! counter_methods {
             unsafe { backend::atomic_update(Update::Increment, self.place(index), limit, Scope::Device) }
         }
 
-        /// Subtracts one from element `index`, or sets it to `limit` where it is 0 or more than `limit`; returns what was there
-        /// before.
+        /// Subtracts one from element `index`, or sets it to `limit` where it is 0 or more than `limit`; returns what
+        /// was there before.
         #[doc(alias = "atomicDec")]
         #[inline(always)]
         #[track_caller]
@@ -352,8 +353,8 @@ impl<'a, T: Atomic> GlobalMut<'a, T> {
 impl<T: Atomic> Shared<T> {
     atomic_methods!('static);
 
-    /// Adds `value` to element `index` as by [`atomic_add`](Self::atomic_add), unchecked on a GPU, and returns nothing: an
-    /// addition whose result nobody needs is a cheaper instruction.
+    /// Adds `value` to element `index` as by [`atomic_add`](Self::atomic_add), unchecked on a GPU, and returns nothing:
+    /// an addition whose result nobody needs is a cheaper instruction.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).

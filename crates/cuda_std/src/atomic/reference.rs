@@ -16,8 +16,8 @@ use crate::backend;
 
 /// A number in global or shared memory on which threads operate atomically, as one step for the threads of a scope.
 ///
-/// The methods are those of [`core::sync::atomic`]. An order that acquires or releases puts a fence of the scope behind the
-/// operation or before it.
+/// The methods are those of [`core::sync::atomic`]. An order that acquires or releases puts a fence of the scope behind
+/// the operation or before it.
 ///
 /// ```
 /// use cuda_std::atomic::Ordering::{AcqRel, Relaxed};
@@ -128,7 +128,8 @@ impl<T: Atomic> AtomicRef<'_, T> {
         unsafe { backend::atomic_store(self.place, value, order != Ordering::Relaxed, self.scope) }
     }
 
-    /// Sets the number to `new` if it has the bits of `current`. Gives what was there before, as an error if nothing was set.
+    /// Sets the number to `new` if it has the bits of `current`. Gives what was there before, as an error if nothing
+    /// was set.
     #[inline(always)]
     #[track_caller]
     pub fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
@@ -162,9 +163,11 @@ impl<T: Atomic> AtomicRef<'_, T> {
 
 impl<T: AtomicNumber> AtomicRef<'_, T> {
     updates! {
-        /// Lowers the number to `value` where that is less, and gives what was there before. Of floats a NaN counts as none.
+        /// Lowers the number to `value` where that is less, and gives what was there before. Of floats a NaN counts as
+        /// none.
         fetch_min(value: T) Min;
-        /// Raises the number to `value` where that is more, and gives what was there before. Of floats a NaN counts as none.
+        /// Raises the number to `value` where that is more, and gives what was there before. Of floats a NaN counts as
+        /// none.
         fetch_max(value: T) Max;
     }
 }

@@ -19,8 +19,8 @@ macro_rules! atomic {
     ($name:ident $value:ident $scope:ident $who:literal $($kind:ident)*) => {
         #[doc = concat!("An `", stringify!($value), "` on which threads operate atomically, as one step for the threads of ", $who, ".")]
         ///
-        /// It may stand in global or in shared memory: a GPU finds out by the address, and the simulator checks it in either.
-        /// [`AtomicRef`] says what each method does.
+        /// It may stand in global or in shared memory: a GPU finds out by the address, and the simulator checks it in
+        /// either. [`AtomicRef`] says what each method does.
         #[repr(transparent)]
         pub struct $name(UnsafeCell<$value>);
 
@@ -36,8 +36,8 @@ macro_rules! atomic {
             /// The number at `pointer`.
             ///
             /// # Safety
-            /// `pointer` must be a multiple of the number's size and valid for it as long as `'a` lasts. Accesses in any other way
-            /// must be ordered before or after all those that are made through the reference.
+            /// `pointer` must be a multiple of the number's size and valid for it as long as `'a` lasts. Accesses in
+            /// any other way must be ordered before or after all those that are made through the reference.
             #[inline(always)]
             pub const unsafe fn from_ptr<'a>(pointer: *mut $value) -> &'a Self {
                 // SAFETY: the caller's; the layout is the same.

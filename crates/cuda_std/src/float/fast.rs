@@ -1,8 +1,8 @@
-//! Functions of `f32`, and two of `f64`, by the hardware's approximations: a few instructions each, for where speed is worth more
-//! than the last bits, as CUDA's `__expf` and its like.
+//! Functions of `f32`, and two of `f64`, by the hardware's approximations: a few instructions each, for where speed is
+//! worth more than the last bits, as CUDA's `__expf` and its like.
 //!
-//! Here alone the simulator and a GPU give different bits: the simulator computes each as precisely as the host's library
-//! does. The errors are those that the PTX documentation states for the instructions.
+//! Here alone the simulator and a GPU give different bits: the simulator computes each as precisely as the host's
+//! library does. The errors are those that the PTX documentation states for the instructions.
 
 use crate::backend;
 use crate::backend::single::{self, mul};
@@ -106,8 +106,8 @@ pub fn div(a: f32, b: f32) -> f32 {
     single::approximate_div(a, b)
 }
 
-/// `1 / x` of an `f64` (`rcp.approx.ftz.f64`), within 2^−20 relative to it, and a signed zero or infinity where it or `x` is
-/// subnormal. A start for an iteration of one's own: one step of Newton's method doubles its bits.
+/// `1 / x` of an `f64` (`rcp.approx.ftz.f64`), within 2^−20 relative to it, and a signed zero or infinity where it or
+/// `x` is subnormal. A start for an iteration of one's own: one step of Newton's method doubles its bits.
 #[inline(always)]
 pub fn recip_f64(x: f64) -> f64 {
     backend::recip_estimate_f64(x)

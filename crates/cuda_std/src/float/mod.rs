@@ -1,8 +1,9 @@
-//! CUDA's mathematical functions on `f32` and `f64`, which `core` has not, and which give the same bits on every device.
+//! CUDA's mathematical functions on `f32` and `f64`, which `core` has not, and which give the same bits on every
+//! device.
 //!
-//! std's functions call what the machine's C library has; the GPU has none. So a function here is written with additions,
-//! products, fused multiply-adds, divisions, roots and integers alone, whose results IEEE 754 fixes to the bit, in an order
-//! that no compiler's flag changes (`f32::arithmetic`).
+//! std's functions call what the machine's C library has; the GPU has none. So a function here is written with
+//! additions, products, fused multiply-adds, divisions, roots and integers alone, whose results IEEE 754 fixes to the
+//! bit, in an order that no compiler's flag changes (`f32::arithmetic`).
 
 mod f32;
 mod f64;
@@ -53,8 +54,8 @@ macro_rules! declare {
         $(#[$doc:meta])*
         $name:ident($($argument:ident: $ty:tt),*) -> $result:tt, $single:literal, $double:literal;
     )* })*) => {
-        /// CUDA's mathematical functions, named as std's where std has them. Inside a kernel they are methods of `f32` and
-        /// `f64` without an import.
+        /// CUDA's mathematical functions, named as std's where std has them. Inside a kernel they are methods of `f32`
+        /// and `f64` without an import.
         ///
         /// Each states its largest error in ulp, units in the last place of the true value; 0 means correctly rounded.
         pub trait GpuFloat: Copy + PartialOrd + sealed::Sealed {

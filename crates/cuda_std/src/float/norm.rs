@@ -17,7 +17,8 @@ impl Sealed for f32 {
     }
 }
 
-/// In `f64`, where each square is exact, and none over- or underflows. Infinite where a number is, whatever the others are.
+/// In `f64`, where each square is exact, and none over- or underflows. Infinite where a number is, whatever the others
+/// are.
 #[inline(always)]
 fn sum_of_squares(values: &[f32]) -> f64 {
     let (mut sum, mut largest) = (0.0, 0);
@@ -76,8 +77,8 @@ fn scaled_sum_of_squares(values: &[f64]) -> (f64, i32) {
     (sum + rest, exponent)
 }
 
-/// `√(x₀² + x₁² + …)`, CUDA's `norm`: right where squares would overflow or underflow. Infinite where an element is, whatever the
-/// others are; 0 of no elements.
+/// `√(x₀² + x₁² + …)`, CUDA's `norm`: right where squares would overflow or underflow. Infinite where an element is,
+/// whatever the others are; 0 of no elements.
 ///
 /// ```
 /// assert_eq!(cuda_std::norm(&[3e30_f32, 4e30]), 5e30);

@@ -1,8 +1,8 @@
 //! What `x.exp()` in a kernel becomes: `FloatReceiver(x).exp()`.
 //!
 //! On the host std's own methods hide a trait's of the same name, and would give other bits than the GPU. A receiver's
-//! methods are those of [`GpuFloat`] if it holds a float, or references to one; for all else it leads to what it holds, whose
-//! methods of these names are then found.
+//! methods are those of [`GpuFloat`] if it holds a float, or references to one; for all else it leads to what it holds,
+//! whose methods of these names are then found.
 
 use core::ops::{Deref, DerefMut};
 

@@ -5,8 +5,8 @@
 //! This table is the only list of the functions: each row has a name, the arguments and the largest error. From it come
 //! the trait `GpuFloat`, both implementations and the receiver of rewritten calls.
 
-/// Calls the macro `$make` with the rows: `name(arguments) -> result, largest error of f32, of f64`, each in units in the
-/// last place of the true value; 0 is the correctly rounded one. `F` is the float type.
+/// Calls the macro `$make` with the rows: `name(arguments) -> result, largest error of f32, of f64`, each in units in
+/// the last place of the true value; 0 is the correctly rounded one. `F` is the float type.
 ///
 /// The rows under `core` are methods that `core` has for both types on every target, and that give the same bits there.
 macro_rules! float_functions {
@@ -29,7 +29,8 @@ macro_rules! float_functions {
                 sqrt() -> F, 0, 0;
                 /// The lesser of both (IEEE 754's minimumNumber): a NaN gives way to a number, and −0 is less than +0.
                 minimum_number(other: F) -> F, 0, 0;
-                /// The greater of both (IEEE 754's maximumNumber): a NaN gives way to a number, and +0 is greater than −0.
+                /// The greater of both (IEEE 754's maximumNumber): a NaN gives way to a number, and +0 is greater than
+                /// −0.
                 maximum_number(other: F) -> F, 0, 0;
                 /// The lesser of both, as [`minimum_number`](Self::minimum_number).
                 min(other: F) -> F, 0, 0;
@@ -67,13 +68,15 @@ macro_rules! float_functions {
                 /// The part behind the point, with the sign of `self`, and the whole part.
                 modf() -> (F, F), 0, 0;
 
-                /// The remainder of `self / divisor` with the sign of `self`, exact (C's `fmod`, and what `%` is on the host).
+                /// The remainder of `self / divisor` with the sign of `self`, exact (C's `fmod`, and what `%` is on the
+                /// host).
                 fmod(divisor: F) -> F, 0, 0;
                 /// `self − n·divisor` for the whole number `n` nearest to the quotient, even if between two; exact.
                 remainder(divisor: F) -> F, 0, 0;
                 /// As [`remainder`](Self::remainder), with the three low bits of `n` and its sign.
                 remquo(divisor: F) -> (F, i32), 0, 0;
-                /// The whole number `n` for which `self − n·divisor` is [`rem_euclid`](Self::rem_euclid), as std computes it.
+                /// The whole number `n` for which `self − n·divisor` is [`rem_euclid`](Self::rem_euclid), as std
+                /// computes it.
                 div_euclid(divisor: F) -> F, 0, 0;
                 /// The least remainder that is not negative, as std computes it.
                 rem_euclid(divisor: F) -> F, 0, 0;
@@ -186,17 +189,18 @@ macro_rules! float_functions {
                 gamma() -> F, 5, 10;
                 /// The gamma function, by C's name.
                 tgamma() -> F, 5, 10;
-                /// The natural logarithm of the gamma function's magnitude. Between −11 and −2, where it has zeros, the error
-                /// may be larger in ulp, and is at most 1e-6 for f32, 1e-14 for f64, of the values around.
+                /// The natural logarithm of the gamma function's magnitude. Between −11 and −2, where it has zeros, the
+                /// error may be larger in ulp, and is at most 1e-6 for f32, 1e-14 for f64, of the values around.
                 lgamma() -> F, 6, 4;
                 /// [`lgamma`](Self::lgamma), and the gamma function's sign.
                 ln_gamma() -> (F, i32), 6, 4;
-                /// The Bessel function of the first kind of order 0. The bound holds up to 8 in magnitude; beyond it the
-                /// error is at most 2.2e-6 for f32, 5e-12 for f64.
+                /// The Bessel function of the first kind of order 0. The bound holds up to 8 in magnitude; beyond it
+                /// the error is at most 2.2e-6 for f32, 5e-12 for f64.
                 j0() -> F, 9, 7;
                 /// The Bessel function of the first kind of order 1; its error is as [`j0`](Self::j0)'s.
                 j1() -> F, 9, 7;
-                /// The Bessel function of the first kind of order `n`; its error is bounded as [`j0`](Self::j0)'s beyond 8.
+                /// The Bessel function of the first kind of order `n`; its error is bounded as [`j0`](Self::j0)'s
+                /// beyond 8.
                 jn(n: i32) -> F, 9, 7;
                 /// The Bessel function of the second kind of order 0; its error is as [`j0`](Self::j0)'s.
                 y0() -> F, 9, 7;

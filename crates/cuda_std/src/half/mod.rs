@@ -1,8 +1,8 @@
 //! Floats of 16 bits, and pairs of them that a GPU computes with at once.
 //!
-//! `f16` is IEEE's binary16, with 11 bits of precision up to 65504; `bf16` is the upper half of an `f32`. Their sums, products
-//! and fused products and sums are rounded once, to the nearest, and have the same bits in the simulator. The names are those
-//! of the crate `half`.
+//! `f16` is IEEE's binary16, with 11 bits of precision up to 65504; `bf16` is the upper half of an `f32`. Their sums,
+//! products and fused products and sums are rounded once, to the nearest, and have the same bits in the simulator. The
+//! names are those of the crate `half`.
 
 use core::cmp::Ordering;
 use core::fmt;

@@ -35,8 +35,9 @@ pub fn warp_id() -> u32 {
     crate::thread::index_in_block() / SIZE
 }
 
-/// The lanes that run together with the caller just now, the caller among them. It may be any such set: no result should depend
-/// on it, and it is no mask for an operation that other lanes must come to. In the simulator the caller alone.
+/// The lanes that run together with the caller just now, the caller among them. It may be any such set: no result
+/// should depend on it, and it is no mask for an operation that other lanes must come to. In the simulator the caller
+/// alone.
 #[doc(alias = "__activemask")]
 #[inline(always)]
 #[track_caller]

@@ -1,5 +1,5 @@
-//! `docs/cuda-names.md` against the sources: every CUDA name that they have as an alias is on the page, what the page names is
-//! in the module that it names, and every function of the modules is on the page.
+//! `docs/cuda-names.md` against the sources: every CUDA name that they have as an alias is on the page, what the page
+//! names is in the module that it names, and every function of the modules is on the page.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,5 @@
-//! The functions of `f64`: within their stated errors of results computed by GNU MPFR, and what they give where results change
-//! their kind.
+//! The functions of `f64`: within their stated errors of results computed by GNU MPFR, and what they give where results
+//! change their kind.
 
 use std::collections::HashMap;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
@@ -315,7 +315,8 @@ fn whole_parts_remainders_and_exponents_are_std_s() {
 
 #[test]
 fn bessel_functions_of_higher_order_follow_the_recurrence() {
-    // J(n − 1, x) + J(n + 1, x) = 2n/x · J(n, x), upwards and downwards of x, and for Y; and signs of negative arguments.
+    // J(n − 1, x) + J(n + 1, x) = 2n/x · J(n, x), upwards and downwards of x, and for Y; and signs of negative
+    // arguments.
     for x in [0.5, 3.0, 9.5, 20.0, 61.3] {
         for n in 1..60 {
             for bessel in [|x: f64, n: i32| GpuFloat::jn(x, n), |x: f64, n: i32| GpuFloat::yn(x, n)] {

@@ -1,4 +1,5 @@
-//! Float methods in kernels are `GpuFloat`'s without an import, also where std has one of the name, and other types keep theirs.
+//! Float methods in kernels are `GpuFloat`'s without an import, also where std has one of the name, and other types
+//! keep theirs.
 
 use core::ops::Deref;
 

@@ -1,5 +1,5 @@
-//! Pointers and slices that are in a value, are the result of a call, or go to a macro: handed to what is not marked, they are
-//! announced, too.
+//! Pointers and slices that are in a value, are the result of a call, or go to a macro: handed to what is not marked,
+//! they are announced, too.
 
 use crate::common::{Device, download, view, view_mut};
 use cuda_std::{Global, GlobalMut, device, kernel, thread};

@@ -1,5 +1,5 @@
-//! The functions of f32 against references in f64: sampled over all arguments, and where results change their kind. All 2^32
-//! arguments are gone through on a GPU (bench/mathematics).
+//! The functions of f32 against references in f64: sampled over all arguments, and where results change their kind. All
+//! 2^32 arguments are gone through on a GPU (bench/mathematics).
 
 use cuda_std::__private::FLOAT_FUNCTIONS;
 use cuda_std::GpuFloat;

@@ -1,5 +1,5 @@
-//! Operators of what a call gives, comparisons and patterns of every shape: marked code compiles as plain code does, lives of
-//! what is borrowed and types that are inferred among it, and computes the same.
+//! Operators of what a call gives, comparisons and patterns of every shape: marked code compiles as plain code does,
+//! lives of what is borrowed and types that are inferred among it, and computes the same.
 
 #![allow(clippy::all, irrefutable_let_patterns, reason = "each form is tested")]
 

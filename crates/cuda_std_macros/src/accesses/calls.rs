@@ -1,7 +1,7 @@
 //! Calls of functions that may access what they are handed.
 //!
-//! A pointer or a slice that is handed to a function which is not device code is announced: the simulator does not see what is
-//! done with it there. A marked function tells that it has been entered, and nothing is announced.
+//! A pointer or a slice that is handed to a function which is not device code is announced: the simulator does not see
+//! what is done with it there. A marked function tells that it has been entered, and nothing is announced.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -208,8 +208,8 @@ impl Accesses {
         }
     }
 
-    /// What looks at a value before a call of `function`, after what gives the call: one of the methods, for a value and for
-    /// what a reference leads to.
+    /// What looks at a value before a call of `function`, after what gives the call: one of the methods, for a value
+    /// and for what a reference leads to.
     fn look(&self, handing: &Handing, function: &str, methods: [&str; 2]) -> Option<TokenStream> {
         let (value, is_reference) = match handing {
             Handing::Simple(Expr::Path(path)) => match path.path.get_ident() {
@@ -225,8 +225,8 @@ impl Accesses {
         Some(quote!(.#method(#at, #function)))
     }
 
-    /// Has `arguments` looked at as they are handed to `function`: what does that before the call. None where nothing is to
-    /// be done.
+    /// Has `arguments` looked at as they are handed to `function`: what does that before the call. None where nothing
+    /// is to be done.
     fn hand<'e>(
         &mut self,
         function: &str,

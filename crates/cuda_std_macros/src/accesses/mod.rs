@@ -1,9 +1,9 @@
 //! Has the simulator told of the accesses that a body makes by pointers and slices.
 //!
-//! Types are unknown here. What may be such an access, a dereference, an index or a method of a certain name, is preceded by
-//! what tells of it, if the types are a pointer's or a slice's: `cuda_std`'s `observed` decides that, at no cost for all
-//! others. The access itself stays as it is written, so that it means what it did. Where telling of it takes a value that is
-//! not free to compute twice, the value is computed first, in the order in which Rust would.
+//! Types are unknown here. What may be such an access, a dereference, an index or a method of a certain name, is
+//! preceded by what tells of it, if the types are a pointer's or a slice's: `cuda_std`'s `observed` decides that, at no
+//! cost for all others. The access itself stays as it is written, so that it means what it did. Where telling of it
+//! takes a value that is not free to compute twice, the value is computed first, in the order in which Rust would.
 
 mod around;
 mod calls;
@@ -123,7 +123,8 @@ impl Accesses {
         }
     }
 
-    /// `place` is borrowed, or something is done with it where it is: what is told of it before. `None` where nothing is.
+    /// `place` is borrowed, or something is done with it where it is: what is told of it before. `None` where nothing
+    /// is.
     fn reach(&mut self, place: &mut Expr, access: Access, bindings: &mut Bindings) -> Option<TokenStream> {
         (self.prepare(place, access, bindings) == Prepared::Known).then(|| self.tell(place, access))
     }

@@ -1,7 +1,7 @@
 //! Operators, which may be functions of somebody's own that access what is in their operands.
 //!
-//! Types are unknown here: around each operator whose operands may be of somebody's own type stands what has it announced, if
-//! they are, and the function is not marked.
+//! Types are unknown here: around each operator whose operands may be of somebody's own type stands what has it
+//! announced, if they are, and the function is not marked.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -94,8 +94,8 @@ impl Accesses {
         }
     }
 
-    /// A variable that will have the type of an operand. It is declared before the statement, since a `match` around the
-    /// operator would end the lives of what is computed there.
+    /// A variable that will have the type of an operand. It is declared before the statement, since a `match` around
+    /// the operator would end the lives of what is computed there.
     fn tag(&mut self, span: Span) -> Ident {
         self.variables += 1;
         let tag = Ident::new(&format!("__operand_{}", self.variables), span);

@@ -11,8 +11,8 @@ use super::place::{Bindings, address, computes, is_place, is_simple, without_par
 use super::{Access, Accesses, expression, observed};
 
 impl Accesses {
-    /// The condition of an `if` or a `while`, with its `let`s: what is told before it. What is told of a `let` that stands after
-    /// others is in the condition, where what these bind is known.
+    /// The condition of an `if` or a `while`, with its `let`s: what is told before it. What is told of a `let` that
+    /// stands after others is in the condition, where what these bind is known.
     pub fn condition(&mut self, condition: &mut Expr) -> Option<TokenStream> {
         match condition {
             Expr::Let(binding) => {
@@ -95,8 +95,8 @@ impl Accesses {
         }))
     }
 
-    /// What tells of the elements that patterns like `[a, .., b]` read of `value`, if it is a slice, and of slices in it. Those
-    /// of all arms are told of, whichever fits.
+    /// What tells of the elements that patterns like `[a, .., b]` read of `value`, if it is a slice, and of slices in
+    /// it. Those of all arms are told of, whichever fits.
     pub fn tell_of_elements<'p>(
         &mut self,
         value: &Expr,
@@ -157,7 +157,8 @@ impl Accesses {
         is_place(value) || self.may_point(value)
     }
 
-    /// What `tell` writes, given the `At` of what may be a slice. None where it takes more than is free to be computed twice.
+    /// What `tell` writes, given the `At` of what may be a slice. None where it takes more than is free to be computed
+    /// twice.
     pub fn tell_of_slice(
         &mut self,
         value: &Expr,

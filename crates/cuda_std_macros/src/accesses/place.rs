@@ -198,8 +198,8 @@ pub fn is_simple(value: &Expr) -> bool {
 }
 
 impl Accesses {
-    /// Makes `place` free to be computed twice, as far as that goes; what takes more is computed before. `access` is what is
-    /// done with the place.
+    /// Makes `place` free to be computed twice, as far as that goes; what takes more is computed before. `access` is
+    /// what is done with the place.
     pub fn prepare(&mut self, place: &mut Expr, access: Access, bindings: &mut Bindings) -> Prepared {
         match place {
             Expr::Path(_) => Prepared::Known,
@@ -281,7 +281,8 @@ impl Accesses {
         let address = address(place);
         let observed = observed();
         let name = Ident::new("way", Span::mixed_site());
-        // The telling call's line is the access's. No `if`, which the simulator would be told of as a branch of the kernel.
+        // The telling call's line is the access's. No `if`, which the simulator would be told of as a branch of the
+        // kernel.
         quote_spanned! {place.span()=>
             let #name = #way;
             match #name.is_observed() {

@@ -1,4 +1,5 @@
-//! What is known of variables without their types: those of which nothing is ever to be told are left as they are written.
+//! What is known of variables without their types: those of which nothing is ever to be told are left as they are
+//! written.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit_mut::{self, VisitMut};

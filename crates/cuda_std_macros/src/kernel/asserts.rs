@@ -32,9 +32,9 @@ pub fn rewrite_prints(body: &mut Block) {
     Rewrite { names: &PRINTS, found: Vec::new() }.visit_block_mut(body);
 }
 
-/// What has the compiler take an explicit `use cuda_std::println` for used, to stand beside a function with this body: a call of
-/// the macro is rewritten to its whole path. The macros have functions of their names beside them, which the import brings, too;
-/// where nothing is imported, the glob does.
+/// What has the compiler take an explicit `use cuda_std::println` for used, to stand beside a function with this body:
+/// a call of the macro is rewritten to its whole path. The macros have functions of their names beside them, which the
+/// import brings, too; where nothing is imported, the glob does.
 pub fn uses(body: &Block) -> TokenStream {
     let mut rewrite = Rewrite { names: &[], found: Vec::new() };
     rewrite.visit_block_mut(&mut body.clone());

@@ -5,7 +5,8 @@ use syn::{Error, Type};
 
 use crate::names::NUMBERS;
 
-/// The error that says what to take instead of `name: ty`, if that refers to one of `cuda_std`'s atomic types, or of core's.
+/// The error that says what to take instead of `name: ty`, if that refers to one of `cuda_std`'s atomic types, or of
+/// core's.
 pub fn refused(name: &syn::Ident, ty: &Type) -> Option<Error> {
     let element = match ty {
         Type::Reference(reference) => &*reference.elem,

@@ -57,8 +57,8 @@ impl Options {
     }
 }
 
-/// Passes over what tells those who check the PTX what to expect of it: `wide(loads, stores)`, the accesses of 16 bytes, and
-/// `allow(local = "why")`.
+/// Passes over what tells those who check the PTX what to expect of it: `wide(loads, stores)`, the accesses of 16
+/// bytes, and `allow(local = "why")`.
 fn is_for_checks(meta: &ParseNestedMeta<'_>) -> syn::Result<bool> {
     if meta.path.is_ident("wide") {
         meta.parse_nested_meta(|_| Ok(()))?;

@@ -1,8 +1,8 @@
 //! Float methods: `x.exp()` in device code is that of `cuda_std::GpuFloat`, on every device and without an import.
 //!
-//! On the host a float has std's methods too, which hide a trait's, and whose results are other bits than a GPU's. So a call of
-//! a method with such a name goes through a receiver that has `GpuFloat`'s methods if it holds a float, and else leads to
-//! what it holds; and `f32::exp` is written as `<f32 as GpuFloat>::exp`.
+//! On the host a float has std's methods too, which hide a trait's, and whose results are other bits than a GPU's. So a
+//! call of a method with such a name goes through a receiver that has `GpuFloat`'s methods if it holds a float, and
+//! else leads to what it holds; and `f32::exp` is written as `<f32 as GpuFloat>::exp`.
 
 use quote::quote;
 use syn::parse::Parser;
@@ -224,7 +224,8 @@ fn float_type(ty: &Type) -> Option<&Ident> {
     }
 }
 
-/// `f32` or `f64`, if this is the path of one from its end: alone, or in `core::primitive`. Elsewhere it is somebody's module.
+/// `f32` or `f64`, if this is the path of one from its end: alone, or in `core::primitive`. Elsewhere it is somebody's
+/// module.
 fn float<'p>(mut from_end: impl Iterator<Item = &'p PathSegment>) -> Option<&'p Ident> {
     let ty = &from_end.next()?.ident;
     let is_primitive = from_end.next().is_none_or(|module| module.ident == "primitive");

@@ -12,7 +12,8 @@ use super::shared::DynamicParts;
 use super::{Parameter, check_bytes, conditions, local, place_of};
 use crate::body;
 
-/// The function that makes a call, the type that stands for the kernel, and what its instances do with a call's arguments.
+/// The function that makes a call, the type that stands for the kernel, and what its instances do with a call's
+/// arguments.
 pub fn host(
     function: &ItemFn,
     options: &Options,
@@ -90,7 +91,8 @@ pub fn host(
         #(#others)*
         #[allow(clippy::too_many_arguments, private_bounds)]
         #vis #unsafety fn #name #call_declared(#(#names: #passed),*) -> ::cuda_std::Call<'call> #call_where {
-            // SAFETY: the kernel's functions take the arguments as this tuple, and the body has no memory but the views'.
+            // SAFETY: the kernel's functions take the arguments as this tuple, and the body has no memory but the
+            // views'.
             unsafe { ::cuda_std::Call::new::<#name #arguments, _>(#all) }
         }
 

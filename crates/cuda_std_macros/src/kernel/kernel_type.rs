@@ -25,8 +25,8 @@ fn summary(attributes: &[Attribute]) -> String {
     lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether the kernel stands in a module of its own name, a file or not: `mod k; pub use k::k;` then means the function, and would
-/// mean the type as well if that could be seen, which has the module's name.
+/// Whether the kernel stands in a module of its own name, a file or not: `mod k; pub use k::k;` then means the
+/// function, and would mean the type as well if that could be seen, which has the module's name.
 pub fn has_name_of_module(name: &Ident) -> bool {
     if !proc_macro::is_available() {
         return false;

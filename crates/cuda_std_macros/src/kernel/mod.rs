@@ -78,9 +78,9 @@ impl Parameter {
         Ok(Self { name: pattern.ident.clone(), mutability: pattern.mutability, ty: (*typed.ty).clone() })
     }
 
-    /// The type that the host passes, and the body's value made of it. A slice, a reference or a raw pointer, as Rust-CUDA's
-    /// kernels take, is passed as the view of a buffer, so that the compiler knows which memory is meant: for a reference, of
-    /// one element. All that borrows does so for `'call`.
+    /// The type that the host passes, and the body's value made of it. A slice, a reference or a raw pointer, as
+    /// Rust-CUDA's kernels take, is passed as the view of a buffer, so that the compiler knows which memory is meant:
+    /// for a reference, of one element. All that borrows does so for `'call`.
     fn on_host(&self, generics: &Generics) -> syn::Result<(TokenStream, TokenStream)> {
         let Self { name, ty, .. } = self;
         match ty {
@@ -128,8 +128,8 @@ impl Parameter {
 
     /// How the body's function takes it for the host, and what makes the parameter of that at its beginning.
     ///
-    /// The compiler takes it that nobody else changes what a function's `&mut` parameter shows, and all threads have this one.
-    /// So the function takes a view, of which it makes the slice as a variable.
+    /// The compiler takes it that nobody else changes what a function's `&mut` parameter shows, and all threads have
+    /// this one. So the function takes a view, of which it makes the slice as a variable.
     fn in_body(&self) -> (TokenStream, Option<TokenStream>) {
         let Self { name, mutability, ty } = self;
         match self.mutable_elements() {
@@ -177,7 +177,8 @@ impl Parameter {
     }
 }
 
-/// `ty` with `'call` where it has an unwritten lifetime: in one of our views, or wherever a type of another name has one.
+/// `ty` with `'call` where it has an unwritten lifetime: in one of our views, or wherever a type of another name has
+/// one.
 fn borrowing(ty: &TypePath, generics: &Generics) -> TokenStream {
     let mut ty = ty.clone();
     let is_bare = |name: &Ident| {

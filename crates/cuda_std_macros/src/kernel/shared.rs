@@ -173,8 +173,8 @@ fn mentions(tokens: &TokenStream, names: &HashSet<Ident>) -> bool {
     })
 }
 
-/// Makes of each `#[address_space(shared)] static mut X: T` of a block a pointer into shared memory, and of each `X` what it
-/// points to.
+/// Makes of each `#[address_space(shared)] static mut X: T` of a block a pointer into shared memory, and of each `X`
+/// what it points to.
 #[derive(Default)]
 struct Statics {
     error: Option<Error>,
@@ -226,8 +226,8 @@ fn is_it(name: &Ident) -> bool {
     name == "address_space"
 }
 
-/// What uses the attribute by its name, so that the compiler does not call its import unused. Both globs lead to the same
-/// where it is imported, and where it is not, there is the second.
+/// What uses the attribute by its name, so that the compiler does not call its import unused. Both globs lead to the
+/// same where it is imported, and where it is not, there is the second.
 fn use_of(attribute: &Ident) -> Stmt {
     parse_quote! {
         const _: () = {

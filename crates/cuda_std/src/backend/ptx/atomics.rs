@@ -1,12 +1,13 @@
-//! Atomic operations and fences. The address's space and the scope are known where a kernel is compiled, which leaves one
-//! instruction.
+//! Atomic operations and fences. The address's space and the scope are known where a kernel is compiled, which leaves
+//! one instruction.
 
 use core::arch::asm;
 
 use super::memory::{cast, to_global};
 use crate::atomic::{Atomic, AtomicType, Place, Scope, Update, same_bits};
 
-/// `$with!(prefix, register class, address, …)` for the space of `$place` and the scope, in that order: `"gpu.global."`.
+/// `$with!(prefix, register class, address, …)` for the space of `$place` and the scope, in that order:
+/// `"gpu.global."`.
 macro_rules! in_place {
     ($place:expr, $scope:expr, $with:ident $(, $more:tt)*) => {
         match ($place, $scope) {

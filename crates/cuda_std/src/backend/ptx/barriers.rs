@@ -6,7 +6,8 @@ use super::{atomic_load, atomic_update, fence, sync_threads, trap};
 use crate::atomic::{Place, Scope, Update};
 use crate::thread;
 
-/// All blocks of a cooperative launch meet at a word that the driver gives: its highest bit turns when the last has come.
+/// All blocks of a cooperative launch meet at a word that the driver gives: its highest bit turns when the last has
+/// come.
 ///
 /// The driver's word is that of CUDA's cooperative groups, the second of a structure whose address is in two registers
 /// (`cooperative_groups/details/driver_abi.h` of the toolkit).
@@ -187,7 +188,8 @@ pub fn launch_dependents() {
 #[inline(always)]
 pub fn wait_for_dependencies() {
     #[cfg(target_feature = "sm_90")]
-    // SAFETY: waits; what others have written before is seen after it, since nothing says that it does not touch memory.
+    // SAFETY: waits; what others have written before is seen after it, since nothing says that it does not touch
+    // memory.
     unsafe {
         asm!("griddepcontrol.wait;", options(nostack, preserves_flags));
     }

@@ -40,8 +40,9 @@ pub fn lop3<const TABLE: u8>(a: u32, b: u32, c: u32) -> u32 {
     result
 }
 
-/// A stand-in for the table, which the host replaces before the driver compiles the kernel: it finds it by the comment. No two
-/// below 218 are the same, and each depends on all three inputs, so that the compiler keeps what it would keep of a real one.
+/// A stand-in for the table, which the host replaces before the driver compiles the kernel: it finds it by the comment.
+/// No two below 218 are the same, and each depends on all three inputs, so that the compiler keeps what it would keep
+/// of a real one.
 const fn stand_in(index: usize) -> u32 {
     let (mut table, mut before) = (0_u32, 0);
     loop {

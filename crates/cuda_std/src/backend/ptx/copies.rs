@@ -27,8 +27,8 @@ impl Copies {
     }
 
     /// # Safety
-    /// `from` must be valid for `count` elements, and `to` for 16 bytes, at a multiple of 16. `N` elements are 16 bytes, and
-    /// aligned to 4 or more.
+    /// `from` must be valid for `count` elements, and `to` for 16 bytes, at a multiple of 16. `N` elements are 16
+    /// bytes, and aligned to 4 or more.
     #[inline(always)]
     pub unsafe fn begin_by_elements<T: Element, const N: usize>(&mut self, from: *const T, count: u32, to: u32) {
         let (from, bytes) = (to_global(from), count * size_of::<T>() as u32);
@@ -71,7 +71,8 @@ impl Copies {
     }
 
     /// # Safety
-    /// `from` must be valid for `count` elements, and `to` for 16 bytes, at a multiple of 16. `N` elements are 16 bytes.
+    /// `from` must be valid for `count` elements, and `to` for 16 bytes, at a multiple of 16. `N` elements are 16
+    /// bytes.
     #[inline(always)]
     pub unsafe fn begin_by_elements<T: Element, const N: usize>(&mut self, from: *const T, count: u32, to: u32) {
         fallback!("AsyncCopies" 80);

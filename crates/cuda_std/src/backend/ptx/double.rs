@@ -16,8 +16,8 @@ pub fn product_f64(a: f64, b: f64) -> f64 {
     product
 }
 
-/// The number with these upper and lower 32 bits. In assembly, because the compiler makes 64-bit additions of changes to the upper
-/// ones.
+/// The number with these upper and lower 32 bits. In assembly, because the compiler makes 64-bit additions of changes
+/// to the upper ones.
 #[inline(always)]
 pub fn from_words_f64(high: i32, low: i32) -> f64 {
     let x;
@@ -31,8 +31,8 @@ pub fn from_words_f64(high: i32, low: i32) -> f64 {
 
 /// `1 / x`, correctly rounded, for magnitudes from 2^−1000 to 2^1000.
 ///
-/// What `rcp.rn.f64` is assembled to, without its branch for other magnitudes: an approximation to 20 bits, its error to the third
-/// power, and Markstein's last step, which rounds correctly whatever the approximation was.
+/// What `rcp.rn.f64` is assembled to, without its branch for other magnitudes: an approximation to 20 bits, its error
+/// to the third power, and Markstein's last step, which rounds correctly whatever the approximation was.
 #[inline(always)]
 pub fn recip_in_range_f64(x: f64) -> f64 {
     let first = recip_estimate_f64(x);
@@ -43,8 +43,8 @@ pub fn recip_in_range_f64(x: f64) -> f64 {
 
 /// `√x`, correctly rounded, for numbers from 2^−1000 to 2^1000. Of a negative number or a NaN a NaN; of 0 a NaN, too.
 ///
-/// What `sqrt.rn.f64` is assembled to, without its branch for other numbers, which costs more than its operations: each constant is
-/// moved again on both sides of it.
+/// What `sqrt.rn.f64` is assembled to, without its branch for other numbers, which costs more than its operations: each
+/// constant is moved again on both sides of it.
 #[inline(always)]
 pub fn sqrt_in_range_f64(x: f64) -> f64 {
     let first = rsqrt_estimate_f64(x);

@@ -1,5 +1,5 @@
-//! Floats of 16 bits: instructions, where the architecture has them. `bf16` has a fused product and sum from sm_80 on, by which
-//! its sums and products are made until sm_90, and nothing before.
+//! Floats of 16 bits: instructions, where the architecture has them. `bf16` has a fused product and sum from sm_80 on,
+//! by which its sums and products are made until sm_90, and nothing before.
 
 use core::arch::asm;
 

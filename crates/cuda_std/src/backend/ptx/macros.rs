@@ -1,7 +1,7 @@
 //! What the crate's macros expand to on a GPU.
 
-/// Leaves a note for `cuda_builder` where the architecture lacks the instructions of a part of this crate, and the code that
-/// follows stands in for them: the part's name, and the architecture that has them.
+/// Leaves a note for `cuda_builder` where the architecture lacks the instructions of a part of this crate, and the code
+/// that follows stands in for them: the part's name, and the architecture that has them.
 macro_rules! fallback {
     ($part:literal $arch:literal) => {
         // SAFETY: a comment.
@@ -181,9 +181,9 @@ macro_rules! __fail {
     }};
 }
 
-/// `unroll!(I in N => body)`: the body once for each `I` from 0 to `N` − 1, for arrays that stay in registers. `N` is a constant
-/// of at most 18. On a GPU it is no loop, because one that the compiler does not unroll would keep the array in local memory:
-/// `I` is a constant there. The simulator has a loop, which compiles faster.
+/// `unroll!(I in N => body)`: the body once for each `I` from 0 to `N` − 1, for arrays that stay in registers. `N` is a
+/// constant of at most 18. On a GPU it is no loop, because one that the compiler does not unroll would keep the array
+/// in local memory: `I` is a constant there. The simulator has a loop, which compiles faster.
 #[macro_export]
 macro_rules! unroll {
     ($i:ident in $n:expr => $body:block) => {{

@@ -49,8 +49,8 @@ pub fn check_vec_alignment(address: usize, bytes: usize) {
     }
 }
 
-/// A load of `T` by the instruction that `$prefix` begins with its state space and cache hint, in the address register class
-/// `$class`, by the size of `T`, which is one access.
+/// A load of `T` by the instruction that `$prefix` begins with its state space and cache hint, in the address register
+/// class `$class`, by the size of `T`, which is one access.
 macro_rules! load {
     ($prefix:literal, $address:expr, $class:ident $(, $options:ident)*) => {{
         let address = $address;

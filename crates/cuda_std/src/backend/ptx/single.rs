@@ -52,8 +52,8 @@ instructions! {
     lesser_number(a, b) = "min.f32 {}, {}, {};";
 }
 
-/// `1 / x` where neither is subnormal, infinite or 0: a seed of 23 bits and a step of Newton's, which round as a division
-/// does. It is the path that `rcp.rn` takes for such a divisor.
+/// `1 / x` where neither is subnormal, infinite or 0: a seed of 23 bits and a step of Newton's, which round as a
+/// division does. It is the path that `rcp.rn` takes for such a divisor.
 #[inline(always)]
 pub fn rcp_normal(x: f32) -> f32 {
     let seed = rcp_seed(x);
@@ -78,9 +78,9 @@ pub fn sqrt_normal(x: f32) -> f32 {
     fma(fma(-root, root, x), mul(seed, 0.5), root)
 }
 
-/// `1 / √x` where `x` is not subnormal: a seed of 22 bits and a step of Newton's in which nothing is rounded that would show
-/// in the result, whichever seed it is of those within the 2^−22.9 that the PTX documentation states (all arguments were
-/// tried with each). Of 0, ∞ and what is negative the seed is the result; the step is NaN
+/// `1 / √x` where `x` is not subnormal: a seed of 22 bits and a step of Newton's in which nothing is rounded that would
+/// show in the result, whichever seed it is of those within the 2^−22.9 that the PTX documentation states (all
+/// arguments were tried with each). Of 0, ∞ and what is negative the seed is the result; the step is NaN
 /// there, for which another stands that leaves the seed as it is.
 #[inline(always)]
 pub fn rsqrt_not_subnormal(x: f32) -> f32 {

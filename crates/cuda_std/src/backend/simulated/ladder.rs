@@ -42,8 +42,8 @@ impl RungKernel {
 }
 
 impl Rung {
-    /// The entry of its first kernel for generic arguments that begin with `arguments`, such as `["f32", "sum"]`, in upper or
-    /// lower case.
+    /// The entry of its first kernel for generic arguments that begin with `arguments`, such as `["f32", "sum"]`, in
+    /// upper or lower case.
     pub fn entry(&self, arguments: &[&str]) -> Option<&'static KernelInfo> {
         self.kernels.first()?.entries().find(|entry| begins_with(entry.arguments, arguments))
     }
@@ -102,8 +102,8 @@ pub trait Ladder:
     /// The last rung of all.
     const LAST: Self = Self::ALL[Self::ALL.len() - 1];
 
-    /// The fastest rung for generic arguments that begin with `arguments`: the last one that is built for them, or where none is,
-    /// the last of all.
+    /// The fastest rung for generic arguments that begin with `arguments`: the last one that is built for them, or
+    /// where none is, the last of all.
     fn last_for(arguments: &[&str]) -> Self {
         let is_built = |rung: &&Self| rung.rung().entry(arguments).is_some();
         Self::ALL.iter().rfind(is_built).copied().unwrap_or(Self::LAST)

@@ -90,9 +90,9 @@ macro_rules! __assertion {
     (host { $($host:tt)* } device { $($device:tt)* }) => { $($host)* };
 }
 
-/// `unroll!(I in N => body)`: the body once for each `I` from 0 to `N` − 1, for arrays that stay in registers. `N` is a constant
-/// of at most 18. On a GPU it is no loop, because one that the compiler does not unroll would keep the array in local memory:
-/// `I` is a constant there. The simulator has a loop, which compiles faster.
+/// `unroll!(I in N => body)`: the body once for each `I` from 0 to `N` − 1, for arrays that stay in registers. `N` is a
+/// constant of at most 18. On a GPU it is no loop, because one that the compiler does not unroll would keep the array
+/// in local memory: `I` is a constant there. The simulator has a loop, which compiles faster.
 #[macro_export]
 macro_rules! unroll {
     ($i:ident in $n:expr => $body:block) => {{

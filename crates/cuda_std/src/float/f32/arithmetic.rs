@@ -1,6 +1,6 @@
-//! The operations that the functions are made of: IEEE 754's, each rounded once and to nearest, whatever flags a project's
-//! kernels are built with. A product that the compiler may see is contracted with a sum where contraction is on, and `/` may
-//! be an approximation; these are neither.
+//! The operations that the functions are made of: IEEE 754's, each rounded once and to nearest, whatever flags a
+//! project's kernels are built with. A product that the compiler may see is contracted with a sum where contraction is
+//! on, and `/` may be an approximation; these are neither.
 
 use crate::backend;
 

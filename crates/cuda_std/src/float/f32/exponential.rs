@@ -8,8 +8,8 @@ const LN_2: (f32, f32) = (0.693_147_2, -1.904_654_2e-9);
 /// log10(2) in two parts.
 const LOG10_2: (f32, f32) = (0.301_03, -1.432_098_9e-8);
 
-/// e^r for |r| up to ln(2)/2, within 4e-9. The coefficients of this file are minimax, as Sollya's `fpminimax` finds them with
-/// 24 bits each, for the relative error.
+/// e^r for |r| up to ln(2)/2, within 4e-9. The coefficients of this file are minimax, as Sollya's `fpminimax` finds
+/// them with 24 bits each, for the relative error.
 #[inline(always)]
 fn polynomial_e(r: f32) -> f32 {
     horner!(r; 1.0, 1.0, 0.499_999_88, 0.166_665_17, 4.166_964e-2, 8.369_126e-3, 1.374_650_2e-3)
@@ -41,7 +41,8 @@ pub fn scale(value: f32, shifted: f32) -> f32 {
     f32::from_bits(value.to_bits().wrapping_add(shifted.to_bits() << 23))
 }
 
-/// `value` · 2^n, rounded once, where the product may be subnormal or infinite: `value` is around 1 and n from −170 to 130.
+/// `value` · 2^n, rounded once, where the product may be subnormal or infinite: `value` is around 1 and n from −170 to
+/// 130.
 #[inline(always)]
 pub fn scale_at_edge(value: f32, shifted: f32) -> f32 {
     let n = shifted.to_bits() as i32 - MAGIC.to_bits() as i32;
@@ -49,7 +50,8 @@ pub fn scale_at_edge(value: f32, shifted: f32) -> f32 {
     mul(mul(value, power_of_two(half)), power_of_two(n.wrapping_sub(half)))
 }
 
-/// What the result is where `x` is too large or too small, or is NaN: ∞ from `above`, 0 from `below`, else `value` · 2^n.
+/// What the result is where `x` is too large or too small, or is NaN: ∞ from `above`, 0 from `below`, else `value` ·
+/// 2^n.
 #[inline(always)]
 pub fn edge(x: f32, below: f32, above: f32, value: f32, shifted: f32) -> f32 {
     core::hint::cold_path();
@@ -131,8 +133,8 @@ pub fn exp_m1(x: f32) -> f32 {
         // Within 0.8 ulp from the start.
         -1.0
     } else {
-        // From 16.98 on 2^n − 1 is rounded; so 1 / 2^n is taken from e^r, whose other roundings are made small here. From 40
-        // on it is nothing.
+        // From 16.98 on 2^n − 1 is rounded; so 1 / 2^n is taken from e^r, whose other roundings are made small here.
+        // From 40 on it is nothing.
         let one = if x < 40.0 { scale(1.0, MAGIC - (shifted - MAGIC)) } else { 0.0 };
         let n = shifted - MAGIC;
         let high = fma(n, -LN_2.0, x);

@@ -4,7 +4,8 @@ use super::arithmetic::{MAGIC, fma, horner, log_of_special, mul, rcp_normal, sqr
 use super::exponential::{half_exp_edge, half_exp_parts, polynomial_2, scale};
 use super::logarithm::ln_1p_plus;
 
-// The coefficients of this file are minimax, as Sollya's `fpminimax` finds them with 24 bits each, for the relative error.
+// The coefficients of this file are minimax, as Sollya's `fpminimax` finds them with 24 bits each, for the relative
+// error.
 
 #[inline(always)]
 pub fn sinh(x: f32) -> f32 {

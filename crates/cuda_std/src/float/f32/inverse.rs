@@ -7,8 +7,8 @@ const HALF_PI: f32 = core::f32::consts::FRAC_PI_2;
 /// Two factors whose product is π/2 within 2e-14.
 const HALF_PI_FACTORS: (f32, f32) = (1.683_255_55, 0.933_189_45);
 
-/// The arc sine's polynomial of y²: asin(y) = y + y³·q up to 1/2, within 5e-9. The coefficients of this file are minimax, as
-/// Sollya's `fpminimax` finds them with 24 bits each, for the relative error.
+/// The arc sine's polynomial of y²: asin(y) = y + y³·q up to 1/2, within 5e-9. The coefficients of this file are
+/// minimax, as Sollya's `fpminimax` finds them with 24 bits each, for the relative error.
 #[inline(always)]
 fn asin_polynomial(s: f32) -> f32 {
     horner!(s; 0.166_667_52, 7.495_307e-2, 4.546_963_8e-2, 2.418_153_4e-2, 4.216_503_7e-2)

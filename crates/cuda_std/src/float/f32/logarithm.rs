@@ -7,8 +7,8 @@ const TWO_THIRDS: u32 = 0x3f2a_aaab;
 const ROOT_OF_HALF: u32 = 0x3f35_04f3;
 const THREE_QUARTERS: u32 = 0x3f40_0000;
 
-/// n and m − 1 with x = 2^n·m and m from the number with the bits `least` up to its double, for a positive and finite `x`;
-/// and the logarithm of any other.
+/// n and m − 1 with x = 2^n·m and m from the number with the bits `least` up to its double, for a positive and finite
+/// `x`; and the logarithm of any other.
 #[inline(always)]
 fn split(x: f32, least: u32) -> (f32, f32, f32) {
     let tiny = x < f32::MIN_POSITIVE;
@@ -21,8 +21,8 @@ fn split(x: f32, least: u32) -> (f32, f32, f32) {
     (n, f32::from_bits(bits.wrapping_sub(exponent)) - 1.0, log_of_special(scaled))
 }
 
-/// `result` where `x`, of which it is the logarithm, is positive and finite, else `special`. A selection, since a branch costs
-/// more.
+/// `result` where `x`, of which it is the logarithm, is positive and finite, else `special`. A selection, since a
+/// branch costs more.
 #[inline(always)]
 fn unless_special(x: f32, special: f32, result: f32) -> f32 {
     core::hint::select_unpredictable(x.to_bits().wrapping_sub(1) < 0x7f7f_ffff, result, special)
@@ -65,7 +65,8 @@ pub fn ln_1p(x: f32) -> f32 {
 
 #[inline(always)]
 pub fn log2(x: f32) -> f32 {
-    // With a mantissa from √½ to √2 the sum with n is at least 1/2 where n is not 0, so that the product's rounding is small.
+    // With a mantissa from √½ to √2 the sum with n is at least 1/2 where n is not 0, so that the product's rounding is
+    // small.
     let (n, f, special) = split(x, ROOT_OF_HALF);
     // log2(1 + f) / f within 5e-9, whose first coefficient is 1 / ln 2, which is 1.442_695_02 and 1.93e-8.
     let q = horner!(f;

@@ -22,7 +22,8 @@ pub fn rsqrt(x: f32) -> f32 {
     if tiny { scaled } else { result }
 }
 
-/// 1 / ∛|`x`| for a normal `x`, within 2^−16: a step of fourth order from a seed in the exponent's bits, which is within 4%.
+/// 1 / ∛|`x`| for a normal `x`, within 2^−16: a step of fourth order from a seed in the exponent's bits, which is
+/// within 4%.
 #[inline(always)]
 fn rcbrt_nearly(x: f32) -> f32 {
     let a = x.abs();
@@ -42,7 +43,8 @@ pub fn cbrt(x: f32) -> f32 {
     let inverse = rcbrt_nearly(x);
     let square = mul(inverse, inverse);
     let root = mul(x, square);
-    // A step of Newton's for the root itself: (root³ − x) / (−3·root²). Of ∞ it is NaN, for which anything finite will do.
+    // A step of Newton's for the root itself: (root³ − x) / (−3·root²). Of ∞ it is NaN, for which anything finite will
+    // do.
     let rest = fma(mul(root, root), root, -x);
     let result = fma(lesser_number(mul(rest, square), 1.0e30), -0.333_333_34, root);
     let scaled = mul(result, 0.003_906_25);
@@ -61,8 +63,8 @@ pub fn rcbrt(x: f32) -> f32 {
     if x.to_bits().wrapping_mul(2).wrapping_sub(1) < 0xfeff_ffff { result } else { recip_of_special(x) }
 }
 
-/// A power of two that brings squares of numbers up to `largest` in magnitude where nothing over- or underflows that matters,
-/// and its reciprocal.
+/// A power of two that brings squares of numbers up to `largest` in magnitude where nothing over- or underflows that
+/// matters, and its reciprocal.
 #[inline(always)]
 fn scaling(largest: f32) -> (f32, f32) {
     // Of the exponents, those from −126 to 126 have a reciprocal that is normal.
@@ -111,8 +113,8 @@ fn rnorm<const N: usize>(values: [f32; N]) -> f32 {
 pub fn hypot(x: f32, y: f32) -> f32 {
     let (a, b) = (x.abs(), y.abs());
     let (high, low) = if a > b { (a, b) } else { (b, a) };
-    // From 2^−50 to 2^60 no square that matters under- or overflows, nor what is left of it beside the root's square. NaN is
-    // neither.
+    // From 2^−50 to 2^60 no square that matters under- or overflows, nor what is left of it beside the root's square.
+    // NaN is neither.
     if high.to_bits().wrapping_sub(0x2680_0000) < 0x3700_0000 && low <= high {
         sqrt_normal(fma(high, high, mul(low, low)))
     } else {

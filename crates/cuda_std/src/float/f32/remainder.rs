@@ -10,12 +10,13 @@ fn parts(x: f32) -> (u32, i32) {
     if field == 0 { (mantissa, 1) } else { (mantissa | 0x0080_0000, field as i32) }
 }
 
-/// The remainder of magnitudes, and the low bits of the whole quotient. NaN where `x` is infinite, `y` is 0, or one is NaN.
+/// The remainder of magnitudes, and the low bits of the whole quotient. NaN where `x` is infinite, `y` is 0, or one is
+/// NaN.
 #[inline(always)]
 fn divide(x: f32, y: f32) -> (f32, u32) {
     let (a, b) = (x.abs(), y.abs());
-    // Where the quotient is below 2^22 and the divisor's reciprocal is normal: the multiple is the nearest, or beside it, and
-    // the rest exact, since it has no more bits than the divisor.
+    // Where the quotient is below 2^22 and the divisor's reciprocal is normal: the multiple is the nearest, or beside
+    // it, and the rest exact, since it has no more bits than the divisor.
     let shifted = fma(a, rcp_normal(b), MAGIC);
     if shifted < MAGIC + 4_194_304.0 && b.to_bits().wrapping_sub(0x1080_0000) < 0x6e00_0000 {
         let rest = fma(-(shifted - MAGIC), b, a);
@@ -56,7 +57,8 @@ pub fn fmod(x: f32, y: f32) -> f32 {
 pub fn remquo(x: f32, y: f32) -> (f32, i32) {
     let (mut rest, mut quotient) = divide(x, y);
     let divisor = y.abs();
-    // Beyond the half, or at it with an odd quotient, the next multiple is nearer; a difference of near numbers is exact.
+    // Beyond the half, or at it with an odd quotient, the next multiple is nearer; a difference of near numbers is
+    // exact.
     let other = divisor - rest;
     if rest > other || rest == other && quotient & 1 == 1 {
         (rest, quotient) = (-other, quotient.wrapping_add(1));

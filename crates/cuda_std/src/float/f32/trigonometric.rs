@@ -1,5 +1,5 @@
-//! Sines, cosines and tangents. The angle's multiple of π (or π/2) is taken away in three parts of 24 bits each; of large
-//! angles, by the bits of 2/π that matter (Payne and Hanek).
+//! Sines, cosines and tangents. The angle's multiple of π (or π/2) is taken away in three parts of 24 bits each; of
+//! large angles, by the bits of 2/π that matter (Payne and Hanek).
 
 use crate::backend;
 
@@ -39,8 +39,8 @@ fn radians(part: i64) -> f32 {
     (part as f64 * 3.406_121_580_086_554_4e-19) as f32
 }
 
-/// sin(r) for r up to π/2 in magnitude, within 7e-9 relative to it. The coefficients of this file are minimax, as Sollya's
-/// `fpminimax` finds them with 24 bits each, for the relative error.
+/// sin(r) for r up to π/2 in magnitude, within 7e-9 relative to it. The coefficients of this file are minimax, as
+/// Sollya's `fpminimax` finds them with 24 bits each, for the relative error.
 #[inline(always)]
 fn sin_within_half_turn(r: f32) -> f32 {
     let s = mul(r, r);

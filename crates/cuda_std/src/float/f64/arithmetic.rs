@@ -1,14 +1,15 @@
-//! What the functions of `f64` are written with: operations whose results IEEE 754 fixes to the bit, and which no compiler
-//! joins to others.
+//! What the functions of `f64` are written with: operations whose results IEEE 754 fixes to the bit, and which no
+//! compiler joins to others.
 //!
-//! A compiler that may contract makes one fused operation of a product and a sum, which rounds once instead of twice. So no
-//! plain product stands here: where a sum takes it, [`mul_add`] says so, everywhere else [`mul`] rounds it.
+//! A compiler that may contract makes one fused operation of a product and a sum, which rounds once instead of twice.
+//! So no plain product stands here: where a sum takes it, [`mul_add`] says so, everywhere else [`mul`] rounds it.
 
 use crate::backend;
 
 pub use backend::{fma_f64 as mul_add, from_words_f64 as from_words, product_f64 as mul};
 
-/// 1.5 · 2^52: a number of magnitude up to 2^51 added to it is rounded to a whole one, which is in the low bits of the sum.
+/// 1.5 · 2^52: a number of magnitude up to 2^51 added to it is rounded to a whole one, which is in the low bits of the
+/// sum.
 pub const TO_WHOLE: f64 = 6_755_399_441_055_744.0;
 
 /// The polynomial with the given coefficients, lowest degree first, by Horner's rule: the fewest operations.

@@ -1,8 +1,8 @@
 //! Bessel functions.
 //!
-//! Up to 8 there is a polynomial for each zero, in the distance from it, times that distance, so that the error is small beside a small
-//! result too; `Y` near 0 has a logarithm. Beyond 8 they are `√(2/πx)·(P·cos(x − φ) − Q·sin(x − φ))` with polynomials in 64/x²
-//! (Hankel's expansion). All interpolate at Chebyshev's points.
+//! Up to 8 there is a polynomial for each zero, in the distance from it, times that distance, so that the error is
+//! small beside a small result too; `Y` near 0 has a logarithm. Beyond 8 they are `√(2/πx)·(P·cos(x − φ) − Q·sin(x −
+//! φ))` with polynomials in 64/x² (Hankel's expansion). All interpolate at Chebyshev's points.
 
 use super::arithmetic::{mul, mul_add, polynomial};
 use super::exponential::exp;
@@ -229,8 +229,8 @@ pub fn jn(x: f64, n: i32) -> f64 {
     reflect(result, n, is_negative)
 }
 
-/// `J` of an order of 2 or more that is at least `x`: downwards from an order beyond which it is negligible, in any scale; the scale
-/// follows from J(0) + 2·J(2) + 2·J(4) + … = 1 (Miller).
+/// `J` of an order of 2 or more that is at least `x`: downwards from an order beyond which it is negligible, in any
+/// scale; the scale follows from J(0) + 2·J(2) + 2·J(4) + … = 1 (Miller).
 #[inline(always)]
 fn downwards(x: f64, order: u32) -> f64 {
     let (mut above, mut value, mut result, mut sum) = (0.0, 1e-300, 0.0, 0.0);

@@ -1,8 +1,8 @@
 //! The error function and its relatives.
 //!
-//! `e^(x²)·erfc(x)`, from which most follow, is smooth and between `1/(1 + 2·x)` and a third more: times `1 + 2·x`, it is a polynomial
-//! in `t = (x − 4) / (x + 4)` (Shepherd and Laframboise, Mathematics of Computation 36, 1981). The coefficients are minimax ones
-//! among doubles (Sollya's `fpminimax`, relative error).
+//! `e^(x²)·erfc(x)`, from which most follow, is smooth and between `1/(1 + 2·x)` and a third more: times `1 + 2·x`, it
+//! is a polynomial in `t = (x − 4) / (x + 4)` (Shepherd and Laframboise, Mathematics of Computation 36, 1981). The
+//! coefficients are minimax ones among doubles (Sollya's `fpminimax`, relative error).
 
 use super::arithmetic::{magnitude_high, mul, mul_add, polynomial, recip_in_range, with_sign};
 use super::exponential::{exp_corrected, exp_m1_of_negative};
@@ -31,7 +31,8 @@ pub fn exp_of_square(x: f64, sign: f64) -> f64 {
     exp_corrected(mul(sign, square), mul(sign, mul_add(x, x, -square)))
 }
 
-/// `1 − e^−t(|x|)`, where `t`, the negative logarithm of `erfc`, is a polynomial: without a branch, and precise near 0, too.
+/// `1 − e^−t(|x|)`, where `t`, the negative logarithm of `erfc`, is a polynomial: without a branch, and precise near 0,
+/// too.
 ///
 /// The coefficients are minimax ones for the error that they leave in the result, which is 3e-17 of it.
 #[inline(always)]

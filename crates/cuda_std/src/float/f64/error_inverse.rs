@@ -1,7 +1,8 @@
 //! The inverses of the error function, of its complement, and of the normal distribution.
 //!
-//! Between ±0.998 `erfinv(x) / x` is a polynomial in `ln(1 − x²)` (as Giles has it). Beyond, a polynomial gives 7 digits, and a step of
-//! Halley's method with the function itself gives the rest. The polynomials interpolate at Chebyshev's points.
+//! Between ±0.998 `erfinv(x) / x` is a polynomial in `ln(1 − x²)` (as Giles has it). Beyond, a polynomial gives 7
+//! digits, and a step of Halley's method with the function itself gives the rest. The polynomials interpolate at
+//! Chebyshev's points.
 
 use super::arithmetic::{mul, mul_add, polynomial, with_sign};
 use super::error::{exp_of_square, scaled_complement};

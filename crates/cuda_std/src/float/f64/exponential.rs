@@ -1,7 +1,7 @@
 //! Powers of e, 2 and 10.
 //!
-//! Each argument is a whole number `k` of powers of two and a rest, whose power is a polynomial. The coefficients are minimax
-//! ones among doubles, over the rest's interval (Sollya's `fpminimax`, relative error).
+//! Each argument is a whole number `k` of powers of two and a rest, whose power is a polynomial. The coefficients are
+//! minimax ones among doubles, over the rest's interval (Sollya's `fpminimax`, relative error).
 
 use super::arithmetic::{TO_WHOLE, add_exponent, high, low, magnitude_high, mul, mul_add, polynomial, power_of_two};
 
@@ -25,7 +25,8 @@ fn exp_of_rest(r: f64) -> f64 {
     polynomial!(r; 1.0, 1.0, 0.5, 0.16666666666665853, 0.041666666666613374, 0.008333333333872537, 0.0013888888923156665, 0.00019841268658638, 2.480151306372136e-05, 2.7558362489799038e-06, 2.762351414276054e-07, 2.4750050897637266e-08)
 }
 
-/// `power · 2^k` with one rounding, where that is not a normal number; or what `x` too large, too small or NaN leads to.
+/// `power · 2^k` with one rounding, where that is not a normal number; or what `x` too large, too small or NaN leads
+/// to.
 #[cold]
 #[inline(always)]
 fn scale_far(x: f64, power: f64, k: i32, underflows: f64, overflows: f64) -> f64 {

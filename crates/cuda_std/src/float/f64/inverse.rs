@@ -1,6 +1,7 @@
 //! Arc sine, arc cosine and arc tangent.
 //!
-//! The polynomials' coefficients are minimax ones (relative error): among doubles by Sollya's `fpminimax`, for the arc sine rounded to them.
+//! The polynomials' coefficients are minimax ones (relative error): among doubles by Sollya's `fpminimax`, for the arc
+//! sine rounded to them.
 
 use super::arithmetic::{
     divide_in_range, from_words, high, low, magnitude_high, mul, mul_add, negate_if, polynomial, recip_in_range,
@@ -11,8 +12,8 @@ use crate::backend::sqrt_in_range_f64 as sqrt_in_range;
 /// π/2 less [`FRAC_PI_2`](core::f64::consts::FRAC_PI_2).
 const HALF_PI_LOW: f64 = 6.123233995736766e-17;
 
-/// For `magnitude` up to 1: `(y, y³, p, is_far)` with `asin y` = `y + y³·p`, where `y` is the magnitude below 1/2, and from there the
-/// sine of half the angle from there to π/2, or 2^−128 for 0.
+/// For `magnitude` up to 1: `(y, y³, p, is_far)` with `asin y` = `y + y³·p`, where `y` is the magnitude below 1/2, and
+/// from there the sine of half the angle from there to π/2, or 2^−128 for 0.
 #[inline(always)]
 fn asin_parts(magnitude: f64) -> (f64, f64, f64, bool) {
     let is_far = high(magnitude) >= 0x3fe0_0000;
@@ -81,8 +82,8 @@ fn less_from_half_pi(angle: f64) -> f64 {
     core::f64::consts::FRAC_PI_2 + (HALF_PI_LOW - angle)
 }
 
-/// `least` and `greatest` of two magnitudes, so that their quotient is in range and the same, or as C's Annex F has it: of two
-/// infinite ones 1, of two zeros 0.
+/// `least` and `greatest` of two magnitudes, so that their quotient is in range and the same, or as C's Annex F has it:
+/// of two infinite ones 1, of two zeros 0.
 #[cold]
 #[inline(always)]
 fn scaled(least: f64, greatest: f64) -> (f64, f64) {

@@ -1,7 +1,7 @@
 //! The remainder of large arguments by π/2.
 //!
-//! Payne and Hanek: of `x · 2/π` only the bits around the point are needed, because multiples of 4 do not change a sine, and `x =
-//! mantissa · 2^exponent` is so large that the bits of 2/π before some place contribute nothing else.
+//! Payne and Hanek: of `x · 2/π` only the bits around the point are needed, because multiples of 4 do not change a
+//! sine, and `x = mantissa · 2^exponent` is so large that the bits of 2/π before some place contribute nothing else.
 
 use super::arithmetic::{from_words, high, mul, mul_add};
 use super::trigonometric::HALF_PI;
@@ -30,7 +30,8 @@ static TWO_OVER_PI: [u64; 20] = [
     0x56033046fc7b6bab,
 ];
 
-/// `r` from −π/4 to π/4, and the whole number `quarters` modulo 4, with `x = quarters·π/2 + r`, for magnitudes of at least 2^30.
+/// `r` from −π/4 to π/4, and the whole number `quarters` modulo 4, with `x = quarters·π/2 + r`, for magnitudes of at
+/// least 2^30.
 #[cold]
 #[inline(never)]
 pub fn reduce(x: f64) -> (f64, i32) {
@@ -40,7 +41,8 @@ pub fn reduce(x: f64) -> (f64, i32) {
     }
     let mantissa = x.to_bits() & 0xf_ffff_ffff_ffff | 0x10_0000_0000_0000;
 
-    // 192 bits of 2/π, from the first whose product with 2^exponent is below 4: bits 1 and 2 of 2/π are the first if it is 2^3.
+    // 192 bits of 2/π, from the first whose product with 2^exponent is below 4: bits 1 and 2 of 2/π are the first if it
+    // is 2^3.
     let skipped = (exponent + 62) as u32; // The table begins with 64 zero bits.
     let (word, shift) = ((skipped >> 6) as usize, skipped & 63);
     let bits = |i: usize| {

@@ -11,11 +11,11 @@ use crate::backend::{rsqrt_estimate_f64 as rsqrt_estimate, sqrt_f64 as sqrt};
 use crate::bits::multiply_high;
 use crate::float::f32::arithmetic as single;
 
-/// `1 / √x` of a positive normal number, from an estimate to 2^−18: two results with the correctly rounded one between them. They are
-/// the same but for one argument in some 2^15, and neighbours then.
+/// `1 / √x` of a positive normal number, from an estimate to 2^−18: two results with the correctly rounded one between
+/// them. They are the same but for one argument in some 2^15, and neighbours then.
 ///
-/// It is one step of fourth order, whose factor is known to 2^−51. Since the result is rounded correctly, the estimate's bits, which
-/// are not the same on all devices, do not matter.
+/// It is one step of fourth order, whose factor is known to 2^−51. Since the result is rounded correctly, the
+/// estimate's bits, which are not the same on all devices, do not matter.
 #[inline(always)]
 fn rsqrt_between(x: f64, estimate: f64) -> (f64, f64) {
     // 2^−48, 8 times what the factor may be off by.
@@ -37,8 +37,8 @@ fn rsqrt_from(x: f64, estimate: f64) -> f64 {
     if one == other {
         return one;
     }
-    // With the integers X of x and M of the number m halfway between, X·M² is a power of two above 2^128 if m is 1/√x, and less than
-    // 2^127 away from it as m is: so the low bits are by how much m exceeds it.
+    // With the integers X of x and M of the number m halfway between, X·M² is a power of two above 2^128 if m is 1/√x,
+    // and less than 2^127 away from it as m is: so the low bits are by how much m exceeds it.
     let mantissa = |bits: u64| bits & 0x000f_ffff_ffff_ffff | 0x0010_0000_0000_0000;
     let halfway = u128::from(2 * mantissa(below) + 1);
     let excess = u128::from(mantissa(x.to_bits())).wrapping_mul(halfway.wrapping_mul(halfway)) as i128;
@@ -174,8 +174,8 @@ fn sum_of_squares<const N: usize>(values: [f64; N], factor: f64) -> f64 {
     if N <= 2 { sum } else { sum + mul_add(z, z, mul(w, w)) }
 }
 
-/// The upper word of a power of two near the greatest magnitude. Where that or its inverse would not be a normal number, another one
-/// does.
+/// The upper word of a power of two near the greatest magnitude. Where that or its inverse would not be a normal
+/// number, another one does.
 #[inline(always)]
 fn power_near(top: i32) -> i32 {
     (top & 0x7ff0_0000).clamp(LEAST_POWER, GREATEST_POWER)

@@ -1,8 +1,8 @@
 //! Sine, cosine and tangent.
 //!
-//! The argument is reduced by multiples of π/2 to at most π/4, where sine and cosine have a polynomial each; which of them is the
-//! result, and its sign, depends on the multiple. The threads of a warp need either: each takes its coefficients from a table. They
-//! are minimax ones among doubles (Sollya's `fpminimax`, relative error).
+//! The argument is reduced by multiples of π/2 to at most π/4, where sine and cosine have a polynomial each; which of
+//! them is the result, and its sign, depends on the multiple. The threads of a warp need either: each takes its
+//! coefficients from a table. They are minimax ones among doubles (Sollya's `fpminimax`, relative error).
 
 use super::arithmetic::{
     TO_WHOLE, from_words, high, low, magnitude_high, mul, mul_add, negate_if, polynomial, recip_in_range,
@@ -17,8 +17,8 @@ pub const HALF_PI: [f64; 3] = [core::f64::consts::FRAC_PI_2, 6.123233995736765e-
 const FAR: i32 = 0x41d0_0000;
 
 /// `x − multiple · π/2`. The first step is exact, since its terms are multiples of an ulp of
-/// π/2 and nearly equal; what is left out is far below the result, because no double this small is nearer to a multiple of π/2 than
-/// 2^−60.
+/// π/2 and nearly equal; what is left out is far below the result, because no double this small is nearer to a multiple
+/// of π/2 than 2^−60.
 #[inline(always)]
 fn less_quarters(x: f64, multiple: f64) -> f64 {
     let rest = mul_add(multiple, -HALF_PI[0], x);
@@ -29,8 +29,8 @@ fn less_quarters(x: f64, multiple: f64) -> f64 {
 #[repr(C, align(64))]
 struct Rows([[f64; 8]; 2]);
 
-/// `sin r = r + r·r²·P(r²)` and `cos r = 1 + r²·P(r²)` for `r` from −π/4 to π/4: the coefficients of `P`, lowest first, and a 0
-/// that fills the row.
+/// `sin r = r + r·r²·P(r²)` and `cos r = 1 + r²·P(r²)` for `r` from −π/4 to π/4: the coefficients of `P`, lowest first,
+/// and a 0 that fills the row.
 #[rustfmt::skip]
 static ROWS: Rows = Rows([
     [-0.16666666666666663, 0.008333333333330252, -0.00019841269835970456, 2.7557315751151076e-06, -2.5051065222214675e-08, 1.5913637074760345e-10, 0.0, 0.0],
@@ -119,7 +119,8 @@ fn reduce_half_turns(x: f64) -> (f64, i32) {
     (mul_add(shifted - TO_WHOLE, -0.5, x), low(shifted))
 }
 
-/// `x` less an even number, which changes neither sine nor cosine, for magnitudes from 2^50: `TO_WHOLE` takes none of 2^51.
+/// `x` less an even number, which changes neither sine nor cosine, for magnitudes from 2^50: `TO_WHOLE` takes none of
+/// 2^51.
 #[cold]
 #[inline(always)]
 fn less_even(x: f64) -> f64 {

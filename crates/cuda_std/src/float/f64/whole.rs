@@ -103,7 +103,8 @@ pub fn rem_euclid(x: f64, y: f64) -> f64 {
 
 #[inline(always)]
 pub fn ldexp(x: f64, n: i32) -> f64 {
-    // Up to three products, of which only the last can round: a number on the way to a subnormal one stays above 2^−969.
+    // Up to three products, of which only the last can round: a number on the way to a subnormal one stays above
+    // 2^−969.
     let (mut x, mut n) = (x, n);
     if n > 1023 {
         x = mul(x, power_of_two(1023));

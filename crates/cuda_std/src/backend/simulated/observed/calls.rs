@@ -1,8 +1,8 @@
 //! Calls that pointers and slices are handed to.
 //!
-//! What is handed over is looked at by its type's name, and not by methods: where the macros write this, the compiler need
-//! not know the type yet. The name tells all of a pointer, a slice, a tuple or an array. Of a structure it does not tell what
-//! is in it: the pointers that are put into one are noted, and looked for in its bytes.
+//! What is handed over is looked at by its type's name, and not by methods: where the macros write this, the compiler
+//! need not know the type yet. The name tells all of a pointer, a slice, a tuple or an array. Of a structure it does
+//! not tell what is in it: the pointers that are put into one are noted, and looked for in its bytes.
 
 use core::any::type_name;
 use core::mem::MaybeUninit;
@@ -27,7 +27,8 @@ pub(super) enum Reach {
     Unknown,
 }
 
-/// Of a type of that name and size. The compiler knows the answer; the function is no generic one, so that there is one of it.
+/// Of a type of that name and size. The compiler knows the answer; the function is no generic one, so that there is one
+/// of it.
 #[inline(always)]
 pub(super) fn reach(name: &'static str, bytes: usize) -> Reach {
     if bytes < POINTER {
@@ -96,8 +97,8 @@ impl Name {
 fn known(name: &'static str) -> Name {
     const ALL: [Name; 4] = [Name::Silent, Name::Read, Name::Write, Name::Observed];
     const SLOTS: usize = 1024;
-    /// The address and the length of a name, and what it shows in the two lowest bits. Names that share a slot take it from
-    /// each other. No type's name is empty, so none is 0.
+    /// The address and the length of a name, and what it shows in the two lowest bits. Names that share a slot take it
+    /// from each other. No type's name is empty, so none is 0.
     static KNOWN: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
 
     let key = (name.as_ptr().addr() as u64) << 18 | ((name.len() as u64) & 0xffff) << 2;
@@ -199,8 +200,8 @@ impl Handed {
         self
     }
 
-    /// Before a method is called on the value at `value` whose name, `function`, is one of slices' or pointers': on these it
-    /// is observed, and a type of one's own may have another.
+    /// Before a method is called on the value at `value` whose name, `function`, is one of slices' or pointers': on
+    /// these it is observed, and a type of one's own may have another.
     #[inline(always)]
     pub fn other<T>(self, value: At<*const T>, function: &'static str) -> Self {
         if is_other(type_name::<T>()) && reach(type_name::<T>(), size_of::<T>()) == Reach::Unknown {

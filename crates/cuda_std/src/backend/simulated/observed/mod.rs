@@ -1,8 +1,9 @@
-//! What `#[kernel]` and `#[device]` put before an access by a pointer or a slice: it tells the simulator, if that is what the
-//! access is by.
+//! What `#[kernel]` and `#[device]` put before an access by a pointer or a slice: it tells the simulator, if that is
+//! what the access is by.
 //!
-//! The macros know no types. They write the same for each dereference, index and method, and the types choose between the
-//! methods of the types here and those of the same names of [`Other`] and [`OtherValue`], which do nothing and cost nothing.
+//! The macros know no types. They write the same for each dereference, index and method, and the types choose between
+//! the methods of the types here and those of the same names of [`Other`] and [`OtherValue`], which do nothing and cost
+//! nothing.
 
 use simt::raw::{self, Through};
 pub use simt::raw::{Use as Access, entered, entered_operator};
@@ -155,7 +156,8 @@ pub trait Other: Sized {
     #[inline(always)]
     fn used_many<N: ?Sized>(self, _count: &N, _access: Access) {}
 
-    /// Before a method that copies `_count` elements from `_other` or to it, whichever `_access` to the value itself it is.
+    /// Before a method that copies `_count` elements from `_other` or to it, whichever `_access` to the value itself it
+    /// is.
     #[inline(always)]
     fn copied<O: ?Sized, N: ?Sized>(self, _other: &O, _count: &N, _access: Access) {}
 

@@ -1,5 +1,5 @@
-//! What the name of a type shows, where the type itself is known to nobody who could ask it: of slices, of comparisons, and of
-//! what references lead to.
+//! What the name of a type shows, where the type itself is known to nobody who could ask it: of slices, of comparisons,
+//! and of what references lead to.
 
 /// Bytes of a pointer.
 pub(super) const POINTER: usize = size_of::<usize>();
@@ -65,7 +65,8 @@ fn is_std(path: &str) -> bool {
     ["core::", "alloc::", "std::"].iter().any(|root| path.starts_with(root))
 }
 
-/// The name of what a thin reference leads to, and how many bytes that has at least. None where it is no such reference.
+/// The name of what a thin reference leads to, and how many bytes that has at least. None where it is no such
+/// reference.
 pub(super) fn behind(name: &str) -> Option<(&str, usize)> {
     let inner = name.strip_prefix('&')?;
     let inner = inner.strip_prefix("mut ").unwrap_or(inner);

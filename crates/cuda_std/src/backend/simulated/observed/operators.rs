@@ -1,6 +1,7 @@
 //! Operators of types of one's own, which may access what pointers and slices in their operands lead to.
 //!
-//! The macros write this around each operator whose operands may be of such a type. For all others nothing remains of it.
+//! The macros write this around each operator whose operands may be of such a type. For all others nothing remains of
+//! it.
 
 use core::any::type_name;
 use core::marker::PhantomData;
@@ -14,7 +15,8 @@ use super::names::{POINTER, is_accessed, is_made, is_slice, slice_of_numbers};
 
 /// The types of operands.
 pub trait Operands {
-    /// Whether the operator of that trait may be a function of somebody's own, or access what pointers in one of them lead to.
+    /// Whether the operator of that trait may be a function of somebody's own, or access what pointers in one of them
+    /// lead to.
     fn are_own(operator: &'static str) -> bool;
 }
 

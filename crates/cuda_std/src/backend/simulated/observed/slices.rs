@@ -54,8 +54,9 @@ macro_rules! methods {
             }
         }
 
-        /// Before the element `index` (from the end on if it is less than 0) is matched by a part of a pattern for slices of
-        /// `least` elements or, if not `is_exact`, more. Where the part `binds` a name, that may be a reference to it.
+        /// Before the element `index` (from the end on if it is less than 0) is matched by a part of a pattern for
+        /// slices of `least` elements or, if not `is_exact`, more. Where the part `binds` a name, that may be a
+        /// reference to it.
         #[inline(always)]
         #[track_caller]
         pub fn matched(self, index: isize, least: usize, is_exact: bool, binds: bool) {
