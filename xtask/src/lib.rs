@@ -2,6 +2,7 @@
 
 pub mod build_ptx;
 pub mod check_ptx;
+pub mod features;
 pub mod kernels;
 pub mod lines;
 pub mod parallel;

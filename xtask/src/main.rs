@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use xtask::check_ptx::Rebuild;
 use xtask::workspace::Workspace;
-use xtask::{build_ptx, check_ptx, lines, records, resources, tidy};
+use xtask::{build_ptx, check_ptx, features, lines, records, resources, tidy};
 
 /// Gridstride's build tasks.
 #[derive(Parser)]
@@ -60,6 +60,8 @@ enum Task {
         #[arg(long, value_name = "PATH")]
         ptxas: Vec<PathBuf>,
     },
+    /// Checks that each crate compiles with each of its features alone, and with none of them.
+    Features,
     /// Counts the lines of each crate: production code, documentation and comments, tests, and generated files.
     Lines {
         /// The commit to count, instead of the working tree.
@@ -68,7 +70,8 @@ enum Task {
     },
     #[command(flatten)]
     Records(records::Task),
-    /// Checks what the compiler does not: lengths of files and lines, dependency direction, SAFETY comments, panics.
+    /// Checks what the compiler does not: lengths of files and lines, dependencies and their licences, SAFETY comments,
+    /// panics.
     Tidy {
         /// Wrap comments and Markdown that are too wide, in these folders and files or in all, instead of checking.
         #[arg(long, value_name = "PATH", num_args = 0..)]
@@ -90,6 +93,7 @@ fn main() -> ExitCode {
                 check_ptx::run(&workspace, &check_ptx::Options { ptxas, nvdisasm, require_ptxas, rebuild, all })?;
             }
             Task::Resources { ptxas } => resources::run(&workspace, &ptxas)?,
+            Task::Features => features::run(&workspace)?,
             Task::Lines { at } => lines::run(&workspace, at.as_deref())?,
             // It has the same command line.
             Task::Records(_) => return records::run(&workspace, std::env::args_os().skip(1)),

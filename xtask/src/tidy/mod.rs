@@ -18,6 +18,7 @@ use crate::workspace::{Metadata, Workspace};
 
 mod columns;
 mod dependencies;
+mod licences;
 mod rules;
 mod safety;
 
@@ -171,6 +172,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
         let metadata = Metadata::of(&workspace.root().join(project))?;
         findings.extend(dependencies::check(&metadata, workspace.root(), read)?);
     }
+    findings.extend(licences::check(workspace.root())?);
     findings.sort();
     for finding in &findings {
         println!("{finding}");
