@@ -51,7 +51,7 @@ fn much_dynamic_memory(y: GlobalMut<u32>) {
 
 #[test]
 fn large_arrays_are_dynamic() {
-    assert_advised("have the large ones in dynamic shared memory", &[1], |device, is_faulty| {
+    assert_advised("put the large ones in dynamic shared memory", &[1], |device, is_faulty| {
         let config = LaunchConfig::new(1, 1);
         if is_faulty {
             filled!(device, config, 1, |y| much_static_memory(y))

@@ -174,7 +174,7 @@ fn scopes_that_are_too_narrow_are_races() -> Result<(), Error> {
         let call = publish_too_narrow(a.view_mut(), b.view_mut());
         let found = fault(device.launch(LaunchConfig::new(2, 1), call));
         assert!(matches!(&found.kind, FaultKind::Race(race) if race.remedy == simt::Remedy::Release), "{found}");
-        assert!(found.to_string().contains("of a scope that has both threads in it"), "{found}");
+        assert!(found.to_string().contains("of a scope that includes both threads"), "{found}");
     }
     Ok(())
 }

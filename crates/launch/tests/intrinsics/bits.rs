@@ -82,7 +82,7 @@ fn tables_are_those_that_the_launch_gives() -> Result<(), Error> {
         for tables in [&[][..], &[1, 2, 3, 4, 5]] {
             let launched = device.launch(config.tables(tables), by_given_tables(words.view(), out.view_mut()));
             let refusal = launched.unwrap_err().to_string();
-            assert!(refusal.contains("asks for table") && refusal.contains("`.tables(tables)`"), "{refusal}");
+            assert!(refusal.contains("needs table") && refusal.contains("`LaunchConfig::tables`"), "{refusal}");
         }
     }
     Ok(())
