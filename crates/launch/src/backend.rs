@@ -2,11 +2,11 @@
 //!
 //! # Design
 //!
-//! The trait `Backend` is all that a device does. The GPU (`cuda/`) and the simulator (`simulated.rs`) implement it. It
-//! takes addresses as they are; `Buffer`, `Stream`, `Graph` and `Call` stand above it and make it safe.
+//! The trait `Backend` has all operations of a device. The GPU (`cuda/`) and the simulator (`simulated.rs`) implement
+//! it. It does not check addresses; `Buffer`, `Stream`, `Graph` and `Call` are safe interfaces to it.
 //!
-//! No code above the trait asks which device it is, but for the reasons that `device.rs` lists. Without CUDA the crate
-//! still compiles: opening a GPU then returns an error that says so.
+//! No code above the trait depends on the kind of device, except for the reasons that `device.rs` lists. Without CUDA
+//! the crate still compiles: opening a GPU then returns an error that says so.
 
 use std::any::{Any, TypeId};
 use std::ffi::c_void;

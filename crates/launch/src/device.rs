@@ -3,9 +3,9 @@
 //! # Design
 //!
 //! Code above this crate is the same for every device. A plan asks for properties: multiprocessors, shared memory, free
-//! memory, blocks that run at once. `Device::is_simulated` is for these reasons only:
+//! memory, blocks that run at once. It uses `Device::is_simulated` only for these reasons:
 //!
-//! - The simulator is slower: default sizes are smaller, and work that takes one block long is left out.
+//! - The simulator is slower: default sizes are smaller, and work that takes one block a long time is omitted.
 //! - A simulated launch costs little and simulated work costs much: another rung may be the default, and a copy may
 //!   have fewer blocks.
 //! - Its times mean nothing: fewer runs, no cache flush, no tuning. Commands that only measure a GPU refuse it or say

@@ -3,7 +3,7 @@
 //! # Design
 //!
 //! A stream that fills memory returns a read-only view of it only from a `BufferPart`. A part cannot be copied, because
-//! a kernel may hold a `Global` as `&[T]`, which nobody else may write.
+//! a kernel may hold a `Global` as `&[T]`, which no other code may write.
 
 use std::iter;
 

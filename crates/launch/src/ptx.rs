@@ -5,7 +5,7 @@
 //!
 //! # Design
 //!
-//! `Device::load` has the kernels of several launches compiled at the same time, each by itself. A launch then waits
+//! `Device::load` compiles the kernels of several launches at the same time, each separately. A launch then waits
 //! for its own kernel only.
 //!
 //! A kernel that uses a static is loaded with its whole module, of which a device has one. The tables of `lop3_given`

@@ -2,7 +2,7 @@
 //!
 //! # Design
 //!
-//! Every algorithm asks a `Queue` for its work, never a device, so all of it can be recorded in a graph.
+//! Every algorithm enqueues its work in a `Queue`, never in a device, so all of it can be recorded in a graph.
 
 use cuda_std::{Call, DeviceCopy, LaunchConfig, Params};
 

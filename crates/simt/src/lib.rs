@@ -74,8 +74,8 @@
 //!
 //! # Design
 //!
-//! Nothing here knows of `cuda_std` or of a GPU. A fault always has the kernel's name, block, thread and source line.
-//! The simulator says so where it cannot see an access.
+//! This crate depends neither on `cuda_std` nor on a GPU. A fault always has the kernel's name, block, thread and
+//! source line. If the simulator cannot see an access, it reports that.
 //!
 //! The scheduler knows a watcher by the trait `Watcher` alone: the checker and the profiler stand above the scheduler
 //! and never call it.

@@ -3,7 +3,7 @@
 //! # Design
 //!
 //! A race is found in any order in which both accesses are made. Other mistakes need a particular order: a look-back
-//! that finds an aggregate, a lock that is taken, a last block that is another one. The checks therefore run under the
+//! that finds an aggregate, a lock that is taken, a different last block. The checks therefore run under the
 //! eight orders of `Schedule::HOSTILE`: among others from last to first, one warp far ahead or far behind, a switch
 //! before every access, several blocks by turns. `search.rs` derives further orders from the trace of atomic accesses
 //! that `director.rs` records.

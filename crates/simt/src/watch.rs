@@ -8,9 +8,9 @@
 //! # Design
 //!
 //! The checker and the profiler are the two watchers, one for each question: is the launch right, and what does it
-//! cost. A watcher is told of an event before it happens, and of the block only its context: index, current thread,
-//! shared memory. It never calls the scheduler, so a watcher cannot change the order that it observes other than by
-//! what it returns.
+//! cost. A watcher is notified of each event before it happens. It sees only the block's context: index, current
+//! thread, shared memory. It never calls the scheduler, so a watcher cannot change the order that it observes, except
+//! by its return values.
 
 use std::cell::Cell;
 

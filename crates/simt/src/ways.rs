@@ -4,8 +4,8 @@
 //! # Design
 //!
 //! At a barrier the checker compares the steps of a warp's lanes. A strict check also compares those of the warp's
-//! first thread with the other warps'. Each step is a value on its thread's stack, so a launch that nobody watches pays
-//! nothing for it.
+//! first thread with the other warps'. Each step is a value on its thread's stack, so it costs nothing in a launch
+//! without a watcher.
 
 use std::cell::Cell;
 use std::ptr;

@@ -6,9 +6,9 @@
 //!
 //! # Design
 //!
-//! A context compiles one module at a time and does nothing else meanwhile, whatever the number of threads that ask.
+//! A context compiles one module at a time and does nothing else meanwhile, whatever the number of calling threads.
 //! Code loaded by `cuLibraryLoadData` belongs to no context: the driver gets each kernel once per process, for all
-//! devices, and compiles several at once. While the driver starts, the texts are cut out for a GPU with 132
+//! devices, and compiles several at once. While the driver starts, the texts are extracted for a GPU with 132
 //! multiprocessors.
 //!
 //! A wrong prediction costs time only. A kernel that was not predicted is compiled at its launch, and one that the

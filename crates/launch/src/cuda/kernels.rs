@@ -3,8 +3,8 @@
 //! # Design
 //!
 //! A launch allocates nothing and takes no lock to find its kernel. The table is keyed by the address of the kernel's
-//! description and is only added to. A launch makes two calls of the driver: it asks which context is current, because
-//! other code may have changed it, and it launches.
+//! description and is only added to. A launch makes two calls of the driver. One returns the current context, which
+//! other code may have changed; the other launches the kernel.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};

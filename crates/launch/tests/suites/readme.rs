@@ -1,11 +1,11 @@
-//! The kernel of one's own that README.md shows, and the report of its race.
+//! Tests that the kernel in README.md has the race whose report README.md shows.
 
 use std::path::Path;
 
 use cuda_std::prelude::*;
 use launch::{Error, LaunchConfig};
 
-/// `y` is `x` with each block's part reversed; blocks of 64 threads.
+/// Writes `x` to `y`, with the part of each block reversed. Blocks of 64 threads.
 #[kernel(max_threads = 64)]
 pub fn reverse(x: Global<f32>, y: GlobalMut<f32>) {
     let tile = shared_array![f32; 64];
@@ -14,7 +14,7 @@ pub fn reverse(x: Global<f32>, y: GlobalMut<f32>) {
     y.store(i, tile.load(63 - thread)); // thread::sync_threads() is missing before this line
 }
 
-/// The text in words, without the numbers of lines and columns.
+/// Returns the text as words, without the numbers of lines and columns.
 fn words(text: &str) -> String {
     let without_numbers = |word: &str| match word.split_once(".rs:") {
         Some((file, place)) => format!("{file}.rs:{}", place.replace(|c: char| c.is_ascii_digit(), "")),

@@ -19,10 +19,10 @@
 //! - A barrier in shared memory keeps what had been released when its last phase ended; a wait acquires that.
 //! - Shuffles and votes order memory unless the check is strict. GPUs do that and programs rely on it, but CUDA's
 //!   documentation does not promise it. The kernels in `gpu` pass both ways.
-//! - The checks are checked in four ways. Each barrier, warp synchronisation and fence of the kernels is left out in
+//! - The checker is tested in four ways. Each barrier, warp synchronisation and fence of the kernels is left out in
 //!   turn, at run time and by its source line, and the checker must notice its absence. The faulty kernels must be
-//!   reported at their lines. Some hundred small kernels must be classified right. Random programs are compared with
-//!   the definition above by brute force.
+//!   reported at their lines. Some hundred small kernels must be classified correctly. Random programs are compared
+//!   with the definition above by brute force.
 
 mod block_clock;
 mod block_shadow;

@@ -5,8 +5,8 @@
 //! One worker runs a cooperative launch. All blocks begin at once and keep their threads' stacks, so the number of
 //! blocks is limited: all threads together may take half of the process's stacks.
 //!
-//! A block runs until it waits for the grid or polls in vain. When all blocks wait, the watcher is told that each block
-//! now knows all that the others did, and they continue in the order of the grid.
+//! A block runs until it waits for the grid, or polls without success. When all blocks wait, the watcher is notified
+//! that each block now knows all actions of the others. They then continue in the order of the grid.
 
 use super::{Outcome, Resident, VAIN_POLLS, VAIN_ROUNDS, VAIN_ROUNDS_WITH_HOLDS, Worker};
 use crate::block::context::BlockContext;

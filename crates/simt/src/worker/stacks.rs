@@ -4,7 +4,7 @@
 //!
 //! The system limits a process's mappings, and so its stacks. Helpers take their stacks from the first three quarters
 //! before they join a launch; a helper that gets none does not join. The last quarter is for OS threads that launch.
-//! Many launches at once therefore do not fail for lack of each other's helpers.
+//! Simultaneous launches therefore never fail because helpers have taken all stacks.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
