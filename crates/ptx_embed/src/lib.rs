@@ -11,7 +11,8 @@ use flate2::write::DeflateEncoder;
 /// `<module>.rs` beside it: the list of its images, as `launch::PtxModule` takes it.
 ///
 /// # Errors
-/// When a file cannot be read or written, a module has no PTX, or `OUT_DIR` is not set because no build script is running.
+/// When a file cannot be read or written, a module has no PTX, or `OUT_DIR` is not set because no build script is
+/// running.
 pub fn compress(modules: &[&str]) -> io::Result<()> {
     let gpu = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gpu");
     let out = env::var_os("OUT_DIR").map(PathBuf::from).ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;

@@ -40,7 +40,7 @@ impl Chooser {
         (mask.rotate_right(turn).trailing_zeros() + turn) & 31
     }
 
-    /// Returns a random number below `end`, or 0 if nothing is random.
+    /// Returns a random number below `end`, or 0 if the chooser is not random.
     #[inline]
     pub(crate) fn draw(&mut self, end: u32) -> u32 {
         self.state ^= self.state << 13;

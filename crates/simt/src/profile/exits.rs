@@ -16,7 +16,7 @@ struct Exits<'a> {
     sorter: &'a Sorter<'a>,
     part: &'a [Node],
     later: Vec<Node>,
-    /// The mark of the later nodes.
+    /// The value by which the sorter marks the nodes in `later`.
     number: u32,
 }
 
