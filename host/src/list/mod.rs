@@ -8,8 +8,11 @@ use serde::Serialize;
 
 use crate::report;
 use workbench::catalogue::{self, SUMMARIES};
+use workbench::documentation;
 
-pub(crate) mod text;
+/// The most columns of a line, and the fewest that lines are broken for.
+const MAX_COLUMNS: usize = 160;
+const MIN_COLUMNS: usize = 60;
 
 /// Show every algorithm and its kernels, one line each
 #[derive(Args, Debug)]
@@ -34,7 +37,7 @@ impl ListOptions {
 pub(crate) fn columns() -> usize {
     let of_terminal = || crossterm::terminal::size().ok().filter(|_| io::stdout().is_terminal());
     let (columns, _) = of_terminal().unwrap_or((u16::MAX, 0));
-    usize::from(columns).clamp(text::FEWEST_COLUMNS, text::MOST_COLUMNS)
+    usize::from(columns).clamp(MIN_COLUMNS, MAX_COLUMNS)
 }
 
 /// The algorithms, in the order of their kernels.
@@ -79,7 +82,7 @@ impl Catalogue {
             let at = algorithms.iter().position(|algorithm| algorithm.name == name).unwrap_or(algorithms.len());
             if at == algorithms.len() {
                 let summary = summaries.iter().find(|(path, _)| path.rsplit("::").next() == Some(name));
-                let summary = text::plain(summary.map_or("", |(_, summary)| summary));
+                let summary = documentation::plain(summary.map_or("", |(_, summary)| summary));
                 algorithms.push(Algorithm { name, summary, kernels: Vec::new() });
             }
             algorithms[at].add(kernel);
@@ -103,7 +106,7 @@ impl Algorithm {
             None => self.kernels.push(Rung {
                 name: kernel.family,
                 module: kernel.module,
-                summary: text::plain(kernel.summary),
+                summary: documentation::plain(kernel.summary),
                 max_threads: kernel.max_threads,
                 instances: vec![instance],
             }),
@@ -164,8 +167,12 @@ impl Catalogue {
             }
             add(&format!("{}: {}", algorithm.name, algorithm.summary), 0);
             for rung in &algorithm.kernels {
-                let line =
-                    format!("  {:<width$}{}", rung.name, text::first_sentence(&rung.summary), width = indent - 2);
+                let line = format!(
+                    "  {:<width$}{}",
+                    rung.name,
+                    documentation::first_sentence(&rung.summary),
+                    width = indent - 2
+                );
                 add(&line, indent);
                 if let Some(choices) = rung.choices() {
                     add(&format!("{:indent$}{choices}", ""), indent);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::AddAssign;
 
-use host::explain::figures::Totals;
+use explain::Totals;
 
 /// One figure.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
