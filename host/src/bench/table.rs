@@ -1,5 +1,6 @@
 //! A recording as tables for people.
 
+use units::percent;
 use workbench::algorithm::Unit;
 use workbench::bench::{MeasuredPoint, Recording, subject};
 
@@ -95,7 +96,7 @@ fn heading(recording: &Recording) -> String {
     }
     text += &format!("the device copies at {} GB/s", Rate(recording.copy_gbps));
     if let Some(datasheet) = recording.datasheet_gbps {
-        let share = percent(recording.copy_gbps, datasheet);
+        let share = share(recording.copy_gbps, datasheet);
         text += &format!(", {share} of memory clock × bus width, {} GB/s", Rate(datasheet));
     }
     let caches = match recording.flush_bytes {
@@ -149,8 +150,8 @@ fn in_full(recording: &Recording, rows: &[(&str, &MeasuredPoint)]) -> String {
                 micros(row.median_us),
                 format!("{} – {}", micros(row.low_us), micros(row.high_us)),
                 Rate(row.gbps).to_string(),
-                percent(row.gbps, recording.copy_gbps),
-                recording.datasheet_gbps.map_or("–".to_owned(), |datasheet| percent(row.gbps, datasheet)),
+                share(row.gbps, recording.copy_gbps),
+                recording.datasheet_gbps.map_or("–".to_owned(), |datasheet| share(row.gbps, datasheet)),
                 row.runs.to_string(),
             ]
         })
@@ -183,8 +184,9 @@ fn micros(micros: f64) -> String {
     report::Seconds(1e-6 * micros).to_string()
 }
 
-fn percent(part: f64, whole: f64) -> String {
-    if whole > 0.0 { format!("{} %", Rate(100.0 * part / whole)) } else { "–".to_owned() }
+/// Returns `part` of `whole` in percent, if `whole` is known.
+fn share(part: f64, whole: f64) -> String {
+    if whole > 0.0 { percent(part / whole) } else { "–".to_owned() }
 }
 
 #[cfg(test)]

@@ -292,7 +292,7 @@ pub enum ExplainError {
         /// The rung.
         rung: String,
         /// Why.
-        source: WorkbenchError,
+        source: Box<WorkbenchError>,
     },
 }
 
@@ -317,7 +317,7 @@ pub fn explain(
                 continue;
             }
             Err(WorkbenchError::Options(text)) => return Err(ExplainError::Usage(text)),
-            Err(source) => return Err(ExplainError::Failed { rung: subject.name(), source }),
+            Err(error) => return Err(ExplainError::Failed { rung: subject.name(), source: Box::new(error) }),
         };
         kernels.retain(|kernel: &KernelFigures| match chosen.family {
             Some(family) => kernel.family == family,
