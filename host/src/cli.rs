@@ -163,7 +163,8 @@ mod tests {
             ("host life a.rle --density 0.5", &["--density", "cannot be used with"]),
             ("host saxpy --n many", &["'many'", "--n", "2^20"]),
             ("host reduce --n -5", &["'-5'", "--n", "2^20"]),
-            ("host saxpy --kernel strided", &["strided", "grid_stride"]),
+            ("host saxpy --rung strided", &["strided", "--rung", "grid_stride"]),
+            ("host saxpy --kernel strided", &["strided", "--rung", "grid_stride"]),
         ] {
             let message = failure(line);
             assert!(!message.contains('\n') && !message.contains("error:"), "{line}: {message}");

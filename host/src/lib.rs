@@ -1,7 +1,6 @@
 //! Gridstride's command line: measuring, checking and explaining the kernels.
 
 pub mod bench;
-pub mod cases;
 pub mod check;
 pub mod cli;
 pub mod devices;
@@ -13,4 +12,4 @@ pub mod overhead;
 pub mod probe;
 pub mod stream;
 
-pub use program::{error, files, options, ranks, report, signals};
+pub use program::{error, files, options, ranks, recordings, report, signals};

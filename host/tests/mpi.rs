@@ -54,7 +54,7 @@ fn json(ranks: usize, arguments: &[&str]) -> Value {
 fn any_number_of_ranks_gives_right_results() {
     for ranks in 1..=4 {
         for arguments in [
-            &["reduce", "--n", "10007", "--type", "i32", "--op", "product", "--kernel", "grid_stride"][..],
+            &["reduce", "--n", "10007", "--type", "i32", "--op", "product", "--rung", "grid_stride"][..],
             &[
                 "scan",
                 "--n",
@@ -62,11 +62,11 @@ fn any_number_of_ranks_gives_right_results() {
                 "--type",
                 "i64",
                 "--exclusive",
-                "--kernel",
+                "--rung",
                 "look_back",
             ],
-            &["saxpy", "--n", "10007", "--kernel", "vectorised"],
-            &["histogram", "--n", "10007", "--kernel", "replicated"],
+            &["saxpy", "--n", "10007", "--rung", "vectorised"],
+            &["histogram", "--n", "10007", "--rung", "replicated"],
         ] {
             let device = if ranks == 2 { "sim:2" } else { "sim" };
             let report = json(ranks, &[arguments, &["--device", device]].concat());
@@ -178,7 +178,7 @@ fn is_running(process: i32) -> bool {
 #[test]
 fn a_rank_that_is_killed_ends_the_others() {
     // Minutes of work, if nobody ended it.
-    let mut mpirun = start(&["-n", "3", HOST, "scan", "--n", "2^26", "--device", "sim", "--kernel", "naive"]);
+    let mut mpirun = start(&["-n", "3", HOST, "scan", "--n", "2^26", "--device", "sim", "--rung", "naive"]);
     let begun = Instant::now();
     let ranks = loop {
         let ranks = children(mpirun.id());

@@ -1,10 +1,11 @@
-//! What Gridstride's command line shares: options, errors and exit codes, signals, ranks, tables, JSON, progress, plots, and
-//! files that are written whole or not at all.
+//! What Gridstride's command line shares: options, errors and exit codes, signals, ranks, tables, JSON, progress, plots,
+//! recordings of measurements, and files that are written whole or not at all.
 
 pub mod error;
 pub mod files;
 pub mod memory;
 pub mod options;
 pub mod ranks;
+pub mod recordings;
 pub mod report;
 pub mod signals;

@@ -8,10 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, ensure};
 use comfy_table::{Table, presets};
-use host::cases::catalogue;
-use host::check::Settings;
-use host::check::mutations::mutate;
-use host::check::report_of_mutations::{Entry, MutationReport};
+use workbench::cases::catalogue;
+use workbench::check::Settings;
+use workbench::check::mutations::{MutationEntry, MutationReport, mutate};
 use xtask::kernels::{Place, places};
 use xtask::workspace::Workspace;
 
@@ -34,7 +33,7 @@ struct Redundant {
 /// if a case fails as it is.
 pub fn run(workspace: &Workspace) -> Result<()> {
     let places = places(workspace)?;
-    let mutations = MutationReport::new(mutate(&catalogue(), &Settings::default())?).synchronisations;
+    let mutations = MutationReport::new(mutate(&catalogue(), &Settings::default(), &())?).synchronisations;
     println!("{}", table(&mutations));
     let findings = findings(&places, &mutations, REDUNDANT);
     println!(
@@ -50,7 +49,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
 }
 
 /// What is wrong, one line each.
-fn findings(places: &BTreeSet<Place>, mutations: &[Entry], redundant: &[Redundant]) -> Vec<String> {
+fn findings(places: &BTreeSet<Place>, mutations: &[MutationEntry], redundant: &[Redundant]) -> Vec<String> {
     let mut findings = Vec::new();
     let met: BTreeSet<(&str, usize)> = mutations.iter().map(|one| (one.file.as_str(), one.line as usize)).collect();
     for Place { file, line, call } in places {
@@ -65,7 +64,7 @@ fn findings(places: &BTreeSet<Place>, mutations: &[Entry], redundant: &[Redundan
         ));
     }
     let mut used = vec![false; redundant.len()];
-    for Entry { file, line, kind, kernel, reported, .. } in mutations {
+    for MutationEntry { file, line, kind, kernel, reported, .. } in mutations {
         let entry = redundant.iter().position(|entry| entry.file == file && entry.kernel == *kernel);
         match (reported, entry) {
             (None, Some(entry)) => used[entry] = true,
@@ -84,9 +83,9 @@ fn findings(places: &BTreeSet<Place>, mutations: &[Entry], redundant: &[Redundan
 }
 
 /// One row per place, with the kernels and what their checks reported.
-fn table(mutations: &[Entry]) -> String {
+fn table(mutations: &[MutationEntry]) -> String {
     let mut rows: BTreeMap<(&str, u32, &str), BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
-    for Entry { file, line, kind, kernel, reported, .. } in mutations {
+    for MutationEntry { file, line, kind, kernel, reported, .. } in mutations {
         let verdict = reported.as_ref().map_or("NOT REPORTED", |by| by.finding.kind);
         rows.entry((file, *line, kind)).or_default().entry(verdict).or_default().push(kernel);
     }
@@ -103,8 +102,8 @@ fn table(mutations: &[Entry]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use host::check::Finding;
-    use host::check::report_of_mutations::By;
+    use workbench::check::Finding;
+    use workbench::check::mutations::ReportedBy;
 
     use super::*;
 
@@ -112,7 +111,7 @@ mod tests {
         Place { file: "gpu/src/a.rs".to_owned(), line: line as usize, call: "sync_threads".to_owned() }
     }
 
-    fn mutation(line: u32, reported: Option<&'static str>) -> Entry {
+    fn mutation(line: u32, reported: Option<&'static str>) -> MutationEntry {
         let by = |kind| {
             let message = String::new();
             let finding = Finding {
@@ -125,10 +124,10 @@ mod tests {
                 remedy: None,
                 fault: None,
             };
-            By { case: "c".to_owned(), schedule: "natural".to_owned(), finding }
+            ReportedBy { case: "c".to_owned(), schedule: "natural".to_owned(), finding }
         };
         let file = "gpu/src/a.rs".to_owned();
-        Entry { file, line, column: 5, kind: "barrier", kernel: "sum", reported: reported.map(by) }
+        MutationEntry { file, line, column: 5, kind: "barrier", kernel: "sum", reported: reported.map(by) }
     }
 
     #[test]
@@ -169,7 +168,7 @@ mod tests {
     fn what_cases_come_to_is_in_the_sources() {
         let places = places(&Workspace::open().unwrap()).unwrap();
         let cases: Vec<_> = catalogue().into_iter().filter(|case| case.rung() == "padded").collect();
-        let mutations = MutationReport::new(mutate(&cases, &Settings::default()).unwrap()).synchronisations;
+        let mutations = MutationReport::new(mutate(&cases, &Settings::default(), &()).unwrap()).synchronisations;
         let met = places.into_iter().filter(|place| place.file == "gpu/src/transpose/tile.rs").collect::<BTreeSet<_>>();
         assert_eq!((met.len(), mutations.len()), (1, 1), "{met:?}, {mutations:?}");
         assert_eq!(findings(&met, &mutations, &[]), [] as [String; 0]);

@@ -11,8 +11,7 @@ use std::fmt;
 use crate::inputs;
 
 /// The errors of a result's elements, each against the bound of its own.
-#[derive(Clone, PartialEq, Debug, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Deviation {
     /// The largest error.
     pub largest_error: f64,
@@ -25,8 +24,7 @@ pub struct Deviation {
 }
 
 /// An element that is further from the reference than it may be.
-#[derive(Clone, PartialEq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Wrong {
     /// Which one.
     pub index: usize,

@@ -1,6 +1,14 @@
-//! Formats numbers, times, sizes and lists of names for messages, tables and reports.
+//! Formats numbers, shares, times, sizes and lists of names for messages, tables and reports.
+//!
+//! With the feature `table`, how tables are laid out.
 
 use std::fmt;
+
+#[cfg(feature = "table")]
+mod table;
+
+#[cfg(feature = "table")]
+pub use table::{table, table_of};
 
 /// Returns a number in groups of three digits: `1,234,567`.
 pub fn grouped(number: u64) -> String {
@@ -62,6 +70,34 @@ impl fmt::Display for Bytes {
         } else {
             write!(f, "{:.1} {unit}", self.0 as f64 / 1024f64.powi(power as i32))
         }
+    }
+}
+
+/// Writes a share in percent, in three digits: `97.3 %`, `0.12 %`, `212 %`.
+pub fn percent(share: f64) -> String {
+    format!("{} %", Rate(100.0 * share))
+}
+
+/// Writes a share in percent with at most one decimal, and with none where it would be 0: `100 %`, `12.5 %`, `0.4 %`.
+pub fn short_percent(share: f64) -> String {
+    let value = 100.0 * share;
+    match value {
+        value if value > 0.0 && value < 0.05 => "< 0.1 %".into(),
+        value if (value - value.round()).abs() < 0.05 => format!("{} %", value.round()),
+        value if value > 99.95 => "100 %".into(),
+        value => format!("{value:.1} %"),
+    }
+}
+
+/// Writes a number without decimals that are 0: `4`, `4.5`, `0.03`.
+pub fn number(value: f64) -> String {
+    if (value - value.round()).abs() < 0.005 || value >= 99.95 {
+        grouped(value.round() as u64)
+    } else if value < 0.095 {
+        format!("{value:.2}")
+    } else {
+        let text = format!("{value:.1}");
+        text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
     }
 }
 
@@ -129,6 +165,38 @@ mod tests {
         ] {
             assert_eq!(Rate(rate).to_string(), text);
         }
+    }
+
+    #[test]
+    fn shares_and_numbers_have_no_decimals_that_are_0() {
+        let numbers = [
+            (0.0, "0"),
+            (1.0, "1"),
+            (4.0001, "4"),
+            (4.5, "4.5"),
+            (0.03, "0.03"),
+            (0.5, "0.5"),
+            (4.016, "4"),
+            (123.4, "123"),
+        ];
+        for (value, text) in numbers {
+            assert_eq!(number(value), text);
+        }
+        for (share, text) in [
+            (1.0, "100 %"),
+            (0.125, "12.5 %"),
+            (0.1206, "12.1 %"),
+            (0.9999, "100 %"),
+            (0.004, "0.4 %"),
+            (0.0001, "< 0.1 %"),
+            (0.0, "0 %"),
+        ] {
+            assert_eq!(short_percent(share), text);
+        }
+        assert_eq!(
+            (percent(0.97312), percent(0.00123), percent(2.12)),
+            ("97.3 %".into(), "0.12 %".into(), "212 %".into())
+        );
     }
 
     #[test]

@@ -5,18 +5,17 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use units::conjunction;
+use workbench::bench::{Recording, Scope, Subject};
 use workbench::catalogue;
 
 use super::peers::Peers;
-use super::record::Recording;
 use super::scaling::{self, Scaling};
-use super::work::{Scope, Subject};
-use super::{plots, run, table};
+use super::{run, table};
 use crate::error::UsageError;
 use crate::files::WholeFile;
 use crate::options::{GroupOption, parse_count};
-use crate::ranks;
-use crate::report;
+use crate::recordings::{self, plots};
+use crate::{ranks, report};
 
 /// What the columns say.
 fn help() -> String {
@@ -123,12 +122,12 @@ impl BenchOptions {
             return report::print(&scaling.text());
         }
         let recording = match &self.from {
-            Some(path) => Recording::read(path)?,
+            Some(path) => recordings::read(path)?,
             None => self.measure()?,
         };
         // The file first: what cost minutes is not lost to a closed standard output.
         if let Some(json) = &json {
-            recording.write(json)?;
+            recordings::write(&recording, json)?;
             report::note(&format!("wrote {json}"));
         }
         if let Some(folder) = plot {

@@ -4,8 +4,7 @@ use std::process::Command;
 
 use launch::Device;
 use workbench::MODULES;
-
-use super::record::Clocks;
+use workbench::bench::Clocks;
 
 /// The driver's version; where nvidia-smi does not tell it, the CUDA version that it supports.
 pub(super) fn driver(device: &Device) -> Result<Option<String>, launch::Error> {

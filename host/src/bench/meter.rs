@@ -14,8 +14,7 @@ use std::time::{Duration, Instant};
 use gpu::probe::U32x4;
 use launch::{Device, Error, LaunchConfig};
 
-use crate::probe::bandwidth::{Arrays, BandwidthKernel, Instance, Measured};
-use crate::probe::full_grid;
+use workbench::probe::{Arrays, BandwidthKernel, Instance, Measured, full_grid};
 
 /// Timed runs of a point: at least so many, and more as long as they are short.
 #[derive(Clone, Copy, Debug)]

@@ -1,29 +1,26 @@
 //! `host bench`: every rung over sizes, beside the device's own copy and NVIDIA's libraries.
 //!
-//! [`works`] says what is measured, [`meter`] how: after runs that warm up, the median and the quartiles of device-event times,
-//! with caches that hold something else before every run; for small inputs of some algorithms, also the time per call in a
-//! series. [`record`] keeps a run as JSON, [`table`] and [`plots`] show it, and [`peers`] calls the library of `bench/peers/`,
-//! whose calls take turns with the rungs' runs; its rows stand in the same tables.
+//! [`workbench::bench`] has the sweeps that are measured, and [`meter`] measures: after runs that warm up, the median
+//! and the quartiles of device-event times, with caches that hold other data before every run; for small inputs of some
+//! algorithms, also the time per call in a series. [`recordings`](crate::recordings) keeps a run as JSON and draws it,
+//! [`table`] shows it, and [`peers`] calls the library of `bench/peers/`, whose calls take turns with the rungs' runs;
+//! its points stand in the same tables.
 //!
-//! What is no algorithm, such as the cost of a launch, is a [`work::Subject`] of its own, which makes its rows itself.
+//! A subject that is no algorithm, such as the cost of a launch, adds its points itself.
 
 use std::rc::Rc;
 
 use launch::Device;
+use workbench::bench::{Machine, MeasuredPoint, Recording, Scope, Subject, Sweep, recording, sweep, sweeps};
 
 use peers::Peers;
 use points::Bench;
-use record::{Machine, Recording, Row};
-use work::{Scope, Subject, Work};
 
 pub mod command;
 pub mod meter;
 pub mod peers;
-pub mod plots;
-pub mod record;
 pub mod scaling;
 pub mod table;
-pub mod work;
 pub mod works;
 
 mod machine;
@@ -44,17 +41,17 @@ pub fn run(
     peers: Option<Peers>,
 ) -> anyhow::Result<Recording> {
     let scope = Scope::on(device, quick);
-    let mut works: Vec<Work> = Vec::new();
+    let mut all_sweeps: Vec<Sweep> = Vec::new();
     // The yardstick is a part of every run.
     if !subjects.contains(&Subject::Copy) {
-        let all = works::works(Subject::Copy, scope);
-        works.extend(all.into_iter().map(|work| works::copy::yardstick(work.shapes)));
+        let all = sweeps(Subject::Copy, scope);
+        all_sweeps.extend(all.into_iter().map(|sweep| works::copy::yardstick(sweep.shapes)));
     }
-    works.extend(subjects.iter().flat_map(|&subject| works::works(subject, scope)));
-    let mut bench = Bench::new(device, seed, works.iter().map(Work::points).sum(), peers.map(Rc::new))?;
+    all_sweeps.extend(subjects.iter().flat_map(|&subject| sweeps(subject, scope)));
+    let mut bench = Bench::new(device, seed, all_sweeps.iter().map(Sweep::points).sum(), peers.map(Rc::new))?;
     let mut clocks = Vec::new();
-    for (number, work) in works.iter().enumerate() {
-        works::run(&mut bench, work)?;
+    for (number, sweep) in all_sweeps.iter().enumerate() {
+        works::run(&mut bench, sweep)?;
         if number == 0 {
             clocks.extend(machine::clocks(device, "before"));
         }
@@ -66,7 +63,7 @@ pub fn run(
         device: device.name().to_owned(),
         simulated: device.is_simulated(),
         driver: machine::driver(device)?,
-        date: record::today(),
+        date: recording::today(),
         compiler: machine::compiler(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         revision: None,
@@ -94,8 +91,8 @@ pub fn run(
 }
 
 /// The device's own copy at the largest size that every run on a GPU has.
-fn copy_gbps(rows: &[Row]) -> f64 {
-    let is_copy = |row: &&Row| row.rung.as_deref() == Some(works::copy::DEVICE_COPY);
+fn copy_gbps(rows: &[MeasuredPoint]) -> f64 {
+    let is_copy = |row: &&MeasuredPoint| row.rung.as_deref() == Some(sweep::DEVICE_COPY);
     let copies = rows.iter().filter(|row| is_copy(row) && row.size <= LARGEST_COPY);
     copies.max_by_key(|row| row.size).map_or(0.0, |row| row.gbps)
 }
@@ -158,7 +155,7 @@ mod tests {
     fn a_last_rung_on_small_inputs_is_measured_in_a_series_of_sets_that_take_turns() {
         let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
         let reduce = Subject::find("reduce").unwrap();
-        let work = works::works(reduce, Scope { quick: false, simulated: true }).swap_remove(0);
+        let work = sweeps(reduce, Scope { quick: false, simulated: true }).swap_remove(0);
         let mut bench = Bench::new(&device, 0, work.points(), None).unwrap();
         let Limits { series, calls, .. } = bench.meter.limits();
         for (shape, is_last) in work.shapes.iter().flat_map(|&shape| [(shape, false), (shape, true)]) {

@@ -15,9 +15,7 @@ use anyhow::{Context, anyhow};
 use launch::Device;
 use libloading::Library;
 use workbench::algorithm::Shape;
-
-use super::record::About;
-use super::work::Work;
+use workbench::bench::{PeersAbout, Sweep};
 
 /// How to come by the library.
 const REMEDY: &str = "cargo xtask bench --build makes it, on a machine with nvcc and a GPU";
@@ -32,7 +30,7 @@ type Close = unsafe extern "C" fn(*mut c_void);
 /// The peers' library.
 #[derive(Debug)]
 pub struct Peers {
-    about: About,
+    about: PeersAbout,
     error: Say,
     open: Open,
     name: Name,
@@ -57,7 +55,7 @@ impl Peers {
                 let (say, error): (Say, Say) = (*library.get("peers_about")?, *library.get("peers_error")?);
                 let (open, name) = (*library.get("peers_open")?, *library.get("peers_name")?);
                 let (call, close) = (*library.get("peers_call")?, *library.get("peers_close")?);
-                Ok((say, Self { about: About::default(), error, open, name, call, close, _library: library }))
+                Ok((say, Self { about: PeersAbout::default(), error, open, name, call, close, _library: library }))
             }
         };
         let (say, peers) =
@@ -69,7 +67,7 @@ impl Peers {
     }
 
     /// What it says of itself.
-    pub fn about(&self) -> &About {
+    pub fn about(&self) -> &PeersAbout {
         &self.about
     }
 
@@ -77,8 +75,8 @@ impl Peers {
     ///
     /// # Errors
     /// When the library fails.
-    pub fn open(self: &Rc<Self>, device: &Device, work: &Work, shape: Shape) -> anyhow::Result<Option<Peer>> {
-        let name = format!("{} {}", work.subject.name(), work.number);
+    pub fn open(self: &Rc<Self>, device: &Device, sweep: &Sweep, shape: Shape) -> anyhow::Result<Option<Peer>> {
+        let name = format!("{} {}", sweep.subject.name(), sweep.number);
         if !self.about.works.contains(&name) {
             return Ok(None);
         }
@@ -86,7 +84,7 @@ impl Peers {
             Shape::Vector(n) => (n, 1),
             Shape::Plane(size) => (size.width, size.height),
         };
-        let (name, variant) = (CString::new(name)?, CString::new(work.variant.unwrap_or_default())?);
+        let (name, variant) = (CString::new(name)?, CString::new(sweep.variant.unwrap_or_default())?);
         let stream = device.raw_stream()?;
         // SAFETY: two texts that end with a zero, and the stream of a device whose context is current; what it gives is kept in
         // `Peer`, which closes it.

@@ -6,12 +6,11 @@ use gridstride::error::AlgorithmError;
 use launch::{Device, Element};
 use workbench::WorkbenchError;
 use workbench::algorithm::{Prepared, Shape};
+use workbench::bench::{MeasuredPoint, Sweep};
 use workbench::inputs;
 
 use super::meter::{Meter, Times};
 use super::peers::{Peer, Peers};
-use super::record::Row;
-use super::work::Work;
 use crate::report::Bytes;
 use crate::report::progress::Progress;
 
@@ -31,7 +30,7 @@ pub(super) fn filled<T: Element>(n: usize, element: impl Fn(usize) -> T + Sync) 
 /// One point: a rung at a size.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Point<'a> {
-    work: &'a Work,
+    sweep: &'a Sweep,
     rung: &'static str,
     is_last: bool,
     shape: Shape,
@@ -43,21 +42,21 @@ pub struct Point<'a> {
 
 impl<'a> Point<'a> {
     /// `rung` at `shape`, which cannot do without reading or writing `bytes`.
-    pub(super) fn new(work: &'a Work, rung: &'static str, is_last: bool, shape: Shape, bytes: u64) -> Self {
-        Self { work, rung, is_last, shape, bytes, generations: 1, setting: None }
+    pub(super) fn new(sweep: &'a Sweep, rung: &'static str, is_last: bool, shape: Shape, bytes: u64) -> Self {
+        Self { sweep, rung, is_last, shape, bytes, generations: 1, setting: None }
     }
 
     /// The row of these times.
-    fn row(&self, times: Times, host: Option<f64>) -> Row {
+    fn row(&self, times: Times, host: Option<f64>) -> MeasuredPoint {
         let each = 1e6 / self.generations as f64;
         let moved = self.bytes as f64 * self.generations as f64 / 1e9;
-        Row {
-            algorithm: self.work.subject.name().to_owned(),
+        MeasuredPoint {
+            algorithm: self.sweep.subject.name().to_owned(),
             rung: Some(self.rung.to_owned()),
             peer: None,
             last: self.is_last,
-            number: self.work.number.to_owned(),
-            variant: self.work.variant.map(str::to_owned),
+            number: self.sweep.number.to_owned(),
+            variant: self.sweep.variant.map(str::to_owned),
             shape: matches!(self.shape, Shape::Plane(_)).then(|| self.shape.to_string()),
             size: self.shape.elements() as u64,
             bytes: self.bytes,
@@ -82,7 +81,7 @@ impl<'a> Point<'a> {
 pub struct Bench {
     pub(super) meter: Meter,
     seed: u64,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<MeasuredPoint>,
     pub(super) left_out: Vec<String>,
     pub(super) peers: Option<Rc<Peers>>,
     progress: Progress,
@@ -134,22 +133,22 @@ impl Bench {
     }
 
     /// Whether the device has room for `bytes`; else it is noted that the size is left out.
-    pub(super) fn has_room(&mut self, work: &Work, shape: Shape, bytes: u64) -> anyhow::Result<bool> {
-        let has_room = self.has_room_for(work, shape, "", bytes)?;
+    pub(super) fn has_room(&mut self, sweep: &Sweep, shape: Shape, bytes: u64) -> anyhow::Result<bool> {
+        let has_room = self.has_room_for(sweep, shape, "", bytes)?;
         if !has_room {
-            self.done += work.each as u64;
+            self.done += sweep.each as u64;
         }
         Ok(has_room)
     }
 
     /// Whether the device has room for `bytes`; else it is noted that `what` of the size is left out.
-    fn has_room_for(&mut self, work: &Work, shape: Shape, what: &str, bytes: u64) -> anyhow::Result<bool> {
+    fn has_room_for(&mut self, sweep: &Sweep, shape: Shape, what: &str, bytes: u64) -> anyhow::Result<bool> {
         let free = self.meter.device().properties()?.memory_free_bytes;
         // A little is lost between allocations.
         let has_room = bytes <= free - free / 32;
         if !has_room {
-            let name = work.subject.name();
-            let number = work.number;
+            let name = sweep.subject.name();
+            let number = sweep.number;
             self.note(format!("{name} {number} {shape}{what}: {} needed, {} free", Bytes(bytes), Bytes(free)));
         }
         Ok(has_room)
@@ -197,23 +196,23 @@ impl Bench {
     {
         let (row, peer_row) = self.measured(&point, run, beside.as_mut())?;
         self.add(row);
-        self.add_peer(peer_row, point.work, beside);
+        self.add_peer(peer_row, point.sweep, beside);
         Ok(())
     }
 
     /// The peer of a work at a size, on memory whose input and output come first. If the library fails, that is noted.
-    pub(super) fn beside(&mut self, work: &Work, shape: Shape, memory: &[usize]) -> Option<Beside> {
+    pub(super) fn beside(&mut self, sweep: &Sweep, shape: Shape, memory: &[usize]) -> Option<Beside> {
         let peers = self.peers.clone()?;
         let device = self.device();
-        let peer = peers.open(&device, work, shape).unwrap_or_else(|failure| {
-            self.note_failure(work, &failure);
+        let peer = peers.open(&device, sweep, shape).unwrap_or_else(|failure| {
+            self.note_failure(sweep, &failure);
             None
         })?;
         Some(Beside { peer, memory: first_two(memory), failure: None })
     }
 
-    fn note_failure(&mut self, work: &Work, failure: &anyhow::Error) {
-        self.note(format!("the peers of {} {}: {failure:#}", work.subject.name(), work.number));
+    fn note_failure(&mut self, sweep: &Sweep, failure: &anyhow::Error) {
+        self.note(format!("the peers of {} {}: {failure:#}", sweep.subject.name(), sweep.number));
     }
 
     /// Measures a rung and adds its row. At the sizes that are timed by the host's clock too, it also times a series of calls,
@@ -231,7 +230,7 @@ impl Bench {
         }
         let memory = device.memory_of(prepared);
         let mut beside = match point.is_last {
-            true => self.beside(point.work, point.shape, &memory),
+            true => self.beside(point.sweep, point.shape, &memory),
             false => None,
         };
         let (mut row, mut peer_row) = self.measured(&point, || prepared.run(device.queue()), beside.as_mut())?;
@@ -239,7 +238,7 @@ impl Bench {
         let bytes = point.bytes.saturating_mul(turns as u64);
         if point.is_seen_by_the_host()
             && prepared.is_for_series()
-            && self.has_room_for(point.work, point.shape, " in a series", bytes)?
+            && self.has_room_for(point.sweep, point.shape, " in a series", bytes)?
         {
             prepared.make_sets(turns)?;
             let seconds = self.in_series(turns, |turn| prepared.run_set(turn, device.queue()))?;
@@ -257,7 +256,7 @@ impl Bench {
             }
         }
         self.add(row);
-        self.add_peer(peer_row, point.work, beside);
+        self.add_peer(peer_row, point.sweep, beside);
         Ok(())
     }
 
@@ -281,7 +280,7 @@ impl Bench {
         point: &Point<'_>,
         mut run: impl FnMut() -> Result<(), E>,
         beside: Option<&mut Beside>,
-    ) -> anyhow::Result<(Row, Row)>
+    ) -> anyhow::Result<(MeasuredPoint, MeasuredPoint)>
     where
         E: From<launch::Error> + Into<anyhow::Error>,
     {
@@ -289,7 +288,7 @@ impl Bench {
         let Some(beside) = beside else {
             let times = self.meter.events(&mut run).map_err(Into::into)?;
             let host = is_seen.then(|| self.meter.host(&mut run)).transpose().map_err(Into::into)?;
-            return Ok((point.row(times, host), Row::default()));
+            return Ok((point.row(times, host), MeasuredPoint::default()));
         };
         let mut peer = || {
             // SAFETY: the memory of the rung that is measured, which has it until all is done.
@@ -303,18 +302,24 @@ impl Bench {
     }
 
     /// Adds the row of a point.
-    pub(super) fn add(&mut self, row: Row) {
+    pub(super) fn add(&mut self, row: MeasuredPoint) {
         self.done += 1;
         self.progress.set(self.done, 1e9 * row.gbps, "B");
         self.rows.push(row);
     }
 
     /// Adds the row of a peer, if there is one, unless the library failed: then that is noted.
-    pub(super) fn add_peer(&mut self, row: Row, work: &Work, beside: Option<Beside>) {
+    pub(super) fn add_peer(&mut self, row: MeasuredPoint, sweep: &Sweep, beside: Option<Beside>) {
         match beside {
-            Some(Beside { failure: Some(failure), .. }) => self.note_failure(work, &failure),
+            Some(Beside { failure: Some(failure), .. }) => self.note_failure(sweep, &failure),
             Some(Beside { peer, .. }) => {
-                self.rows.push(Row { peer: Some(peer.name()), rung: None, last: false, setting: None, ..row });
+                self.rows.push(MeasuredPoint {
+                    peer: Some(peer.name()),
+                    rung: None,
+                    last: false,
+                    setting: None,
+                    ..row
+                });
             }
             None => {}
         }

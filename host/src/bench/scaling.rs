@@ -11,17 +11,17 @@ use anyhow::{Context, bail};
 use launch::Group;
 use multi::team::Team;
 use serde::{Deserialize, Serialize};
-use workbench::catalogue;
 use workbench::scaling::ScalingWork;
+use workbench::{bench::recording, catalogue};
 
-use super::{machine, plots, record};
+use super::machine;
 use crate::error::UsageError;
 use crate::files::WholeFile;
 use crate::measure::split::{median_time, of_all};
-use crate::ranks;
 use crate::report::plot::{self, LinePlot, Series};
 use crate::report::progress::Progress;
 use crate::report::{self, Bytes, Rate};
+use crate::{ranks, recordings::plots};
 
 /// All that a run found.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
@@ -43,7 +43,7 @@ pub struct Scaling {
     /// The version of this program.
     pub version: String,
     /// The points.
-    pub scaling: Vec<Row>,
+    pub scaling: Vec<ScalingPoint>,
     /// What was not measured, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
@@ -51,7 +51,7 @@ pub struct Scaling {
 
 /// A work on so many members.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
-pub struct Row {
+pub struct ScalingPoint {
     /// The algorithm.
     pub algorithm: String,
     /// The type of its elements.
@@ -80,7 +80,7 @@ pub struct Row {
     pub efficiency: f64,
 }
 
-impl Row {
+impl ScalingPoint {
     /// Elements per second.
     fn rate(&self) -> f64 {
         self.size as f64 / (1e-6 * self.median_us)
@@ -126,7 +126,7 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
         ranks: team.ranks().size(),
         simulated: device.is_simulated(),
         driver: machine::driver(device)?,
-        date: record::today(),
+        date: recording::today(),
         compiler: machine::compiler(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         scaling: Vec::new(),
@@ -147,7 +147,7 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
                         && (row.algorithm.as_str(), row.number.as_str()) == (*algorithm, work.number)
                 });
                 let row = match known.cloned() {
-                    Some(known) => Some(Row { kind, ..known }),
+                    Some(known) => Some(ScalingPoint { kind, ..known }),
                     None => point(&team.of_first(members), algorithm, work, kind, size, &mut scaling.left_out)?,
                 };
                 let Some(mut row) = row else { continue };
@@ -168,9 +168,10 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
 }
 
 /// The rows whose work was not measured on one member.
-fn without_one(rows: &[Row]) -> Vec<usize> {
-    let same = |a: &Row, b: &Row| (&a.algorithm, &a.number, a.kind) == (&b.algorithm, &b.number, b.kind);
-    let has_one = |row: &Row| rows.iter().any(|other| other.members == 1 && same(row, other));
+fn without_one(rows: &[ScalingPoint]) -> Vec<usize> {
+    let same =
+        |a: &ScalingPoint, b: &ScalingPoint| (&a.algorithm, &a.number, a.kind) == (&b.algorithm, &b.number, b.kind);
+    let has_one = |row: &ScalingPoint| rows.iter().any(|other| other.members == 1 && same(row, other));
     (0..rows.len()).filter(|&row| !has_one(&rows[row])).collect()
 }
 
@@ -190,7 +191,7 @@ fn point(
     kind: Kind,
     size: usize,
     left_out: &mut Vec<String>,
-) -> anyhow::Result<Option<Row>> {
+) -> anyhow::Result<Option<ScalingPoint>> {
     let members = team.members();
     let each = (size as f64 * (work.share)(members)).ceil();
     let needed = (each * work.memory) as u64;
@@ -219,7 +220,7 @@ fn point(
     }
     let timing = median_time(team, &mut *prepared)?;
     let bytes = size as f64 * work.bytes;
-    Ok(Some(Row {
+    Ok(Some(ScalingPoint {
         algorithm: algorithm.to_owned(),
         number: work.number.to_owned(),
         kind,
@@ -331,8 +332,8 @@ impl Scaling {
 mod tests {
     use super::*;
 
-    fn row(members: usize, kind: Kind, gbps: f64) -> Row {
-        Row {
+    fn row(members: usize, kind: Kind, gbps: f64) -> ScalingPoint {
+        ScalingPoint {
             algorithm: "reduce".into(),
             number: "f32".into(),
             kind,
@@ -348,7 +349,7 @@ mod tests {
         }
     }
 
-    fn scaling(rows: Vec<Row>) -> Scaling {
+    fn scaling(rows: Vec<ScalingPoint>) -> Scaling {
         Scaling {
             device: "GPU X".into(),
             members: 3,

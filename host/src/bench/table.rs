@@ -1,9 +1,9 @@
 //! A recording as tables for people.
 
+use units::percent;
 use workbench::algorithm::Unit;
+use workbench::bench::{MeasuredPoint, Recording, subject};
 
-use super::record::{Recording, Row};
-use super::work;
 use crate::report::{self, Bytes, Rate};
 
 /// The size that is shown in full: the largest of a power of two, of vectors and matrices up to this.
@@ -24,7 +24,7 @@ pub fn text(recording: &Recording) -> String {
             text += &format!("\n{title}\n{}\n", in_full(recording, &rows));
         }
     }
-    let small: Vec<&Row> = recording.rows.iter().filter(|row| row.host_us.is_some()).collect();
+    let small: Vec<&MeasuredPoint> = recording.rows.iter().filter(|row| row.host_us.is_some()).collect();
     if !small.is_empty() {
         let calls = recording.series_calls.map_or("many".to_owned(), |calls| calls.to_string());
         let series = match has_series(&small) {
@@ -49,14 +49,14 @@ pub fn text(recording: &Recording) -> String {
 struct Table<'a> {
     title: String,
     /// Each with its heading: a rung or peer at several sizes.
-    columns: Vec<(String, Vec<&'a Row>)>,
+    columns: Vec<(String, Vec<&'a MeasuredPoint>)>,
 }
 
 /// A table for each ladder, and one for the other types and variants of an algorithm, which have the last rung alone.
 fn tables(recording: &Recording) -> Vec<Table<'_>> {
     let mut tables: Vec<Table<'_>> = Vec::new();
     for group in recording.groups() {
-        let mut columns: Vec<(String, Vec<&Row>)> = Vec::new();
+        let mut columns: Vec<(String, Vec<&MeasuredPoint>)> = Vec::new();
         for row in &group {
             match columns.iter_mut().find(|(name, _)| name == row.name()) {
                 Some((_, rows)) => rows.push(row),
@@ -96,7 +96,7 @@ fn heading(recording: &Recording) -> String {
     }
     text += &format!("the device copies at {} GB/s", Rate(recording.copy_gbps));
     if let Some(datasheet) = recording.datasheet_gbps {
-        let share = percent(recording.copy_gbps, datasheet);
+        let share = share(recording.copy_gbps, datasheet);
         text += &format!(", {share} of memory clock × bus width, {} GB/s", Rate(datasheet));
     }
     let caches = match recording.flush_bytes {
@@ -106,19 +106,19 @@ fn heading(recording: &Recording) -> String {
     text + &format!("\nmedians after runs that warm up; {caches}; random values of seed {}\n", recording.seed)
 }
 
-fn title(group: &[&Row]) -> String {
+fn title(group: &[&MeasuredPoint]) -> String {
     let (algorithm, number, variant) = group[0].group();
     let variant = variant.map_or(String::new(), |variant| format!(" {variant}"));
     format!("{algorithm}{variant} {number}")
 }
 
 /// A row for each size, a column for each rung and peer.
-fn over_size(columns: &[(String, Vec<&Row>)]) -> String {
+fn over_size(columns: &[(String, Vec<&MeasuredPoint>)]) -> String {
     let mut sizes: Vec<(u64, String)> =
         columns.iter().flat_map(|(_, rows)| rows).map(|row| (row.size, row.size_text())).collect();
     sizes.sort();
     sizes.dedup();
-    let cell = |size: &str, rows: &[&Row]| {
+    let cell = |size: &str, rows: &[&MeasuredPoint]| {
         let row = rows.iter().find(|row| row.size_text() == size);
         row.map_or("–".to_owned(), |row| Rate(row.gbps).to_string())
     };
@@ -133,13 +133,14 @@ fn over_size(columns: &[(String, Vec<&Row>)]) -> String {
 }
 
 /// Each column's row at the largest size to show, if it has one, with its heading.
-fn at_headline<'a>(columns: &'a [(String, Vec<&'a Row>)]) -> Vec<(&'a str, &'a Row)> {
-    let fits = |row: &Row| row.size.is_power_of_two() && (work::unit(row) == Unit::Cells || row.size <= HEADLINE);
-    let largest = |rows: &[&'a Row]| rows.iter().copied().filter(|row| fits(row)).max_by_key(|row| row.size);
+fn at_headline<'a>(columns: &'a [(String, Vec<&'a MeasuredPoint>)]) -> Vec<(&'a str, &'a MeasuredPoint)> {
+    let fits =
+        |row: &MeasuredPoint| row.size.is_power_of_two() && (subject::unit(row) == Unit::Cells || row.size <= HEADLINE);
+    let largest = |rows: &[&'a MeasuredPoint]| rows.iter().copied().filter(|row| fits(row)).max_by_key(|row| row.size);
     columns.iter().filter_map(|(name, rows)| Some((name.as_str(), largest(rows)?))).collect()
 }
 
-fn in_full(recording: &Recording, rows: &[(&str, &Row)]) -> String {
+fn in_full(recording: &Recording, rows: &[(&str, &MeasuredPoint)]) -> String {
     let rows: Vec<_> = rows
         .iter()
         .map(|(name, row)| {
@@ -149,8 +150,8 @@ fn in_full(recording: &Recording, rows: &[(&str, &Row)]) -> String {
                 micros(row.median_us),
                 format!("{} – {}", micros(row.low_us), micros(row.high_us)),
                 Rate(row.gbps).to_string(),
-                percent(row.gbps, recording.copy_gbps),
-                recording.datasheet_gbps.map_or("–".to_owned(), |datasheet| percent(row.gbps, datasheet)),
+                share(row.gbps, recording.copy_gbps),
+                recording.datasheet_gbps.map_or("–".to_owned(), |datasheet| share(row.gbps, datasheet)),
                 row.runs.to_string(),
             ]
         })
@@ -160,14 +161,14 @@ fn in_full(recording: &Recording, rows: &[(&str, &Row)]) -> String {
 }
 
 /// Whether any of the rows was measured in a series.
-fn has_series(rows: &[&Row]) -> bool {
+fn has_series(rows: &[&MeasuredPoint]) -> bool {
     rows.iter().any(|row| row.series_us.is_some())
 }
 
-fn of_small(rows: &[&Row]) -> String {
+fn of_small(rows: &[&MeasuredPoint]) -> String {
     let has_series = has_series(rows);
     let some = |time: Option<f64>| time.map_or("–".to_owned(), micros);
-    let cells = |row: &&Row| {
+    let cells = |row: &&MeasuredPoint| {
         let mut cells = vec![title(&[row]), row.size_text(), row.name().to_owned(), micros(row.median_us)];
         cells.push(some(row.host_us));
         cells.extend(has_series.then(|| some(row.series_us)));
@@ -183,8 +184,9 @@ fn micros(micros: f64) -> String {
     report::Seconds(1e-6 * micros).to_string()
 }
 
-fn percent(part: f64, whole: f64) -> String {
-    if whole > 0.0 { format!("{} %", Rate(100.0 * part / whole)) } else { "–".to_owned() }
+/// Returns `part` of `whole` in percent, if `whole` is known.
+fn share(part: f64, whole: f64) -> String {
+    if whole > 0.0 { percent(part / whole) } else { "–".to_owned() }
 }
 
 #[cfg(test)]
@@ -193,7 +195,7 @@ mod tests {
 
     #[test]
     fn every_rung_and_peer_is_shown() {
-        let row = |rung: Option<&str>, peer: Option<&str>, size: u64| Row {
+        let row = |rung: Option<&str>, peer: Option<&str>, size: u64| MeasuredPoint {
             algorithm: "reduce".into(),
             rung: rung.map(str::to_owned),
             peer: peer.map(str::to_owned),
@@ -207,13 +209,13 @@ mod tests {
             gbps: size as f64 / 2000.0,
             host_us: (size < 1 << 20 && rung != Some("plain")).then_some(12.5),
             series_us: (size == 1 << 16 && rung != Some("plain")).then_some(3.25),
-            ..Row::default()
+            ..MeasuredPoint::default()
         };
         let mut rows = Vec::new();
         for size in [1 << 16, 1 << 20] {
             rows.extend([row(Some("plain"), None, size), row(Some("best"), None, size), row(None, Some("CUB"), size)]);
         }
-        rows.push(Row { number: "f64".into(), ..row(Some("best"), None, 1 << 19) });
+        rows.push(MeasuredPoint { number: "f64".into(), ..row(Some("best"), None, 1 << 19) });
         let recording = Recording {
             device: "GPU X".into(),
             copy_gbps: 1048.576,

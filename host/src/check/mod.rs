@@ -1,33 +1,29 @@
 //! `host check`: the kernels in a simulator that looks for data races, reads of what nobody wrote and the like, in hostile
 //! orders of their threads.
 //!
-//! [`run_cases`] runs [cases](crate::cases) so, [`Finding`] is what it finds, and [`mutations`] leaves out each barrier,
-//! one at a time, to see that this is reported.
+//! [`workbench::check`] runs the [cases](workbench::cases); here their findings are reported.
 
 use std::time::Duration;
 
 use clap::Args;
 use simt::{Checks, Schedule};
 
-use crate::cases::{catalogue, faults};
+use workbench::cases::{catalogue, faults};
+use workbench::check::mutations::{self, MutationReport};
+use workbench::check::{Settings, sarif};
+
 use crate::error::UsageError;
 use crate::report;
 
-mod finding;
-pub mod mutations;
 mod progress;
 mod report_of_kernels;
-pub mod report_of_mutations;
-mod runs;
+mod report_of_mutations;
 mod selection;
 mod thorough;
 
-pub use finding::of_error;
+use progress::Bar;
 use report_of_kernels::{Further, Report};
-use report_of_mutations::MutationReport;
-pub use runs::{Run, Settings, run_cases};
 use selection::Selection;
-pub use simt::report::{Finding, Side, sarif};
 
 /// Check kernels for races, barrier faults, reads of what nobody wrote, and wrong results, in the simulator
 ///
@@ -92,9 +88,10 @@ impl CheckOptions {
         let settings = self.settings();
         if self.mutate_barriers {
             let cases = selection.cases(cases);
-            let report = MutationReport::new(mutations::mutate(&cases, &settings)?);
-            if self.json { report::print_json(&report) } else { report::print(&report.text()) }?;
-            return report.verdict();
+            let report =
+                MutationReport::new(mutations::mutate(&cases, &settings, &Bar::new("deletions", "deletions"))?);
+            if self.json { report::print_json(&report) } else { report::print(&report_of_mutations::text(&report)) }?;
+            return report_of_mutations::verdict(&report);
         }
         let report =
             Report::new(selection, cases, &settings, Further { redundant: self.redundant, thorough: self.thorough })?;

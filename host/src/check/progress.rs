@@ -3,28 +3,43 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use workbench::check::Progress;
+
 use crate::report::progress;
 
 /// Counts what is done, and shows it on a terminal.
-pub(super) struct Progress {
+pub(super) struct Bar {
+    steps: &'static str,
+    work: &'static str,
+    begun: Mutex<Option<Begun>>,
+}
+
+struct Begun {
     bar: progress::Progress,
-    begun: Instant,
+    at: Instant,
     done: u64,
     worked: u64,
 }
 
-impl Progress {
-    /// Begins with `length` steps to do, counted in `unit`.
-    pub(super) fn new(length: usize, unit: &'static str) -> Self {
-        Self { bar: progress::Progress::new(length as u64, unit), begun: Instant::now(), done: 0, worked: 0 }
+impl Bar {
+    /// Counts steps and work in these units.
+    pub(super) fn new(steps: &'static str, work: &'static str) -> Self {
+        Self { steps, work, begun: Mutex::new(None) }
+    }
+}
+
+impl Progress for Bar {
+    fn begin(&self, steps: usize) {
+        let bar = progress::Progress::new(steps as u64, self.steps);
+        let begun = Begun { bar, at: Instant::now(), done: 0, worked: 0 };
+        *self.begun.lock().unwrap_or_else(PoisonError::into_inner) = Some(begun);
     }
 
-    /// One more step is done, which was `work` of the `unit`.
-    pub(super) fn add(this: &Mutex<Self>, work: u64, unit: &str) {
-        let mut this = this.lock().unwrap_or_else(PoisonError::into_inner);
-        this.done += 1;
-        this.worked += work;
-        let (done, rate) = (this.done, this.worked as f64 / this.begun.elapsed().as_secs_f64());
-        this.bar.set(done, rate, unit);
+    fn step(&self, work: u64) {
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(begun) = &mut *begun else { return };
+        begun.done += 1;
+        begun.worked += work;
+        begun.bar.set(begun.done, begun.worked as f64 / begun.at.elapsed().as_secs_f64(), self.work);
     }
 }

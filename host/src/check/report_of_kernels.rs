@@ -6,13 +6,12 @@ use anyhow::anyhow;
 use serde::Serialize;
 use simt::{Schedule, report::Finding};
 
-use super::finding;
-use super::mutations::{self, Mutation};
-use super::runs::{Run, Settings, run_cases, seconds_since};
+use super::progress::Bar;
 use super::selection::{Family, Selection};
 use super::thorough::{self, Tried};
 use crate::report::{self, Seconds};
 use workbench::case::Case;
+use workbench::check::{self, CaseRun, Settings, mutations, run_cases};
 
 /// What is printed.
 #[derive(Serialize, Debug)]
@@ -20,7 +19,7 @@ pub(super) struct Report {
     schedules: Vec<String>,
     strict: bool,
     seconds: f64,
-    kernels: Vec<Row>,
+    kernels: Vec<KernelChecks>,
     /// How many more orders were tried, if that was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     thorough: Option<Tried>,
@@ -43,7 +42,7 @@ pub(super) struct Further {
 
 /// A kernel: what of it was run.
 #[derive(Serialize, Debug)]
-struct Row {
+struct KernelChecks {
     kernel: &'static str,
     algorithm: &'static str,
     cases: usize,
@@ -82,8 +81,8 @@ impl Report {
         let begun = Instant::now();
         let families = selection.kernels().to_vec();
         let cases = selection.cases(cases);
-        let mut runs = run_cases(&cases.iter().collect::<Vec<_>>(), settings);
-        let is_right = |runs: &[Run], case: usize| !runs.iter().any(|run| run.case == case && run.error.is_some());
+        let mut runs = run_cases(&cases.iter().collect::<Vec<_>>(), settings, &Bar::new("runs", "threads"));
+        let is_right = |runs: &[CaseRun], case: usize| !runs.iter().any(|run| run.case == case && run.error.is_some());
         let thorough = further.thorough.map(|time| {
             let right: Vec<_> = cases.iter().enumerate().filter(|&(case, _)| is_right(&runs, case)).collect();
             let (found, tried) = thorough::search(&right, settings.checks, time);
@@ -96,7 +95,7 @@ impl Report {
         Ok(Self {
             schedules: settings.schedules.iter().map(Schedule::to_string).collect(),
             strict: !settings.checks.shuffles_order_memory,
-            seconds: seconds_since(begun),
+            seconds: begun.elapsed().as_secs_f64(),
             kernels,
             thorough,
             redundant,
@@ -142,7 +141,7 @@ impl Report {
     }
 
     pub(super) fn text(&self) -> String {
-        let row = |row: &Row| {
+        let row = |row: &KernelChecks| {
             [
                 row.kernel.to_owned(),
                 row.cases.to_string(),
@@ -208,11 +207,12 @@ impl Report {
 }
 
 fn redundant(cases: &[Case], settings: &Settings) -> anyhow::Result<Vec<Finding>> {
-    Ok(mutations::mutate(cases, settings)?.iter().filter_map(Mutation::hint).collect())
+    let all = mutations::mutate(cases, settings, &Bar::new("deletions", "deletions"))?;
+    Ok(all.iter().filter_map(mutations::Mutation::hint).collect())
 }
 
 /// What the runs warn of, each once.
-fn warnings(runs: &[Run]) -> Vec<Finding> {
+fn warnings(runs: &[CaseRun]) -> Vec<Finding> {
     let mut all: Vec<Finding> = Vec::new();
     for warning in runs.iter().flat_map(|run| &run.warnings).map(Finding::of_note) {
         if !all.iter().any(|other| other.kernel == warning.kernel && other.is_like(&warning)) {
@@ -222,10 +222,10 @@ fn warnings(runs: &[Run]) -> Vec<Finding> {
     all
 }
 
-fn rows(families: &[Family], cases: &[Case], runs: &[Run]) -> Vec<Row> {
-    let mut rows: Vec<Row> = Family::all()
+fn rows(families: &[Family], cases: &[Case], runs: &[CaseRun]) -> Vec<KernelChecks> {
+    let mut rows: Vec<KernelChecks> = Family::all()
         .into_iter()
-        .map(|Family { name, algorithm }| Row {
+        .map(|Family { name, algorithm }| KernelChecks {
             kernel: name,
             algorithm,
             cases: cases.iter().filter(|case| case.kernels().contains(&name)).count(),
@@ -246,16 +246,16 @@ fn rows(families: &[Family], cases: &[Case], runs: &[Run]) -> Vec<Row> {
             }
         }
         if let Some(error) = &run.error {
-            let finding = finding::of_error(error);
+            let finding = check::of_error(error);
             // A wrong result is laid to the kernel that the case is about.
-            let culprit = finding::family(&finding).or(case.kernels().first().copied());
+            let culprit = check::family(&finding).or(case.kernels().first().copied());
             if let Some(row) = rows.iter_mut().find(|row| Some(row.kernel) == culprit) {
                 let found = if error.is_unfinished() { &mut row.unfinished } else { &mut row.faults };
                 add(found, case, run.schedule, finding);
             }
         }
     }
-    let is_asked_for = |row: &Row| families.iter().any(|family| family.name == row.kernel);
+    let is_asked_for = |row: &KernelChecks| families.iter().any(|family| family.name == row.kernel);
     rows.retain(|row| is_asked_for(row) || !row.faults.is_empty() || !row.unfinished.is_empty());
     rows
 }

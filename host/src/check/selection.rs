@@ -6,7 +6,7 @@ use launch::KernelInfo;
 
 use units::alternatives;
 use workbench::case::Case;
-use workbench::catalogue;
+use workbench::cases::kernels;
 
 /// Names that are suggested instead of an unknown one.
 const SUGGESTIONS: usize = 3;
@@ -30,12 +30,6 @@ pub(super) struct Family {
     pub name: &'static str,
     /// The algorithm that it is a kernel of.
     pub algorithm: &'static str,
-}
-
-/// The kernels that there are cases of.
-pub(super) fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
-    let others = [gpu::device_library::KERNELS, gpu::faults::KERNELS];
-    catalogue::kernels().chain(others.into_iter().flatten().copied())
 }
 
 impl Family {
@@ -131,7 +125,7 @@ fn unknown(name: &str, families: &[Family], cases: &[Case]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cases::{catalogue, faults};
+    use workbench::cases::{catalogue, faults};
 
     fn all_cases() -> Vec<Case> {
         catalogue().into_iter().chain(faults()).collect()

@@ -1,6 +1,5 @@
 //! `--thorough`: cases in order after order, each made from what was seen in earlier ones.
 
-use std::sync::Mutex;
 use std::time::Duration;
 
 use launch::{Failed, Thorough};
@@ -8,10 +7,11 @@ use rayon::prelude::*;
 use serde::Serialize;
 use simt::{Checks, LaunchLog, Notes, Schedule, Simulator};
 
-use super::progress::Progress;
-use super::runs::Run;
-use crate::report;
 use workbench::case::Case;
+use workbench::check::{CaseRun, Progress};
+
+use super::progress::Bar;
+use crate::report;
 
 /// How much was tried.
 #[derive(Serialize, Debug)]
@@ -39,8 +39,9 @@ impl Tried {
 }
 
 /// Searches for an order in which one of `cases` fails, which come with their numbers; those of one kernel share the time.
-pub(super) fn search(cases: &[(usize, &Case)], checks: Checks, per_kernel: Duration) -> (Vec<Run>, Tried) {
-    let progress = Mutex::new(Progress::new(cases.len(), "cases"));
+pub(super) fn search(cases: &[(usize, &Case)], checks: Checks, per_kernel: Duration) -> (Vec<CaseRun>, Tried) {
+    let progress = Bar::new("cases", "orders");
+    progress.begin(cases.len());
     let about = |case: &Case| case.kernels().first().copied();
     let search = |&(index, case): &(usize, &Case)| {
         let of_kernel = cases.iter().filter(|(_, other)| about(other) == about(case)).count();
@@ -52,8 +53,8 @@ pub(super) fn search(cases: &[(usize, &Case)], checks: Checks, per_kernel: Durat
             Ok(Thorough { orders, is_exhausted, .. }) => (Schedule::Natural, None, orders, is_exhausted),
             Err(Failed { schedule, error, orders, .. }) => (schedule, Some(error), orders, false),
         };
-        Progress::add(&progress, orders as u64, "orders");
-        (Run { case: index, schedule, launches: log.take(), error, warnings: Vec::new() }, orders, is_exhausted)
+        progress.step(orders as u64);
+        (CaseRun { case: index, schedule, launches: log.take(), error, warnings: Vec::new() }, orders, is_exhausted)
     };
     let found: Vec<_> = cases.par_iter().map(search).collect();
     let tried = Tried {

@@ -6,10 +6,12 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 
-use super::explanation::Explanation;
-use super::gpus::{self, Gpu};
-use super::{html, subjects, text};
+use explain::Gpu;
+use workbench::subjects::{self, ExplainError, Wanted};
+
+use crate::error::UsageError;
 use crate::files::WholeFile;
+use crate::list;
 use crate::options::{Size, parse_count};
 use crate::report;
 use crate::report::progress::AtWork;
@@ -51,7 +53,7 @@ pub struct ExplainOptions {
     from: Option<u16>,
 
     /// GPU to explain it for: v100, t4, a100, a10, rtx3090, l4, l40s, rtx4090, h100, h200, b200 or rtx5090
-    #[arg(long, value_name = "NAME", default_value = Gpu::DEFAULT, value_parser = gpus::parse)]
+    #[arg(long, value_name = "NAME", default_value = Gpu::DEFAULT, value_parser = Gpu::find)]
     gpu: &'static Gpu,
 
     /// Print one JSON object
@@ -77,15 +79,15 @@ impl ExplainOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`](crate::error::UsageError) when there is no such kernel, or it does not take what was asked; when a
+    /// [`UsageError`] when there is no such kernel, or it does not take what was asked; when a
     /// kernel fails, or the file cannot be written.
     pub fn run(self) -> anyhow::Result<()> {
-        let chosen = subjects::find(&self.subject)?;
+        let chosen = subjects::find(&self.subject).map_err(usage_or_failure)?;
         let page = self.html.as_deref().map(WholeFile::new);
         if let Some(page) = &page {
             page.check()?;
         }
-        let wanted = subjects::Wanted {
+        let wanted = Wanted {
             n: self.n,
             size: self.size,
             element: self.element,
@@ -93,14 +95,22 @@ impl ExplainOptions {
             from: self.from.map(usize::from),
         };
         let at_work = AtWork::begin();
-        let explanation = Explanation::new(&chosen, &wanted, self.gpu, |subject| at_work.set_message(subject.name()))?;
+        let explanation = subjects::explain(&chosen, &wanted, self.gpu, |subject| at_work.set_message(subject.name()));
+        let explanation = explanation.map_err(usage_or_failure)?;
         drop(at_work);
         if let Some(page) = &page {
             let mut out = page.create()?;
-            out.write_all(html::page(&explanation).as_bytes()).with_context(|| page.failed())?;
+            out.write_all(explanation.html().as_bytes()).with_context(|| page.failed())?;
             page.keep(out)?;
             report::note(&format!("wrote {page}"));
         }
-        if self.json { report::print_json(&explanation) } else { report::print(&text::of(&explanation)) }
+        if self.json { report::print_json(&explanation) } else { report::print(&explanation.text(list::columns())) }
+    }
+}
+
+fn usage_or_failure(error: ExplainError) -> anyhow::Error {
+    match error {
+        ExplainError::Usage(text) => UsageError(text).into(),
+        error => error.into(),
     }
 }

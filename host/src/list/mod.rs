@@ -1,19 +1,32 @@
-//! `host list`: every algorithm and every rung in a sentence, from the documentation of the kernels.
+//! `host list`: a table of all rungs; for one algorithm its kernels, each in a sentence from its documentation.
 
 use std::io::{self, IsTerminal};
 
 use clap::Args;
 use launch::KernelInfo;
 use serde::Serialize;
+use units::alternatives;
 
+use crate::error::UsageError;
 use crate::report;
 use workbench::catalogue::{self, SUMMARIES};
+use workbench::documentation;
 
-pub(crate) mod text;
+mod rungs;
 
-/// Show every algorithm and its kernels, one line each
+use rungs::RungEntry;
+
+/// The most columns of a line, and the fewest that lines are broken for.
+const MAX_COLUMNS: usize = 160;
+const MIN_COLUMNS: usize = 60;
+
+/// Show every rung of every algorithm: its idea and its element types; or the kernels of one algorithm
 #[derive(Args, Debug)]
 pub struct ListOptions {
+    /// Show the kernels of this algorithm, with the types and operators that they are built for
+    #[arg(value_name = "ALGORITHM")]
+    algorithm: Option<String>,
+
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -23,36 +36,48 @@ impl ListOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// When the result cannot be printed.
+    /// [`UsageError`] if there is no such algorithm; when the result cannot be printed.
     pub fn run(self) -> anyhow::Result<()> {
-        let catalogue = Catalogue::new(catalogue::kernels(), SUMMARIES);
-        if self.json { report::print_json(&catalogue) } else { report::print(&catalogue.text(columns())) }
+        let mut catalogue = Catalogue::new(catalogue::kernels(), SUMMARIES);
+        for algorithm in &mut catalogue.algorithms {
+            algorithm.rungs = rungs::of(algorithm.name);
+        }
+        if let Some(name) = &self.algorithm {
+            catalogue.keep(name)?;
+        }
+        match (self.json, &self.algorithm) {
+            (true, _) => report::print_json(&catalogue),
+            (false, Some(_)) => report::print(&catalogue.text(columns())),
+            (false, None) => report::print(&rungs::table(&catalogue.algorithms, columns())),
+        }
     }
 }
 
-/// The columns of the terminal, if there is one to write to, within reason.
+/// Returns the columns of the terminal, if standard output is one, within the limits.
 pub(crate) fn columns() -> usize {
     let of_terminal = || crossterm::terminal::size().ok().filter(|_| io::stdout().is_terminal());
     let (columns, _) = of_terminal().unwrap_or((u16::MAX, 0));
-    usize::from(columns).clamp(text::FEWEST_COLUMNS, text::MOST_COLUMNS)
+    usize::from(columns).clamp(MIN_COLUMNS, MAX_COLUMNS)
 }
 
 /// The algorithms, in the order of their kernels.
 #[derive(Serialize, Debug)]
 struct Catalogue {
-    algorithms: Vec<Algorithm>,
+    algorithms: Vec<AlgorithmEntry>,
 }
 
 #[derive(Serialize, Debug)]
-struct Algorithm {
+struct AlgorithmEntry {
     name: &'static str,
     summary: String,
-    kernels: Vec<Rung>,
+    /// The ladder, the plainest rung first.
+    rungs: Vec<RungEntry>,
+    kernels: Vec<KernelEntry>,
 }
 
 /// A kernel with the instances that are built of it.
 #[derive(Serialize, Debug)]
-struct Rung {
+struct KernelEntry {
     name: &'static str,
     module: &'static str,
     summary: String,
@@ -61,7 +86,7 @@ struct Rung {
     instances: Vec<Instance>,
 }
 
-/// An entry; the arguments are a generic kernel's, in the order of its parameters.
+/// An entry of the PTX. The arguments are those of a generic kernel, in the order of its parameters.
 #[derive(Serialize, Debug)]
 struct Instance {
     name: &'static str,
@@ -73,37 +98,50 @@ impl Catalogue {
         kernels: impl IntoIterator<Item = &'static KernelInfo>,
         summaries: &[(&'static str, &'static str)],
     ) -> Catalogue {
-        let mut algorithms: Vec<Algorithm> = Vec::new();
+        let mut algorithms: Vec<AlgorithmEntry> = Vec::new();
         for kernel in kernels {
             let name = algorithm_of(kernel);
             let at = algorithms.iter().position(|algorithm| algorithm.name == name).unwrap_or(algorithms.len());
             if at == algorithms.len() {
                 let summary = summaries.iter().find(|(path, _)| path.rsplit("::").next() == Some(name));
-                let summary = text::plain(summary.map_or("", |(_, summary)| summary));
-                algorithms.push(Algorithm { name, summary, kernels: Vec::new() });
+                let summary = documentation::plain(summary.map_or("", |(_, summary)| summary));
+                algorithms.push(AlgorithmEntry { name, summary, rungs: Vec::new(), kernels: Vec::new() });
             }
             algorithms[at].add(kernel);
         }
         Catalogue { algorithms }
     }
+
+    /// Keeps the algorithm of that name alone.
+    fn keep(&mut self, name: &str) -> Result<(), UsageError> {
+        match self.algorithms.iter().position(|algorithm| algorithm.name == name) {
+            Some(index) => self.algorithms = vec![self.algorithms.swap_remove(index)],
+            None => {
+                let names: Vec<&str> = self.algorithms.iter().map(|algorithm| algorithm.name).collect();
+                let names = alternatives(&names);
+                return Err(UsageError(format!("there is no algorithm '{name}': use {names}")));
+            }
+        }
+        Ok(())
+    }
 }
 
-/// The second part of the module's path: `reduce` of `gpu::reduce::shuffle`.
+/// Returns the second part of the module's path: `reduce` of `gpu::reduce::shuffle`.
 fn algorithm_of(kernel: &KernelInfo) -> &'static str {
     kernel.module.split("::").nth(1).unwrap_or(kernel.module)
 }
 
-impl Algorithm {
+impl AlgorithmEntry {
     fn add(&mut self, kernel: &'static KernelInfo) {
         let arguments = kernel.name.strip_prefix(kernel.family).and_then(|rest| rest.strip_prefix('_'));
         let arguments = arguments.map(|rest| rest.split('_').collect()).unwrap_or_default();
         let instance = Instance { name: kernel.name, arguments };
         match self.kernels.iter_mut().find(|rung| rung.name == kernel.family && rung.module == kernel.module) {
             Some(rung) => rung.instances.push(instance),
-            None => self.kernels.push(Rung {
+            None => self.kernels.push(KernelEntry {
                 name: kernel.family,
                 module: kernel.module,
-                summary: text::plain(kernel.summary),
+                summary: documentation::plain(kernel.summary),
                 max_threads: kernel.max_threads,
                 instances: vec![instance],
             }),
@@ -111,8 +149,9 @@ impl Algorithm {
     }
 }
 
-impl Rung {
-    /// For a generic kernel how many instances there are and of what, as products: `5: f32 f64 × sum max; affine × compose`.
+impl KernelEntry {
+    /// Returns the number of instances of a generic kernel, and their arguments as products: `5: f32 f64 × sum max; affine ×
+    /// compose`.
     fn choices(&self) -> Option<String> {
         self.instances.iter().find(|instance| !instance.arguments.is_empty())?;
         let products = products(&self.instances);
@@ -123,10 +162,10 @@ impl Rung {
     }
 }
 
-/// For each place the arguments of which all combinations are meant.
+/// The arguments at each place. All combinations of them are built.
 type Product = Vec<Vec<&'static str>>;
 
-/// The instances as products: any two that differ in one place alone become one, until there are no such two.
+/// Returns the instances as products: any two that differ in one place alone become one, until there are no such two.
 fn products(instances: &[Instance]) -> Vec<Product> {
     let single = |instance: &Instance| instance.arguments.iter().map(|argument| vec![*argument]).collect();
     let mut products: Vec<Product> = instances.iter().map(single).collect();
@@ -137,7 +176,7 @@ fn products(instances: &[Instance]) -> Vec<Product> {
     products
 }
 
-/// The first two products that differ in one place alone, and this place.
+/// Returns the first two products that differ in one place alone, and this place.
 fn mergeable(products: &[Product]) -> Option<(usize, usize, usize)> {
     let pairs = (0..products.len()).flat_map(|one| (one + 1..products.len()).map(move |other| (one, other)));
     pairs.filter(|&(one, other)| products[one].len() == products[other].len()).find_map(|(one, other)| {
@@ -148,7 +187,7 @@ fn mergeable(products: &[Product]) -> Option<(usize, usize, usize)> {
 }
 
 impl Catalogue {
-    /// For people, in lines of at most `columns`.
+    /// Returns the algorithms and their kernels, in lines of at most `columns`.
     fn text(&self, columns: usize) -> String {
         let mut text = String::new();
         let mut add = |line: &str, indent| {
@@ -164,8 +203,12 @@ impl Catalogue {
             }
             add(&format!("{}: {}", algorithm.name, algorithm.summary), 0);
             for rung in &algorithm.kernels {
-                let line =
-                    format!("  {:<width$}{}", rung.name, text::first_sentence(&rung.summary), width = indent - 2);
+                let line = format!(
+                    "  {:<width$}{}",
+                    rung.name,
+                    documentation::first_sentence(&rung.summary),
+                    width = indent - 2
+                );
                 add(&line, indent);
                 if let Some(choices) = rung.choices() {
                     add(&format!("{:indent$}{choices}", ""), indent);

@@ -64,24 +64,6 @@ fn json_has_every_argument() {
 }
 
 #[test]
-fn documentation_is_shown_without_links() {
-    assert_eq!(
-        text::plain("`y[i]` = [`a()`](fn@a) of [b](c), [`D`]; `[e](f)`."),
-        "`y[i]` = `a()` of b, `D`; `[e](f)`."
-    );
-    assert_eq!(text::plain("[open"), "open");
-    assert_eq!(text::plain("As [`a()`](super::a()) (a lane) does."), "As `a()` (a lane) does.");
-    assert_eq!(text::plain("[`a`](b(c"), "`a`(b(c");
-}
-
-#[test]
-fn a_rung_s_line_is_its_first_sentence() {
-    assert_eq!(text::first_sentence("Adds `a.b`, i.e. both. Any grid. Twice."), "Adds `a.b`, i.e. both.");
-    assert_eq!(text::first_sentence("Adds 1.5. `x` stays."), "Adds 1.5.");
-    assert_eq!(text::first_sentence("Adds."), "Adds.");
-}
-
-#[test]
 fn long_lines_are_broken_between_words_and_indented() {
     let line = format!("  name  {}", ["word"; 40].join(" "));
     let wrapped = units::wrapped(&line, 8, 160);

@@ -79,12 +79,13 @@ fn option_argument(algorithm: &'static dyn Algorithm, option: ProblemOption) -> 
 
 fn rung_argument(algorithm: &'static dyn Algorithm) -> Arg {
     let names: Vec<&str> = algorithm.rungs().iter().map(|rung| rung.name).collect();
-    Arg::new("kernel")
-        .long("kernel")
+    Arg::new("rung")
+        .long("rung")
+        .alias("kernel")
         .value_name("NAME")
         .default_value("all")
         .value_parser(move |text: &str| Chosen::parse(algorithm, text))
-        .help(format!("Kernel: {}, or all that offer what is asked", names.join(", ")))
+        .help(format!("Rung: {}, or all that offer what is asked", names.join(", ")))
 }
 
 /// Which rungs a command runs.
@@ -218,7 +219,7 @@ pub fn run(algorithm: &'static dyn Algorithm, matches: &ArgMatches) -> anyhow::R
         Shape::Vector(_) => matches.get_one("n").map(|&n| Shape::Vector(n)),
         Shape::Plane(_) => matches.get_one("size").map(|&size| Shape::Plane(size)),
     };
-    let chosen = matches.get_one::<Chosen>("kernel").copied().unwrap_or(Chosen::All);
+    let chosen = matches.get_one::<Chosen>("rung").copied().unwrap_or(Chosen::All);
     let asked = Asked { algorithm, shape, options, chosen };
     match measure.device.device.as_one() {
         Some(choice) => {

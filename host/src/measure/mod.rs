@@ -12,7 +12,7 @@ use workbench::algorithm::{Fact, Problem};
 use crate::options::GroupOption;
 use crate::report::{self, Bytes, Rate};
 use gridstride::error::AlgorithmError;
-use units::conjunction;
+use units::{conjunction, percent};
 use workbench::WorkbenchError;
 use workbench::deviation::Deviation;
 
@@ -56,7 +56,7 @@ Exit code: 0 when all results are right, 1 when one is wrong or the device fails
 fn help(rungs: &[Rung]) -> String {
     let width = rungs.iter().map(|rung| rung.name.len()).max().unwrap_or(0);
     let line = |rung: &Rung| format!("  {:<width$}  {}\n", rung.name, rung.idea);
-    format!("Kernels:\n{}\n{COLUMNS}", rungs.iter().map(line).collect::<String>())
+    format!("Rungs:\n{}\n{COLUMNS}", rungs.iter().map(line).collect::<String>())
 }
 
 /// What was computed, for JSON.
@@ -305,11 +305,6 @@ impl<P: Serialize> Report<P> {
         }
         text
     }
-}
-
-/// A share of any magnitude in three digits: `97.3 %`.
-fn percent(share: f64) -> String {
-    format!("{} %", Rate(100.0 * share))
 }
 
 fn error_text(error: f64) -> String {

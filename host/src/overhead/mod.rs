@@ -14,11 +14,9 @@ use gridstride::reduce::{ReduceExt, Reduction, best_for};
 use launch::{Buffer, Device, LaunchConfig};
 use serde::Serialize;
 use workbench::WorkbenchError;
+use workbench::bench::sweep::LAUNCH_ELEMENTS as N;
 
 use crate::report;
-
-/// Elements of the kernel's vectors, and threads of its block.
-pub const N: usize = 32;
 
 /// Elements of a sum: of several blocks, which need memory for what they publish.
 pub const SUMMED: usize = 10_000;

@@ -8,7 +8,7 @@
 //! They measure a GPU. The simulator runs the same kernels, for tests, but its times are those of a CPU.
 
 use clap::Args;
-use launch::{Device, Error, KernelInfo};
+use launch::{Device, Error};
 
 use crate::error::UsageError;
 use crate::measure::{self, Timing};
@@ -48,12 +48,6 @@ fn open_gpu(option: DeviceOption, command: &str, instead: &str) -> anyhow::Resul
         return Err(UsageError(text).into());
     }
     Ok(device)
-}
-
-/// Blocks of `threads` threads that the whole GPU holds at once, for `kernel`.
-pub(crate) fn full_grid(device: &Device, kernel: &'static KernelInfo, threads: u32) -> Result<u32, launch::Error> {
-    let on_each = device.occupancy(kernel, threads, 0)?.blocks_per_multiprocessor.max(1);
-    Ok(on_each.saturating_mul(device.multiprocessors()))
 }
 
 /// `part` of `whole` as it is printed.

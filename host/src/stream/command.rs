@@ -2,8 +2,8 @@
 
 use clap::{Args, Subcommand};
 use launch::Device;
+use workbench::stream::Link;
 
-use super::Link;
 use super::report::Report;
 use super::work::{FEWER, Work};
 use crate::error::UsageError;

@@ -5,8 +5,9 @@ use std::time::Duration;
 use anyhow::{Context, anyhow};
 use serde::Serialize;
 
+use workbench::stream::{BYTES_TO_DEVICE, BYTES_TO_HOST, Link, Times, median};
+
 use super::A;
-use super::{BYTES_TO_DEVICE, BYTES_TO_HOST, Link, Times, median};
 use crate::report::plot::{LinePlot, Series};
 use crate::report::{self, Bytes};
 use workbench::deviation::Deviation;

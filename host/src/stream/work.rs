@@ -5,12 +5,13 @@ use std::num::NonZeroUsize;
 use anyhow::bail;
 use launch::{Device, PinnedBuffer};
 
+use super::A;
 use super::report::{Report, Runs};
-use super::{A, DeviceVectors, Link, Times, mapped};
 use crate::measure;
 use workbench::deviation::Deviation;
 use workbench::inputs::{self, RandomVector};
 use workbench::saxpy::reference;
+use workbench::stream::{DeviceVectors, Link, Times, mapped};
 
 /// What to do about a lack of memory.
 pub(super) const FEWER: &str = "ask for fewer elements with --n";

@@ -104,7 +104,7 @@ fn what_is_typed_wrongly_exits_with_2() {
         (&["life", "--seed", "1", file], &["--seed"]),
         (&["life", "--size", "16384x16384", "--kernel", "shared", "--device", "sim"], &["shared", "all others"]),
         (&["saxpy", "--n", "lots"], &["lots", "2^20"]),
-        (&["saxpy", "--kernel", "strided"], &["strided", "grid_stride"]),
+        (&["saxpy", "--rung", "strided"], &["--rung", "strided", "grid_stride"]),
         (&["saxpy", "--a", "inf"], &["finite"]),
     ] {
         assert_fails(&host(arguments), 2, parts);
@@ -361,7 +361,7 @@ fn saxpy_is_right_and_measured() {
             assert_eq!(kernel["gigabytes_per_second"].as_f64().unwrap() > 0.0, n != "0", "{object}");
         }
     }
-    let outcome = host(&["saxpy", "--n", "1000", "--a", "-0.5", "--kernel", "grid_stride", "--device", "sim"]);
+    let outcome = host(&["saxpy", "--n", "1000", "--a", "-0.5", "--rung", "grid_stride", "--device", "sim"]);
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
     assert!(outcome.stdout.contains("grid_stride") && !outcome.stdout.contains("monolithic"), "{}", outcome.stdout);
 }

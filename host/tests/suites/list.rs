@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use workbench::catalogue;
 
+use crate::common;
+
 fn list(arguments: &[&str]) -> String {
     let output =
         Command::new(env!("CARGO_BIN_EXE_host")).arg("list").args(arguments).stdin(Stdio::null()).output().unwrap();
@@ -26,19 +28,47 @@ fn every_kernel_and_algorithm_says_in_a_sentence_what_it_does() {
 }
 
 #[test]
-fn every_kernel_is_listed_in_lines_that_fit() {
+fn every_rung_is_listed_in_a_table_that_fits() {
     let text = list(&[]);
     for line in text.lines() {
-        assert!(line.chars().count() <= 160 && line.trim_end() == line, "{line:?}");
+        assert!(line.chars().count() <= 100 && line.trim_end() == line, "{line:?}");
     }
-    for kernel in catalogue::kernels() {
-        let starts = |line: &str| line.strip_prefix("  ").is_some_and(|rest| rest.starts_with(kernel.family));
-        assert!(text.lines().any(starts), "{}", kernel.family);
+    for algorithm in catalogue::ALGORITHMS {
+        let first = text.lines().position(|line| line.split(' ').next() == Some(algorithm.name()));
+        let mut rest = text.lines().skip(first.unwrap_or_else(|| panic!("{}: {text}", algorithm.name())));
+        for rung in algorithm.rungs() {
+            let has_rung = |line: &str| line.split_whitespace().take(2).any(|word| word == rung.name);
+            assert!(rest.any(has_rung), "{} {}", algorithm.name(), rung.name);
+        }
+        // The whole idea, in however many lines.
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let last = algorithm.rungs().iter().map(|rung| rung.idea.split(' ').next_back().unwrap());
+        assert!(last.into_iter().all(|word| words.contains(&word)), "{}", algorithm.name());
     }
+    let look_back = text.lines().find(|line| line.contains("look_back ")).unwrap();
+    assert!(look_back.contains("f32 f64"), "{look_back}");
+}
+
+#[test]
+fn the_kernels_of_an_algorithm_are_listed_in_lines_that_fit() {
     for module in catalogue::MODULES {
-        let heading = format!("{}: ", module.path.rsplit("::").next().unwrap());
+        let name = module.path.rsplit("::").next().unwrap();
+        let text = list(&[name]);
+        for line in text.lines() {
+            assert!(line.chars().count() <= 160 && line.trim_end() == line, "{line:?}");
+        }
+        let heading = format!("{name}: ");
         assert_eq!(text.lines().filter(|line| line.starts_with(&heading)).count(), 1, "{heading}");
+        for kernel in catalogue::kernels().filter(|kernel| kernel.module.starts_with(module.path)) {
+            let starts = |line: &str| line.strip_prefix("  ").is_some_and(|rest| rest.starts_with(kernel.family));
+            assert!(text.lines().any(starts), "{}", kernel.family);
+        }
     }
+}
+
+#[test]
+fn an_algorithm_that_there_is_not_is_answered_with_those_that_there_are() {
+    common::Host(&["list"]).assert_fails(&["reduse"], 2, &["no algorithm 'reduse'", "reduce", "scan or transpose"]);
 }
 
 #[test]
@@ -51,4 +81,11 @@ fn json_has_every_entry() {
     listed.sort_unstable();
     built.sort_unstable();
     assert_eq!(listed, built);
+    for algorithm in json["algorithms"].as_array().unwrap() {
+        let rungs = algorithm["rungs"].as_array().unwrap();
+        assert!(rungs.iter().all(|rung| rung["idea"].as_str().unwrap().ends_with('.')), "{rungs:?}");
+    }
+    let one: Value = serde_json::from_str(&list(&["scan", "--json"])).unwrap();
+    assert_eq!(one["algorithms"].as_array().unwrap().len(), 1);
+    assert_eq!(one["algorithms"][0]["rungs"][0]["rung"], "naive_block");
 }

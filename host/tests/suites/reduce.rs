@@ -65,20 +65,20 @@ fn the_table_says_what_was_left_out() {
     ] {
         assert!(stdout.contains(part), "{part}: {stdout}");
     }
-    let output = HOST.run(&["--n", "500", "--kernel", "shuffle", "--device", "sim"]);
+    let output = HOST.run(&["--n", "500", "--rung", "shuffle", "--device", "sim"]);
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert!(stdout.contains("shuffle") && !stdout.contains("neighboured"), "{stdout}");
 }
 
 #[test]
 fn what_is_typed_wrongly_exits_with_2() {
-    HOST.assert_fails(&["--kernel", "shuffle", "--op", "min"], 2, &["shuffle", "min of f32", "sum of f32 and i32"]);
+    HOST.assert_fails(&["--rung", "shuffle", "--op", "min"], 2, &["shuffle", "min of f32", "sum of f32 and i32"]);
     HOST.assert_fails(
-        &["--kernel", "unrolled_8", "--type", "f64"],
+        &["--rung", "unrolled_8", "--type", "f64"],
         2,
         &["unrolled_8", "sum of f64", "sum of f32 and i32"],
     );
-    HOST.assert_fails(&["--kernel", "unrolled"], 2, &["'unrolled'", "unrolled_2", "grid_stride", "all"]);
+    HOST.assert_fails(&["--rung", "unrolled"], 2, &["'unrolled'", "unrolled_2", "grid_stride", "all"]);
     HOST.assert_fails(&["--op", "mean"], 2, &["'mean'", "sum, product, min or max"]);
     HOST.assert_fails(&["--type", "f16"], 2, &["'f16'", "f32, f64"]);
     HOST.assert_fails(&["--n", "many"], 2, &["'many'", "2^20"]);

@@ -17,7 +17,7 @@ fn doubles_are_for_the_last_rung() {
     assert_eq!(kernels[0]["wrong_elements"], 0);
     assert_eq!(object["left_out"].as_array().unwrap().len(), 5, "{object}");
     HOST.assert_fails(
-        &["--type", "f64", "--kernel", "unrolled_4", "--device", "sim"],
+        &["--type", "f64", "--rung", "unrolled_4", "--device", "sim"],
         2,
         &["unrolled_4", "does not offer f64", "offers f32"],
     );
@@ -28,7 +28,7 @@ fn what_is_typed_wrongly_exits_with_2() {
     for (arguments, parts) in [
         (&["--type", "i32"][..], &["i32", "f32 or f64"][..]),
         (&["--a", "1e300"], &["1e300", "f32", "--type f64"]),
-        (&["--kernel", "unrolled"], &["unrolled_2", "vectorised", "all"]),
+        (&["--rung", "unrolled"], &["unrolled_2", "vectorised", "all"]),
     ] {
         HOST.assert_fails(arguments, 2, parts);
     }

@@ -31,7 +31,7 @@ fn a_vector_too_long_for_one_block_is_left_to_the_grid() {
     assert_eq!(kernels.iter().map(|kernel| &kernel["kernel"]).collect::<Vec<_>>(), ["grid", "vectorised"]);
     assert!(object["left_out"][0].as_str().unwrap().contains("at most 1024"), "{object}");
     HOST.assert_fails(
-        &["--n", "1025", "--kernel", "one_block", "--device", "sim"],
+        &["--n", "1025", "--rung", "one_block", "--device", "sim"],
         2,
         &["one_block", "1025 elements", "at most 1024", "grid"],
     );
@@ -41,7 +41,7 @@ fn a_vector_too_long_for_one_block_is_left_to_the_grid() {
 fn what_is_typed_wrongly_exits_with_2() {
     for (arguments, parts) in [
         (&["--n", "many"][..], &["'many'", "2^20"][..]),
-        (&["--kernel", "strided"], &["strided", "one_block", "grid", "all"]),
+        (&["--rung", "strided"], &["strided", "one_block", "grid", "all"]),
         (&["--type", "f64"], &["f64", "f32 or i32"]),
         (&["--factor", "NaN"], &["NaN", "finite"]),
         (&["--type", "i32", "--factor", "0.5"], &["0.5", "whole number", "i32"]),

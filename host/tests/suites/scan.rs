@@ -29,7 +29,7 @@ fn goes_with_every_type_and_operator(kernel: &str) {
     for number in ["f32", "f64", "i32", "u32", "i64", "u64"] {
         for operator in ["sum", "product", "min", "max"] {
             let kind = if operator == "max" { &["--exclusive"][..] } else { &[] };
-            let options = ["--n", "1000", "--type", number, "--op", operator, "--kernel", kernel];
+            let options = ["--n", "1000", "--type", number, "--op", operator, "--rung", kernel];
             let object = HOST.json(&[&options, kind].concat());
             assert_eq!((&object["type"], &object["operator"]), (&number.into(), &operator.into()));
             assert_eq!(kernels(&object), [kernel]);
@@ -70,12 +70,12 @@ fn kernels_that_do_not_offer_it_are_left_out_with_the_reason() {
 fn what_is_typed_wrongly_exits_with_2() {
     for (arguments, parts) in [
         (&["--n", "lots"][..], &["lots", "2^20"][..]),
-        (&["--kernel", "lookback"], &["lookback", "look_back", "or all"]),
+        (&["--rung", "lookback"], &["lookback", "look_back", "or all"]),
         (&["--type", "f16"], &["f16", "f32", "u64"]),
         (&["--op", "mean"], &["mean", "sum", "max"]),
-        (&["--kernel", "naive_block", "--n", "1025"], &["naive_block", "1025 elements", "at most 1024"]),
-        (&["--kernel", "naive", "--op", "min"], &["naive", "min of f32", "sum of f32, f64 and i32"]),
-        (&["--kernel", "work_efficient", "--type", "u64", "--n", "4"], &["work_efficient", "sum of u64"]),
+        (&["--rung", "naive_block", "--n", "1025"], &["naive_block", "1025 elements", "at most 1024"]),
+        (&["--rung", "naive", "--op", "min"], &["naive", "min of f32", "sum of f32, f64 and i32"]),
+        (&["--rung", "work_efficient", "--type", "u64", "--n", "4"], &["work_efficient", "sum of u64"]),
     ] {
         HOST.assert_fails(arguments, 2, parts);
     }
@@ -85,7 +85,7 @@ fn what_is_typed_wrongly_exits_with_2() {
 fn more_memory_than_there_is_exits_with_1() {
     HOST.assert_fails(&["--n", "2^50", "--device", "sim"], 1, &["12 PiB", "free", "--n"]);
     HOST.assert_fails(
-        &["--n", "2^63", "--type", "f64", "--kernel", "look_back", "--device", "sim"],
+        &["--n", "2^63", "--type", "f64", "--rung", "look_back", "--device", "sim"],
         1,
         &["free", "--n"],
     );

@@ -14,12 +14,12 @@ fn vectors_are_split_over_devices_and_right() {
     for (device, members) in [("sim:2", 2), ("sim:3", 3), ("sim:7", 7)] {
         for n in ["0", "2", "5009"] {
             for arguments in [
-                &["reduce", "--type", "i64", "--op", "product", "--kernel", "grid_stride"][..],
-                &["reduce", "--type", "f32", "--kernel", "interleaved"],
-                &["scan", "--type", "f64", "--exclusive", "--kernel", "look_back"],
-                &["scan", "--type", "i32", "--kernel", "work_efficient"],
+                &["reduce", "--type", "i64", "--op", "product", "--rung", "grid_stride"][..],
+                &["reduce", "--type", "f32", "--rung", "interleaved"],
+                &["scan", "--type", "f64", "--exclusive", "--rung", "look_back"],
+                &["scan", "--type", "i32", "--rung", "work_efficient"],
                 &["saxpy", "--type", "f64"],
-                &["histogram", "--type", "u32", "--bins", "1000", "--kernel", "global"],
+                &["histogram", "--type", "u32", "--bins", "1000", "--rung", "global"],
             ] {
                 let output = HOST.run(&[arguments, &["--n", n, "--device", device, "--json"]].concat());
                 assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));

@@ -32,7 +32,7 @@ fn every_rung_is_right_and_measured_for_every_type() {
 
 #[test]
 fn one_rung_is_shown_as_a_table() {
-    let output = HOST.run(&["--size", "33x65", "--kernel", "padded", "--device", "sim"]);
+    let output = HOST.run(&["--size", "33x65", "--rung", "padded", "--device", "sim"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let table = text(&output.stdout);
     for part in ["transpose, f32, 33x65 on simulator", "padded", "of copy", "wrong"] {
@@ -56,7 +56,7 @@ fn what_is_typed_wrongly_exits_with_2() {
     for (arguments, parts) in [
         (&["--size", "16"][..], &["'16'", "--size", "640x480"][..]),
         (&["--size", "0x16"], &["width is 0"]),
-        (&["--kernel", "cublas"], &["cublas", "naive", "vectorised", "all"]),
+        (&["--rung", "cublas"], &["cublas", "naive", "vectorised", "all"]),
         (&["--type", "i128"], &["i128", "f32", "u64"]),
         (&["--device", "tpu"], &["tpu", "sim"]),
         (&["--seed", "x"], &["'x'", "--seed"]),

@@ -9,10 +9,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use ::program::files::WholeFile;
+use ::program::recordings::{self, plots};
 use anyhow::{Context, Result, ensure};
-use host::bench::plots;
-use host::bench::record::Recording;
-use host::files::WholeFile;
+use workbench::bench::Recording;
 use xtask::records::BenchOptions;
 use xtask::workspace::Workspace;
 
@@ -79,7 +79,7 @@ fn measure(workspace: &Workspace, options: &BenchOptions) -> Result<PathBuf> {
 /// Keeps a run, and writes the figures and plots from the newest that there is.
 fn record(workspace: &Workspace, file: &Path) -> Result<()> {
     let root = workspace.root();
-    let mut recording = Recording::read(file)?;
+    let mut recording = recordings::read(file)?;
     recording::check(&recording)?;
     if recording.revision.is_none() {
         recording.revision = Some(revision(root)?);
@@ -119,7 +119,7 @@ fn newest(folder: &Path) -> Result<Option<(PathBuf, Recording)>> {
     for entry in entries {
         let entry = entry.with_context(|| format!("cannot list {}", folder.display()))?;
         if entry.path().extension().is_some_and(|extension| extension == "json") {
-            let recording = Recording::read(&entry.path())?;
+            let recording = recordings::read(&entry.path())?;
             if newest.as_ref().is_none_or(|(_, newest)| recording.date > newest.date) {
                 newest = Some((Path::new(RESULTS).join(entry.file_name()), recording));
             }
@@ -157,7 +157,18 @@ fn revision(root: &Path) -> Result<String> {
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
     let revision = git(&["rev-parse", "--short=12", "HEAD"])?;
-    let changed = git(&["status", "--porcelain", "--untracked-files=no", "--", "gpu", "gridstride", "host", "crates"])?;
+    let changed = git(&[
+        "status",
+        "--porcelain",
+        "--untracked-files=no",
+        "--",
+        "gpu",
+        "gridstride",
+        "workbench",
+        "program",
+        "host",
+        "crates",
+    ])?;
     Ok(if changed.is_empty() { revision } else { format!("{revision} and changes") })
 }
 

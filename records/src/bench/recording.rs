@@ -1,7 +1,7 @@
 //! What of a run can be kept, and under which name.
 
 use anyhow::{Result, ensure};
-use host::bench::record::Recording;
+use workbench::bench::Recording;
 
 /// Whether a run can be recorded.
 ///

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
+use ::program::recordings;
 use anyhow::{Result, ensure};
-use host::bench::record::{About, Recording, Row};
-use host::bench::work::{self, Rungs, Scope, Subject, Work};
-use host::bench::works::{self, copy::DEVICE_COPY};
 use workbench::algorithm::{Shape, Target, Unit};
+use workbench::bench::sweep::DEVICE_COPY;
+use workbench::bench::{MeasuredPoint, PeersAbout, Recording, Rungs, Scope, Subject, Sweep, subject, sweeps};
 
 /// The sizes at which calls on small inputs are compared.
 const SMALL_EXPONENTS: [u32; 3] = [16, 18, 20];
@@ -24,17 +24,17 @@ const MISSED: &str = " †";
 const BOARDS: [&str; 2] = ["8192x8192", "65536x65536"];
 
 /// What a whole run on a GPU measures of algorithms and of the copy kernel.
-fn all_works() -> impl Iterator<Item = Work> {
-    Subject::all().flat_map(|subject| works::works(subject, Scope { quick: false, simulated: false }))
+fn all_works() -> impl Iterator<Item = Sweep> {
+    Subject::all().flat_map(|subject| sweeps(subject, Scope { quick: false, simulated: false }))
 }
 
 /// Whether the row is of that work, at any of its sizes.
-fn is_of(work: &Work, row: &Row) -> bool {
+fn is_of(work: &Sweep, row: &MeasuredPoint) -> bool {
     row.group() == (work.subject.name(), work.number, work.variant)
 }
 
 /// Whether the row is of that size.
-fn is_at(shape: Shape, row: &Row) -> bool {
+fn is_at(shape: Shape, row: &MeasuredPoint) -> bool {
     match shape {
         Shape::Vector(len) => row.shape.is_none() && row.size == len as u64,
         Shape::Plane(size) => row.shape.as_deref() == Some(&size.to_string()),
@@ -77,7 +77,7 @@ pub fn run(recording: &Recording, path: &str) -> String {
     let mut made = Vec::new();
     made.extend(some("sources at `", &recording.revision).map(|text| text + "`"));
     made.extend(some("kernels compiled by ", &recording.compiler));
-    if let Some(About { compiler, cub, cublas, .. }) = &recording.peers {
+    if let Some(PeersAbout { compiler, cub, cublas, .. }) = &recording.peers {
         made.push(format!("peers CUB {cub} and cuBLAS {cublas}, compiled by {compiler}"));
     }
     let copy = recording.copy_gbps;
@@ -133,11 +133,11 @@ struct Measured {
 fn measured(recording: &Recording) -> impl Iterator<Item = Measured> {
     let aims = all_works().flat_map(|work| work.aims.iter().map(move |aim| (work.clone(), aim)));
     aims.filter_map(|(work, aim)| {
-        let rows: Vec<&Row> = recording.rows.iter().filter(|row| is_of(&work, row) && is_at(aim.shape, row)).collect();
+        let rows: Vec<&MeasuredPoint> = recording.rows.iter().filter(|row| is_of(&work, row) && is_at(aim.shape, row)).collect();
         let ours = rows.iter().copied().filter(|row| row.last).nth(aim.nth)?;
         let peer = rows.iter().find(|row| row.peer.is_some());
         let peer = peer.or_else(|| rows.iter().find(|row| row.name() == DEVICE_COPY)).copied();
-        let speed = |row: &Row| match work.subject.unit() {
+        let speed = |row: &MeasuredPoint| match work.subject.unit() {
             Unit::Cells => format!("{} cells/s", exponent(updates(row))),
             Unit::Elements => format!("{} GB/s", rate(row.gbps)),
         };
@@ -193,7 +193,7 @@ pub fn last(recording: &Recording) -> String {
 }
 
 /// Cell updates per second.
-fn updates(row: &Row) -> f64 {
+fn updates(row: &MeasuredPoint) -> f64 {
     row.size as f64 / row.median_us * 1e6
 }
 
@@ -202,8 +202,9 @@ pub fn ladders(recording: &Recording) -> String {
     let mut text = "| algorithm | rung | GB/s | of copy | × the rung before |\n|---|---|---:|---:|---:|\n".to_owned();
     for work in all_works().filter(is_ladder) {
         let (algorithm, variant) = (work.subject.name(), work.variant);
-        let is_shown = |row: &&Row| is_of(&work, row) && row.size.is_power_of_two() && row.size <= LADDER_SIZE;
-        let rows: Vec<&Row> = recording.rows.iter().filter(is_shown).collect();
+        let is_shown =
+            |row: &&MeasuredPoint| is_of(&work, row) && row.size.is_power_of_two() && row.size <= LADDER_SIZE;
+        let rows: Vec<&MeasuredPoint> = recording.rows.iter().filter(is_shown).collect();
         let Some(size) = rows.iter().map(|row| row.size).max() else { continue };
         let mut names: Vec<&str> = Vec::new();
         for row in &rows {
@@ -212,7 +213,7 @@ pub fn ladders(recording: &Recording) -> String {
             }
         }
         let mut first = true;
-        let mut before: Option<&Row> = None;
+        let mut before: Option<&MeasuredPoint> = None;
         for name in names {
             // A rung of one block has no such size.
             let Some(row) = rows.iter().copied().filter(|row| row.name() == name).max_by_key(|row| row.size) else {
@@ -246,12 +247,12 @@ pub fn ladders(recording: &Recording) -> String {
 }
 
 /// Whether a work is a ladder of the table: Life's is in cells, and has a table of its own.
-fn is_ladder(work: &Work) -> bool {
+fn is_ladder(work: &Sweep) -> bool {
     matches!(work.subject, Subject::Algorithm(_)) && work.rungs == Rungs::All && work.subject.unit() == Unit::Elements
 }
 
 /// How the size of some rows is written.
-fn at(rows: &[&Row], size: u64) -> String {
+fn at(rows: &[&MeasuredPoint], size: u64) -> String {
     rows.iter().find(|row| row.size == size).map_or_else(|| size.to_string(), |row| size_text(row))
 }
 
@@ -269,8 +270,8 @@ pub fn small(recording: &Recording) -> String {
     for work in all_works().filter(|work| work.is_small) {
         let what = work.aims.first().map_or(work.subject.name(), |aim| aim.what);
         for exponent in SMALL_EXPONENTS {
-            let is_small = |row: &&Row| is_of(&work, row) && is_at(Shape::Vector(1 << exponent), row);
-            let rows: Vec<&Row> = recording.rows.iter().filter(is_small).collect();
+            let is_small = |row: &&MeasuredPoint| is_of(&work, row) && is_at(Shape::Vector(1 << exponent), row);
+            let rows: Vec<&MeasuredPoint> = recording.rows.iter().filter(is_small).collect();
             let Some(ours) = rows.iter().copied().find(|row| row.last) else { continue };
             let peer = rows.iter().copied().find(|row| row.peer.is_some());
             let micros = |micros: Option<f64>| micros.map_or("–".to_owned(), |micros| format!("{micros:.1} µs"));
@@ -307,15 +308,15 @@ pub fn small(recording: &Recording) -> String {
 
 /// Life's rungs in cell updates per second.
 pub fn life(recording: &Recording) -> String {
-    let rows: Vec<&Row> =
-        recording.rows.iter().filter(|row| work::unit(row) == Unit::Cells && row.peer.is_none()).collect();
+    let rows: Vec<&MeasuredPoint> =
+        recording.rows.iter().filter(|row| subject::unit(row) == Unit::Cells && row.peer.is_none()).collect();
     let mut names: Vec<&str> = Vec::new();
     for row in &rows {
         if !names.contains(&row.name()) {
             names.push(row.name());
         }
     }
-    let updates = |row: &Row| exponent(updates(row));
+    let updates = |row: &MeasuredPoint| exponent(updates(row));
     let headings = BOARDS.map(|board| board.replace('x', " × ")).join(" | ");
     let mut text = format!("| kernel | {headings} | largest board measured |\n|---|---:|---:|---:|\n");
     for name in names {
@@ -332,7 +333,7 @@ pub fn life(recording: &Recording) -> String {
 
 /// The plot of all algorithms beside their peers, as README.md shows it.
 pub fn beside_peers(plots: &[String]) -> String {
-    let shown = plots.iter().find(|name| name.strip_suffix(".svg") == Some(host::bench::plots::PEERS));
+    let shown = plots.iter().find(|name| name.strip_suffix(".svg") == Some(recordings::plots::PEERS));
     shown.map_or(String::new(), |name| format!("![the time of NVIDIA's libraries over ours, by size](docs/{name})"))
 }
 
@@ -360,7 +361,7 @@ pub fn images(recording: &Recording, plots: &[String]) -> String {
 }
 
 /// The size as it is written in a table: `2^28`, `16384 × 16384`.
-fn size_text(row: &Row) -> String {
+fn size_text(row: &MeasuredPoint) -> String {
     row.size_text().replace('x', " × ")
 }
 

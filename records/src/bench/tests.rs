@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use host::bench::record::Recording;
+use workbench::bench::Recording;
 use xtask::workspace::Workspace;
 
 use super::recording::{check, file_name, text};

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::ops::AddAssign;
 
-use host::explain::figures::Totals;
+use explain::Totals;
+pub use units::grouped;
 
 /// One figure.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -175,17 +176,4 @@ fn extent(extent: [u64; 3]) -> String {
         [_, _, 1] => format!("({x}, {y})"),
         _ => format!("({x}, {y}, {z})"),
     }
-}
-
-/// A number with commas between its thousands.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

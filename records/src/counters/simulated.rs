@@ -1,11 +1,11 @@
 //! What `host explain --json` prints.
 
-use host::explain::figures::Launches;
+use explain::Launches;
 use serde::Deserialize;
 
 use super::counts::{Counts, Launch};
 
-/// Of [`Explanation`](host::explain::explanation::Explanation) what is compared.
+/// The fields of an [`Explanation`](explain::Explanation) that are compared.
 #[derive(Deserialize)]
 pub struct Explained {
     rungs: Vec<Rung>,

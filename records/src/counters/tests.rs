@@ -1,8 +1,7 @@
 //! Tests with what ncu printed on an H200 and `host explain` in the simulator, cut down.
 
-use host::explain::explanation::Explanation;
-use host::explain::gpus::{self, Gpu};
-use host::explain::subjects::{self, Wanted};
+use explain::Gpu;
+use workbench::subjects::{self, Wanted};
 use xtask::pattern::means;
 
 use super::cases::{self, Case, Origin};
@@ -128,8 +127,8 @@ fn the_simulator_is_read() {
 #[test]
 fn what_the_simulator_writes_is_read() {
     let wanted = Wanted { n: Some(1000), ..Wanted::default() };
-    let gpu = gpus::parse(Gpu::DEFAULT).unwrap();
-    let explanation = Explanation::new(&subjects::find("saxpy/vectorised").unwrap(), &wanted, gpu, |_| {}).unwrap();
+    let gpu = Gpu::find(Gpu::DEFAULT).unwrap();
+    let explanation = subjects::explain(&subjects::find("saxpy/vectorised").unwrap(), &wanted, gpu, |_| {}).unwrap();
     let kernel = &explanation.rungs[0].kernels[0];
     let read = simulated(&serde_json::to_string(&explanation).unwrap());
     assert_eq!(read.len(), 1);

@@ -1,15 +1,15 @@
 //! Each barrier, warp synchronisation and fence of the kernels is needed: left out, it is missed. And nothing is missed
 //! while they are all there, also if shuffles and votes order nothing.
 
-use host::cases::catalogue;
-use host::check::{Settings, mutations, run_cases};
 use simt::{Checks, Schedule};
 use workbench::case::Case;
+use workbench::cases::catalogue;
+use workbench::check::{Settings, mutations, run_cases};
 
 #[test]
 fn every_synchronisation_that_is_left_out_is_reported() {
     let cases = catalogue();
-    let mutations = mutations::mutate(&cases, &Settings::default()).unwrap();
+    let mutations = mutations::mutate(&cases, &Settings::default(), &()).unwrap();
     // Whether a case that is about the kernel launches one of that name.
     let is_of_a_case = |kernel: &str, found: &str| {
         let about = cases.iter().filter(|case| case.kernels().first() == Some(&kernel));
@@ -34,7 +34,7 @@ fn every_synchronisation_that_is_left_out_is_reported() {
 fn assert_clean(settings: &Settings) {
     let cases = catalogue();
     let cases: Vec<&Case> = cases.iter().collect();
-    for run in run_cases(&cases, settings) {
+    for run in run_cases(&cases, settings, &()) {
         if let Some(error) = run.error {
             panic!("{} under {}: {error}", cases[run.case], run.schedule);
         }

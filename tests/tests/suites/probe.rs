@@ -4,12 +4,11 @@ use gpu::probe::{
     RECORD, U32x4, access_offset, access_strided, divergence_by_thread, divergence_by_warp, schedule_print,
     schedule_record,
 };
-use host::probe::bandwidth::{Arrays, BandwidthKernel, Measured, WORD};
-use host::probe::divergence::{Decision, reference};
-use host::probe::schedule::runs;
 use launch::{Device, LaunchConfig};
 use rand::Rng;
 use tests::{all_devices, devices, devices_and_turns, random, simulated, simulated_with_output};
+use workbench::probe::divergence::{Decision, reference};
+use workbench::probe::{Arrays, BandwidthKernel, Measured, WORD, schedule};
 
 /// One thread, less than a warp, a warp, several blocks, and the largest block.
 const GRIDS: [(u32, u32); 6] = [(1, 1), (1, 31), (3, 32), (7, 96), (2, 512), (40, 64)];
@@ -215,7 +214,7 @@ fn every_warp_records_where_and_when_it_ran() {
                 assert!(begin <= end && *end < u64::MAX, "{record:?}");
                 assert!(*multiprocessor < multiprocessors.max(1) && *slot < 64, "{record:?}");
             }
-            let all = runs::multiprocessors(&records, warps).unwrap();
+            let all = schedule::multiprocessors(&records, warps).unwrap();
             let mut blocks: Vec<_> = all.iter().flat_map(|one| &one.runs).map(|run| run.block).collect();
             blocks.sort_unstable();
             assert_eq!(blocks, (0..grid as usize).collect::<Vec<_>>());

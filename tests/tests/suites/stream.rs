@@ -4,12 +4,12 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use gpu::saxpy::saxpy_grid_stride;
-use host::stream::{DeviceVectors, mapped};
 use launch::{Device, LaunchConfig};
 use tests::{devices, devices_and_turns};
 use workbench::deviation::Wrong;
 use workbench::inputs::RandomVector;
 use workbench::saxpy::reference;
+use workbench::stream::{DeviceVectors, mapped};
 
 const A: f32 = 2.0;
 const SEED: u64 = 5;

@@ -127,8 +127,8 @@ pub struct Other {
 }
 
 /// A fact about a problem, under its name in JSON.
-#[derive(Clone, PartialEq, Debug)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(untagged))]
+#[derive(Clone, PartialEq, Debug, serde::Serialize)]
+#[serde(untagged)]
 pub enum Fact {
     /// A number of things.
     Count(u64),

@@ -24,7 +24,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("multi", &["gridstride"]),
     ("life", &["multi", "life_cpu"]),
     ("life_formats", &["life"]),
-    ("workbench", &["life"]),
+    ("explain", &["launch", "units"]),
+    ("workbench", &["life", "explain"]),
     ("program", &["workbench"]),
     ("life_app", &["program", "life_formats"]),
     ("host", &["life_app"]),
@@ -33,7 +34,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("cuda_builder", &["cuda_stub"]),
     // What builds the PTX that `gridstride` holds does without it.
     ("xtask", &["cuda_builder"]),
-    ("records", &["gridstride", "host", "xtask"]),
+    ("records", &["program", "xtask"]),
     // The example of another project: what it uses knows nothing of our kernels.
     ("sample-kernels", &["cuda_std"]),
     ("sample", &["sample-kernels", "launch", "cuda_builder"]),

@@ -2,21 +2,18 @@
 
 use gpu::probe::{Operand, U32x4};
 use launch::{Device, LaunchConfig};
+use workbench::bench::{Rungs, Subject, Sweep};
 
-use workbench::algorithm::{Aim, Shape, Target};
+use workbench::algorithm::Shape;
+use workbench::bench::sweep::DEVICE_COPY;
 
 use crate::bench::meter::Meter;
 use crate::bench::points::{Bench, Point, filled};
-use crate::bench::work::{Rungs, Subject, Work};
-use crate::probe::bandwidth::{Arrays, BLOCKS, BandwidthKernel, Instance, Measured};
 use workbench::inputs::RandomVector;
+use workbench::probe::{Arrays, BLOCKS, BandwidthKernel, Instance, Measured};
 
-/// The device's own copy as a rung, and the kernel's.
-pub const DEVICE_COPY: &str = "device_copy";
+/// The name of the copy kernel, in place of a rung's.
 const KERNEL: &str = "global_copy";
-
-/// What the kernel is to reach.
-pub(super) const AIMS: &[Aim] = &[Aim::vector("copy kernel f32", 28, &[Target::Peer(1.0, "cudaMemcpy")])];
 
 /// Bytes of each array for the choice of the setting.
 const TRIAL_BYTES: usize = 1 << 30;
@@ -34,45 +31,45 @@ struct Setting {
 }
 
 /// Measures the device's copy at every length and, if all rungs are asked for, the kernel's.
-pub(super) fn run(bench: &mut Bench, work: &Work) -> anyhow::Result<()> {
-    let best = match work.rungs {
+pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
+    let best = match sweep.rungs {
         Rungs::All => Some(best_setting(bench.meter())?),
         Rungs::Last => None,
     };
     match best {
-        Some(setting) if setting.operand == U32x4::NAME => run_with::<U32x4>(bench, work, best),
-        Some(setting) if setting.operand == u64::NAME => run_with::<u64>(bench, work, best),
-        _ => run_with::<u32>(bench, work, best),
+        Some(setting) if setting.operand == U32x4::NAME => run_with::<U32x4>(bench, sweep, best),
+        Some(setting) if setting.operand == u64::NAME => run_with::<u64>(bench, sweep, best),
+        _ => run_with::<u32>(bench, sweep, best),
     }
 }
 
 /// The device's copy alone, over these lengths.
-pub(in crate::bench) fn yardstick(lengths: Vec<Shape>) -> Work {
-    Work::new(Subject::Copy, Rungs::Last, 1, lengths)
+pub(in crate::bench) fn yardstick(lengths: Vec<Shape>) -> Sweep {
+    Sweep::new(Subject::Copy, Rungs::Last, 1, lengths)
 }
 
 /// Measures the device's copy, and the kernel's of operands `T` if there is a setting.
-fn run_with<T: Measured>(bench: &mut Bench, work: &Work, setting: Option<Setting>) -> anyhow::Result<()> {
+fn run_with<T: Measured>(bench: &mut Bench, sweep: &Sweep, setting: Option<Setting>) -> anyhow::Result<()> {
     let device = bench.device();
     let words = RandomVector::<u64>::new(bench.seed(), 0);
     let operands = |shape: Shape| shape.elements() * size_of::<f32>() / size_of::<T>();
-    let most = work.shapes.iter().copied().map(operands).max().unwrap_or(0);
+    let most = sweep.shapes.iter().copied().map(operands).max().unwrap_or(0);
     let host = filled(most, |index| T::from_word(words.bits(index)))?;
-    for &shape in &work.shapes {
+    for &shape in &sweep.shapes {
         let n = operands(shape);
         let bytes = 2 * (n * size_of::<T>()) as u64;
-        if !bench.has_room(work, shape, bytes)? {
+        if !bench.has_room(sweep, shape, bytes)? {
             continue;
         }
         let mut arrays = Arrays { a: device.upload(&host[..n])?, b: device.alloc(0)?, y: device.alloc(n)? };
         let Arrays { a, y, .. } = &mut arrays;
-        bench.point(Point::new(work, DEVICE_COPY, false, shape, bytes), || y.copy_from(a))?;
+        bench.point(Point::new(sweep, DEVICE_COPY, false, shape, bytes), || y.copy_from(a))?;
         let Some(Setting { operand, unroll, block, .. }) = setting else { continue };
         let Some(instance) = T::INSTANCES.into_iter().find(|instance| instance.unroll == unroll) else { continue };
         let config = config(&device, instance, block, n);
-        let mut point = Point::new(work, KERNEL, true, shape, bytes);
+        let mut point = Point::new(sweep, KERNEL, true, shape, bytes);
         point.setting = Some(format!("{operand}, unroll {unroll}, {} blocks of {block}", config.grid.x));
-        let beside = bench.beside(work, shape, &[arrays.a.view(), arrays.y.view()].map(|view| view.as_ptr().addr()));
+        let beside = bench.beside(sweep, shape, &[arrays.a.view(), arrays.y.view()].map(|view| view.as_ptr().addr()));
         bench.point_beside(point, beside, || (instance.launch)(&device, BandwidthKernel::Copy, config, &mut arrays))?;
     }
     Ok(())

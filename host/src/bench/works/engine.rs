@@ -1,13 +1,12 @@
 //! What the processor's own cores do of an algorithm without a kernel.
 
 use std::time::{Duration, Instant};
+use workbench::bench::{MeasuredPoint, Sweep};
 
 use workbench::algorithm::Algorithm;
 
 use crate::bench::meter::Times;
 use crate::bench::points::Bench;
-use crate::bench::record::Row;
-use crate::bench::work::Work;
 
 /// The name in place of a rung's.
 const ENGINE: &str = "cpu";
@@ -22,9 +21,9 @@ const FEWEST_STEPS: u64 = 32;
 const SHORT: Duration = Duration::from_millis(100);
 
 /// Measures each size by the clock.
-pub(super) fn run(bench: &mut Bench, work: &Work, algorithm: &dyn Algorithm) -> anyhow::Result<()> {
-    let options = work.options.clone().seeded(bench.seed());
-    for &shape in &work.engine_shapes {
+pub(super) fn run(bench: &mut Bench, sweep: &Sweep, algorithm: &dyn Algorithm) -> anyhow::Result<()> {
+    let options = sweep.options.clone().seeded(bench.seed());
+    for &shape in &sweep.engine_shapes {
         let problem = algorithm.problem(shape, &options)?;
         let mut engine = match problem.engine() {
             Ok(engine) => engine,
@@ -46,11 +45,11 @@ pub(super) fn run(bench: &mut Bench, work: &Work, algorithm: &dyn Algorithm) -> 
         let times = Times::of((0..RUNS).map(|_| timed(steps)).collect());
         let bytes = problem.bytes();
         let each = 1e6 / steps as f64;
-        bench.add(Row {
+        bench.add(MeasuredPoint {
             algorithm: algorithm.name().to_owned(),
             rung: Some(ENGINE.to_owned()),
-            number: work.number.to_owned(),
-            variant: work.variant.map(str::to_owned),
+            number: sweep.number.to_owned(),
+            variant: sweep.variant.map(str::to_owned),
             shape: Some(shape.to_string()),
             size: shape.elements() as u64,
             bytes,
@@ -60,7 +59,7 @@ pub(super) fn run(bench: &mut Bench, work: &Work, algorithm: &dyn Algorithm) -> 
             high_us: times.high * each,
             gbps: bytes as f64 * steps as f64 / times.median / 1e9,
             setting: Some(setting),
-            ..Row::default()
+            ..MeasuredPoint::default()
         });
     }
     Ok(())

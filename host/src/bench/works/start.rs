@@ -7,51 +7,34 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 
+use workbench::bench::sweep::{START_CACHES, START_COMMANDS, START_POINTS};
+use workbench::bench::{MeasuredPoint, Sweep};
+
 use crate::bench::points::Bench;
-use crate::bench::record::Row;
-use crate::bench::work::Work;
-
-/// The commands, each with what it is asked for.
-const COMMANDS: [(&str, &str); 8] = [
-    ("devices", ""),
-    ("scan", "--n 1000 --kernel look_back"),
-    ("scan", "--n 1000"),
-    ("reduce", "--n 1000"),
-    ("saxpy", "--n 1000"),
-    ("histogram", "--n 1000"),
-    ("transpose", "--size 100x100"),
-    ("life", "--size 256x256 --seed 1 --generations 10 --no-animation"),
-];
-
-/// What the driver has of earlier runs. In this order: the cold run fills the cache of the warm one.
-const CACHES: [&str; 3] = ["cache_off", "cache_cold", "cache_warm"];
-
-/// Points of a run.
-pub(super) const POINTS: usize = COMMANDS.len() * CACHES.len();
 
 /// Runs of each.
 const RUNS: usize = 3;
 
 /// Measures each command with each cache, by the host's clock.
-pub(super) fn run(bench: &mut Bench, work: &Work) -> anyhow::Result<()> {
+pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     if bench.device().is_simulated() {
         bench.note("start: the simulator has no driver that compiles".to_owned());
-        (0..POINTS).for_each(|_| bench.pass_over());
+        (0..START_POINTS).for_each(|_| bench.pass_over());
         return Ok(());
     }
-    for (command, arguments) in COMMANDS {
-        let mut times = [const { Vec::new() }; CACHES.len()];
+    for (command, arguments) in START_COMMANDS {
+        let mut times = [const { Vec::new() }; START_CACHES.len()];
         for _ in 0..RUNS {
             let cache = tempfile::tempdir().context("cannot make a folder for the driver's cache")?;
-            for (name, times) in CACHES.iter().zip(&mut times) {
-                times.push(time(command, arguments, cache.path(), *name == CACHES[0])?);
+            for (name, times) in START_CACHES.iter().zip(&mut times) {
+                times.push(time(command, arguments, cache.path(), *name == START_CACHES[0])?);
             }
         }
-        for (cache, mut times) in CACHES.into_iter().zip(times) {
+        for (cache, mut times) in START_CACHES.into_iter().zip(times) {
             times.sort_unstable();
             let microseconds = |place: usize| 1e6 * times[place].as_secs_f64();
-            bench.add(Row {
-                algorithm: work.subject.name().to_owned(),
+            bench.add(MeasuredPoint {
+                algorithm: sweep.subject.name().to_owned(),
                 rung: Some(cache.to_owned()),
                 number: format!("{command} {arguments}").trim_end().to_owned(),
                 size: 1,
@@ -59,7 +42,7 @@ pub(super) fn run(bench: &mut Bench, work: &Work) -> anyhow::Result<()> {
                 median_us: microseconds(RUNS / 2),
                 low_us: microseconds(0),
                 high_us: microseconds(RUNS - 1),
-                ..Row::default()
+                ..MeasuredPoint::default()
             });
         }
     }

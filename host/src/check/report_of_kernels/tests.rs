@@ -8,13 +8,13 @@ fn family(name: &'static str) -> Family {
 }
 
 fn a_case_of(kernel: &'static str) -> Case {
-    crate::cases::catalogue().into_iter().find(|case| case.kernels()[0] == kernel).unwrap()
+    workbench::cases::catalogue().into_iter().find(|case| case.kernels()[0] == kernel).unwrap()
 }
 
 #[test]
 fn a_mistake_is_told_once_with_the_orders_that_show_it() {
     let cases = [a_case_of("scale_grid")];
-    let run = |schedule, wrong: Option<&str>| Run {
+    let run = |schedule, wrong: Option<&str>| CaseRun {
         case: 0,
         schedule,
         launches: Vec::new(),
@@ -67,7 +67,7 @@ fn a_check_that_comes_to_no_end_is_no_fault_of_a_kernel() {
         CaseError::Impossible("no memory for 9 elements".to_owned()),
     ];
     let report_of = |errors: Vec<CaseError>| {
-        let run = |error| Run {
+        let run = |error| CaseRun {
             case: 0,
             schedule: Schedule::Natural,
             launches: Vec::new(),
@@ -168,7 +168,7 @@ fn a_warning_is_told_once_and_is_no_fault() {
         Ok(stage.device.launch(launch::LaunchConfig::new(1, 64), warps_apart(y.view_mut()))?)
     });
     let warnings_of = |checks| {
-        let runs = run_cases(&[&case], &Settings { checks, ..Settings::default() });
+        let runs = run_cases(&[&case], &Settings { checks, ..Settings::default() }, &());
         assert!(runs.iter().all(|run| run.error.is_none()));
         warnings(&runs)
     };

@@ -19,16 +19,9 @@ use crate::report::{self, Bytes};
 use units::alternatives;
 use workbench::inputs::{self, RandomVector};
 
-use super::{Thorough, full_grid, open_gpu, percent};
+use workbench::probe::{Arrays, BLOCKS, BandwidthKernel, Instance, Measured, WORD, full_grid};
 
-mod instances;
-mod kernel;
-
-pub use instances::{Arrays, Instance, Measured, WORD};
-pub use kernel::BandwidthKernel;
-
-/// Threads of a block: the columns of the table.
-pub const BLOCKS: [u32; 5] = [32, 64, 128, 256, 512];
+use super::{Thorough, open_gpu, percent};
 
 /// Bytes of a result that are checked, where not all are asked for.
 const CHECKED_BYTES: usize = 64 << 20;

@@ -1,0 +1,78 @@
+//! Runs kernels on a profiled simulated device.
+
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+use launch::Device;
+use simt::{Profiles, Simulator};
+
+use crate::figures::KernelFigures;
+use crate::gpus::Gpu;
+use crate::occupancy::Resources;
+use crate::sources::Sources;
+
+/// Runs kernels on a simulated device like a [`Gpu`], and returns their figures.
+pub struct Explainer<'a> {
+    gpu: &'static Gpu,
+    device: Device,
+    profiles: Profiles,
+    sources: Option<&'a Sources>,
+    resources: Box<ResourcesOf<'a>>,
+}
+
+/// Returns the resources of the kernel of that name in the PTX, on an architecture: 90 is sm_90.
+type ResourcesOf<'a> = dyn Fn(&str, u32) -> Option<Resources> + 'a;
+
+impl Explainer<'_> {
+    /// Returns an explainer for `gpu`, which knows no sources and no resources. What kernels print is discarded.
+    pub fn new(gpu: &'static Gpu) -> Self {
+        let profiles = Profiles::default();
+        let simulator = Simulator::new()
+            .with_profiles(profiles.clone())
+            .with_multiprocessors(gpu.multiprocessors)
+            .with_output(Arc::new(Mutex::new(io::sink())));
+        let device = Device::simulated(simulator);
+        Self { gpu, device, profiles, sources: None, resources: Box::new(|_, _| None) }
+    }
+}
+
+impl<'a> Explainer<'a> {
+    /// Shows lines of `sources` beside their figures.
+    pub fn with_sources(self, sources: &'a Sources) -> Self {
+        Self { sources: Some(sources), ..self }
+    }
+
+    /// Takes the registers and the static shared memory of a kernel from `resources`, which is called with the kernel's
+    /// name in the PTX and the architecture: 90 is sm_90.
+    pub fn with_resources(self, resources: impl Fn(&str, u32) -> Option<Resources> + 'a) -> Self {
+        Self { resources: Box::new(resources), ..self }
+    }
+
+    /// Returns the GPU that kernels are explained for.
+    pub fn gpu(&self) -> &'static Gpu {
+        self.gpu
+    }
+
+    /// Calls `run` with the simulated device. Returns its result and the figures of the kernels that it launched, in
+    /// the order of the first launch of each.
+    ///
+    /// # Errors
+    /// The error of `run`.
+    pub fn profile<T, E>(&self, run: impl FnOnce(&Device) -> Result<T, E>) -> Result<(T, Vec<KernelFigures>), E> {
+        self.profiles.take();
+        let result = run(&self.device)?;
+        let none = Sources::default();
+        let mut kernels = KernelFigures::all(&self.profiles.take(), self.sources.unwrap_or(&none));
+        for kernel in &mut kernels {
+            kernel.finish(self.gpu, (self.resources)(kernel.entry, self.gpu.arch));
+        }
+        Ok((result, kernels))
+    }
+}
+
+impl fmt::Debug for Explainer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Explainer").field("gpu", self.gpu).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,97 @@
+//! Rungs side by side, each with its figures.
+
+use serde::Serialize;
+
+use crate::figures::KernelFigures;
+use crate::gpus::Gpu;
+use crate::problem::Problem;
+use crate::summary::Summary;
+use crate::{html, text};
+
+/// Rungs explained for a GPU.
+#[derive(Serialize, Debug)]
+pub struct Explanation {
+    /// What is explained: the title.
+    pub subject: String,
+    /// The GPU.
+    pub gpu: &'static Gpu,
+    /// The rungs, the plainest first.
+    pub rungs: Vec<RungFigures>,
+    /// Rungs left out, each with the reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
+}
+
+/// The names of a rung.
+#[derive(Clone, PartialEq, Eq, Serialize, Debug)]
+pub struct RungNames {
+    /// The algorithm.
+    pub algorithm: &'static str,
+    /// The rung's name.
+    pub rung: &'static str,
+    /// What it does differently from the rung before, in a line.
+    pub idea: &'static str,
+}
+
+/// A rung with the figures of its kernels.
+#[derive(Serialize, Debug)]
+pub struct RungFigures {
+    /// Its names.
+    #[serde(flatten)]
+    pub names: RungNames,
+    /// What was computed.
+    pub problem: Problem,
+    /// The sums of its kernels' figures.
+    pub summary: Summary,
+    /// How they differ from those of the rung before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change: Option<String>,
+    /// Its kernels.
+    pub kernels: Vec<KernelFigures>,
+}
+
+impl RungNames {
+    /// Returns the names of a rung of `algorithm`.
+    pub const fn new(algorithm: &'static str, rung: &'static str, idea: &'static str) -> Self {
+        Self { algorithm, rung, idea }
+    }
+}
+
+impl RungFigures {
+    /// Sums up the figures of `kernels`, which computed `problem`, for `gpu`.
+    pub fn new(names: RungNames, problem: Problem, kernels: Vec<KernelFigures>, gpu: &Gpu) -> Self {
+        let summary = Summary::of(&kernels, problem.elements, gpu);
+        Self { names, problem, summary, change: None, kernels }
+    }
+}
+
+impl Explanation {
+    /// Returns an explanation without rungs.
+    pub fn new(subject: impl Into<String>, gpu: &'static Gpu) -> Self {
+        Self { subject: subject.into(), gpu, rungs: Vec::new(), left_out: Vec::new() }
+    }
+
+    /// Adds a rung; if it `is_step`, with how it differs from the last one.
+    pub fn push(&mut self, rung: RungFigures, is_step: bool) {
+        let before = self.rungs.last().filter(|_| is_step);
+        let change = before.map(|before| rung.summary.change_from(&before.summary, rung.names.idea));
+        self.rungs.push(RungFigures { change, ..rung });
+    }
+
+    /// Returns true if all rungs computed the same problem.
+    pub fn has_one_problem(&self) -> bool {
+        self.rungs.windows(2).all(|pair| pair[0].problem == pair[1].problem)
+    }
+
+    /// Returns the explanation for a terminal, with sentences in lines of at most `columns`. Tables and lines of source
+    /// are not broken.
+    pub fn text(&self, columns: usize) -> String {
+        text::of(self, columns)
+    }
+
+    /// Returns the explanation as one HTML page that refers to nothing outside of it, for a screen of any width, light
+    /// or dark.
+    pub fn html(&self) -> String {
+        html::page(self)
+    }
+}

@@ -1,0 +1,270 @@
+//! The figures of a kernel: what its launches did, line by line and in sum.
+
+use std::cmp::Reverse;
+
+use serde::{Deserialize, Serialize};
+use simt::Profile;
+
+use crate::gpus::Gpu;
+use crate::meaning;
+use crate::occupancy::{Multiprocessor, Occupancy, Resources};
+use crate::sites::{AccessSite, BranchSite, Kind, Memory, SECTOR, Traffic};
+use crate::sources::Sources;
+
+/// Traffic by kind of access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct TrafficByKind {
+    /// Loads.
+    pub load: Traffic,
+    /// Stores.
+    pub store: Traffic,
+    /// Atomic updates.
+    pub atomic: Traffic,
+}
+
+impl TrafficByKind {
+    fn of(&mut self, kind: Kind) -> &mut Traffic {
+        match kind {
+            Kind::Load => &mut self.load,
+            Kind::Store => &mut self.store,
+            Kind::Atomic => &mut self.atomic,
+        }
+    }
+
+    /// Adds `other`.
+    pub fn add(&mut self, other: &Self) {
+        self.load.add(&other.load);
+        self.store.add(&other.store);
+        self.atomic.add(&other.atomic);
+    }
+
+    /// Returns the sum over all kinds.
+    pub fn all(&self) -> Traffic {
+        let mut all = self.load;
+        all.add(&self.store);
+        all.add(&self.atomic);
+        all
+    }
+}
+
+/// The sums over launches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Totals {
+    /// In global memory.
+    pub global: TrafficByKind,
+    /// In shared memory.
+    pub shared: TrafficByKind,
+    /// Barriers, one per block.
+    pub barriers: u64,
+    /// Warp synchronisations, shuffles and votes, one per group of lanes.
+    pub warp_operations: u64,
+    /// Fences, one per thread.
+    pub fences: u64,
+    /// Sectors of global memory read, each counted once per launch.
+    pub sectors_read: u64,
+    /// Sectors of global memory written, each counted once per launch.
+    pub sectors_written: u64,
+    /// How often a warp reached a branch.
+    pub branches: u64,
+    /// How often its lanes went both ways there.
+    pub divergent_branches: u64,
+}
+
+impl Totals {
+    fn of(profile: &Profile) -> Self {
+        let mut totals = Self {
+            barriers: profile.barriers,
+            warp_operations: profile.warp_operations,
+            fences: profile.fences,
+            sectors_read: profile.sectors_read,
+            sectors_written: profile.sectors_written,
+            branches: profile.branches.iter().map(|branch| branch.executions).sum(),
+            divergent_branches: profile.branches.iter().map(|branch| branch.divergent).sum(),
+            ..Self::default()
+        };
+        for access in &profile.accesses {
+            let (memory, kind) = (Memory::of(access.space), Kind::of(access.kind));
+            let memory = if memory == Memory::Global { &mut totals.global } else { &mut totals.shared };
+            memory.of(kind).add(&Traffic::of(access));
+        }
+        totals
+    }
+
+    /// Adds `other`.
+    pub fn add(&mut self, other: &Self) {
+        self.global.add(&other.global);
+        self.shared.add(&other.shared);
+        self.barriers += other.barriers;
+        self.warp_operations += other.warp_operations;
+        self.fences += other.fences;
+        self.sectors_read += other.sectors_read;
+        self.sectors_written += other.sectors_written;
+        self.branches += other.branches;
+        self.divergent_branches += other.divergent_branches;
+    }
+}
+
+/// Launches of a kernel on one grid.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Launches {
+    /// Blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block along x, y and z.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block, in bytes.
+    pub dynamic_shared_bytes: u32,
+    /// The number of launches.
+    pub launches: u64,
+    /// Their sums.
+    #[serde(flatten)]
+    pub totals: Totals,
+}
+
+impl Launches {
+    /// Returns the number of blocks of the grid.
+    pub fn blocks(&self) -> u64 {
+        self.grid.iter().map(|&extent| u64::from(extent)).product()
+    }
+
+    /// Returns the number of threads of a block.
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+}
+
+/// A kernel and the figures of its launches.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct KernelFigures {
+    /// The name of its function.
+    pub family: &'static str,
+    /// Its name in the PTX.
+    pub entry: &'static str,
+    /// The first paragraph of its documentation.
+    pub summary: &'static str,
+    /// The source file.
+    pub file: String,
+    /// The line of its definition.
+    pub line: u32,
+    /// The lines of its function, from that line on; empty if its source is not known.
+    #[serde(skip)]
+    pub listing: Vec<String>,
+    /// Launches, by grid and block in the order of the first of each.
+    pub launches: Vec<Launches>,
+    /// The sums over all launches.
+    pub totals: Totals,
+    /// Blocks of its largest grid.
+    #[serde(rename = "most_blocks")]
+    pub max_blocks: u64,
+    /// The seconds in which the GPU's memory moves the sectors touched.
+    pub moved_seconds: f64,
+    /// The seconds in which the GPU's shared memories serve the wavefronts.
+    pub shared_seconds: f64,
+    /// Its registers and static shared memory on the GPU, if they are known.
+    pub resources: Option<Resources>,
+    /// How it fills a multiprocessor, if its resources are known.
+    pub occupancy: Option<Occupancy>,
+    /// The sites that access memory, the one that loses most time first.
+    pub sites: Vec<AccessSite>,
+    /// Branches, the one that diverges most often first.
+    pub branches: Vec<BranchSite>,
+}
+
+impl KernelFigures {
+    /// Returns the kernels of these launches, in the order of the first launch of each.
+    pub(crate) fn all(profiles: &[Profile], sources: &Sources) -> Vec<Self> {
+        let mut kernels: Vec<Self> = Vec::new();
+        for profile in profiles {
+            let at = kernels.iter().position(|kernel| kernel.entry == profile.kernel.name).unwrap_or(kernels.len());
+            if at == kernels.len() {
+                kernels.push(Self::new(profile, sources));
+            }
+            kernels[at].add(profile, sources);
+        }
+        kernels
+    }
+
+    fn new(profile: &Profile, sources: &Sources) -> Self {
+        let info = profile.kernel;
+        let listing = sources.function(info.file, info.line).unwrap_or_default();
+        Self {
+            family: info.family,
+            entry: info.name,
+            summary: info.summary,
+            file: sources.path(info.file).unwrap_or(info.file).to_owned(),
+            line: info.line,
+            listing: listing.into_iter().map(str::to_owned).collect(),
+            launches: Vec::new(),
+            totals: Totals::default(),
+            max_blocks: 0,
+            moved_seconds: 0.0,
+            shared_seconds: 0.0,
+            resources: None,
+            occupancy: None,
+            sites: Vec::new(),
+            branches: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, profile: &Profile, sources: &Sources) {
+        let totals = Totals::of(profile);
+        self.totals.add(&totals);
+        let config = profile.config;
+        let [grid, block] = [config.grid, config.block].map(|extent| [extent.x, extent.y, extent.z]);
+        let dynamic_shared_bytes = config.shared_bytes;
+        let is_same = |there: &&mut Launches| {
+            (there.grid, there.block, there.dynamic_shared_bytes) == (grid, block, dynamic_shared_bytes)
+        };
+        match self.launches.iter_mut().find(is_same) {
+            Some(there) => {
+                there.launches += 1;
+                there.totals.add(&totals);
+            }
+            None => self.launches.push(Launches { grid, block, dynamic_shared_bytes, launches: 1, totals }),
+        }
+        for access in &profile.accesses {
+            let site = AccessSite::new(access, sources);
+            match self.sites.iter_mut().find(|there| there.is_same(&site)) {
+                Some(there) => there.add(&site),
+                None => self.sites.push(site),
+            }
+        }
+        for branch in &profile.branches {
+            let branch = BranchSite::new(branch, sources);
+            match self.branches.iter_mut().find(|there| there.place == branch.place) {
+                Some(there) => there.add(&branch),
+                None => self.branches.push(branch),
+            }
+        }
+    }
+
+    /// Computes what follows from the sums on `gpu`, and sorts the sites by what they lose.
+    pub(crate) fn finish(&mut self, gpu: &Gpu, resources: Option<Resources>) {
+        // The launch that does most.
+        let main = self.launches.iter().max_by_key(|launches| launches.blocks());
+        self.max_blocks = main.map_or(0, Launches::blocks);
+        let used = gpu.used_by(self.max_blocks);
+        self.moved_seconds = used.memory_seconds(self.totals.global.all().sectors * SECTOR);
+        self.shared_seconds = used.shared_seconds(self.totals.shared.all().wavefronts);
+        for site in &mut self.sites {
+            site.finish(&used);
+            site.meaning = meaning::of_access(site);
+        }
+        for branch in &mut self.branches {
+            branch.finish();
+            branch.meaning = meaning::of_branch(branch);
+        }
+        let by_loss = |a: &AccessSite, b: &AccessSite| b.lost_seconds().total_cmp(&a.lost_seconds());
+        self.sites.sort_by(|a, b| by_loss(a, b).then_with(|| b.seconds.total_cmp(&a.seconds)));
+        self.branches.sort_by_key(|branch| (Reverse(branch.divergent), Reverse(branch.executions)));
+        self.resources = resources;
+        self.occupancy = main
+            .zip(self.resources)
+            .zip(Multiprocessor::of(gpu.arch))
+            .map(|((main, taken), sm)| sm.occupancy(taken, main.threads(), main.dynamic_shared_bytes));
+    }
+
+    /// Returns the number of launches.
+    pub fn launch_count(&self) -> u64 {
+        self.launches.iter().map(|launches| launches.launches).sum()
+    }
+}

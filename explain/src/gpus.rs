@@ -1,0 +1,181 @@
+//! GPUs by name: floors and occupancies are computed for one of them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use units::alternatives;
+
+/// A GPU that a kernel is explained for.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Gpu {
+    /// The short name by which [`find`](Self::find) finds it.
+    #[serde(skip)]
+    pub id: &'static str,
+    /// Its full name.
+    pub name: &'static str,
+    /// The compute capability without its point: 90 is 9.0.
+    #[serde(rename = "compute_capability", serialize_with = "capability")]
+    pub arch: u32,
+    /// Streaming multiprocessors.
+    pub multiprocessors: u32,
+    /// The highest clock rate of these, in MHz.
+    pub megahertz: u32,
+    /// Speed of its memory in GB/s of 10⁹ bytes.
+    pub gigabytes_per_second: f64,
+    /// Where that speed is known from.
+    pub speed: SpeedSource,
+}
+
+/// Where the speed of a GPU's memory is known from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SpeedSource {
+    /// Measured: `cudaMemcpy` within the GPU's memory, read and written bytes together.
+    MeasuredCopy,
+    /// The peak of the datasheet. A copy reaches 85 to 93 % of it.
+    Datasheet,
+}
+
+impl fmt::Display for SpeedSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::MeasuredCopy => "measured copy",
+            Self::Datasheet => "datasheet",
+        })
+    }
+}
+
+fn capability<S: serde::Serializer>(arch: &u32, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&format_args!("{}.{}", arch / 10, arch % 10))
+}
+
+impl Gpu {
+    /// The short name of the GPU that `host explain` uses by default.
+    pub const DEFAULT: &'static str = "h200";
+
+    /// All GPUs of the table. Multiprocessors, clocks and peak speeds are those of NVIDIA's datasheets and architecture
+    /// whitepapers for the variant named; the H200's copy was measured by `cudaMemcpy`.
+    pub const ALL: &'static [Self] = &[
+        Self::datasheet("v100", "Tesla V100 SXM2", 70, 80, 1530, 900.0),
+        Self::datasheet("t4", "T4", 75, 40, 1590, 320.0),
+        Self::datasheet("a100", "A100 SXM4 80 GB", 80, 108, 1410, 2039.0),
+        Self::datasheet("a10", "A10", 86, 72, 1695, 600.0),
+        Self::datasheet("rtx3090", "GeForce RTX 3090", 86, 82, 1695, 936.0),
+        Self::datasheet("l4", "L4", 89, 58, 2040, 300.0),
+        Self::datasheet("l40s", "L40S", 89, 142, 2520, 864.0),
+        Self::datasheet("rtx4090", "GeForce RTX 4090", 89, 128, 2520, 1008.0),
+        Self::datasheet("h100", "H100 SXM5 80 GB", 90, 132, 1980, 3352.0),
+        Self { speed: SpeedSource::MeasuredCopy, ..Self::datasheet("h200", "H200 SXM5", 90, 132, 1980, 4225.0) },
+        Self::datasheet("b200", "B200", 100, 148, 1965, 8000.0),
+        Self::datasheet("rtx5090", "GeForce RTX 5090", 120, 170, 2407, 1792.0),
+    ];
+
+    const fn datasheet(
+        id: &'static str,
+        name: &'static str,
+        arch: u32,
+        multiprocessors: u32,
+        megahertz: u32,
+        gigabytes_per_second: f64,
+    ) -> Self {
+        Self { id, name, arch, multiprocessors, megahertz, gigabytes_per_second, speed: SpeedSource::Datasheet }
+    }
+
+    /// Returns the GPU of that short name, in upper or lower case.
+    ///
+    /// # Errors
+    /// When the table has no such GPU.
+    pub fn find(name: &str) -> Result<&'static Self, UnknownGpu> {
+        Self::ALL.iter().find(|gpu| gpu.id.eq_ignore_ascii_case(name)).ok_or_else(|| UnknownGpu(name.to_owned()))
+    }
+
+    /// Returns the part of the GPU that a grid of `blocks` blocks can use: one multiprocessor for one block, to which
+    /// the L2 cache gives 64 bytes per clock; all of them for more, as a grid of full size does.
+    pub fn used_by(&self, blocks: u64) -> Self {
+        if blocks > 1 {
+            return *self;
+        }
+        let of_one = 64.0 * f64::from(self.megahertz) / 1e3;
+        Self { multiprocessors: 1, gigabytes_per_second: self.gigabytes_per_second.min(of_one), ..*self }
+    }
+
+    /// Returns the seconds in which its memory moves `bytes`.
+    pub fn memory_seconds(&self, bytes: u64) -> f64 {
+        bytes as f64 / (self.gigabytes_per_second * 1e9)
+    }
+
+    /// Returns the seconds in which its shared memories serve `wavefronts`, one per clock and multiprocessor.
+    pub fn shared_seconds(&self, wavefronts: u64) -> f64 {
+        wavefronts as f64 / (f64::from(self.multiprocessors) * f64::from(self.megahertz) * 1e6)
+    }
+}
+
+impl fmt::Display for Gpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: compute capability {}.{}, {} SMs at {:.2} GHz, {:.0} GB/s ({})",
+            self.name,
+            self.arch / 10,
+            self.arch % 10,
+            self.multiprocessors,
+            f64::from(self.megahertz) / 1e3,
+            self.gigabytes_per_second,
+            self.speed
+        )
+    }
+}
+
+impl FromStr for &'static Gpu {
+    type Err = UnknownGpu;
+
+    fn from_str(text: &str) -> Result<Self, UnknownGpu> {
+        Gpu::find(text)
+    }
+}
+
+/// The table has no GPU of this name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnknownGpu(pub String);
+
+impl fmt::Display for UnknownGpu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = Gpu::ALL.iter().map(|gpu| gpu.id).collect();
+        write!(f, "there are no figures of a GPU '{}': use {}", self.0, alternatives(&names))
+    }
+}
+
+impl std::error::Error for UnknownGpu {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::occupancy::Multiprocessor;
+
+    #[test]
+    fn every_gpu_has_what_its_figures_need() {
+        for gpu in Gpu::ALL {
+            assert_eq!(Gpu::find(&gpu.id.to_uppercase()), Ok(gpu));
+            assert!(Multiprocessor::of(gpu.arch).is_some(), "{gpu}");
+        }
+        let message = Gpu::find("h300").unwrap_err().to_string();
+        assert!(message.contains("'h300'") && message.contains("h200"), "{message}");
+        assert_eq!(Gpu::find(Gpu::DEFAULT).map(|gpu| gpu.arch), Ok(90));
+    }
+
+    #[test]
+    fn times_are_bytes_and_wavefronts_over_speeds() {
+        let gpu = Gpu::find("h200").unwrap();
+        assert_eq!(gpu.memory_seconds(4_225_000_000_000), 1.0);
+        assert_eq!(gpu.shared_seconds(132 * 1980 * 1_000_000), 1.0);
+        assert_eq!(gpu.used_by(2), *gpu);
+        let one = gpu.used_by(1);
+        assert_eq!((one.multiprocessors, one.gigabytes_per_second), (1, 64.0 * 1.98));
+        assert_eq!(
+            gpu.to_string(),
+            "H200 SXM5: compute capability 9.0, 132 SMs at 1.98 GHz, 4225 GB/s (measured copy)"
+        );
+    }
+}

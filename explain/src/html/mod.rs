@@ -1,0 +1,309 @@
+//! An explanation as one HTML page: nothing but itself is needed to read it, on a screen of any width, light or dark.
+
+use std::fmt::{self, Write};
+
+use units::{Bytes, Seconds, grouped, number, short_percent};
+
+use crate::explanation::{Explanation, RungFigures, RungNames};
+use crate::figures::KernelFigures;
+use crate::sites::{AccessSite, BranchSite};
+use crate::summary::Summary;
+use crate::text;
+
+mod listing;
+
+const STYLE: &str = include_str!("style.css");
+
+/// The page.
+pub fn page(explanation: &Explanation) -> String {
+    let Explanation { subject, gpu, rungs, left_out } = explanation;
+    let mut page = String::new();
+    let title = escaped(&format!("{subject} on {}", gpu.name)).to_string();
+    let _ = write!(
+        page,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
+         <body>\n<h1>{title}</h1>\n<p class=\"quiet\">{}</p>\n",
+        escaped(&gpu.to_string())
+    );
+    if explanation.has_one_problem()
+        && let Some(rung) = rungs.first()
+    {
+        let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escaped(&rung.problem.to_string()));
+    }
+    if rungs.len() > 1 {
+        comparison(&mut page, rungs);
+    }
+    for rung in rungs {
+        section(&mut page, rung, explanation);
+    }
+    for reason in left_out {
+        let _ = writeln!(page, "<p class=\"quiet\">Left out: {}</p>", escaped(reason));
+    }
+    page.push_str(WORDS);
+    page.push_str("</body>\n</html>\n");
+    page
+}
+
+/// What the words mean.
+const WORDS: &str = "\
+<h2>What the figures are</h2>
+<p class=\"quiet\">A request is an instruction of a warp: the accesses of its 32 lanes. Global memory moves sectors of 32 bytes;
+ideal are the fewest in which a request's bytes fit. Shared memory has 32 banks and takes a wavefront for each 128 bytes, and
+one more for each further word wanted of one bank. What must move is each sector that a launch reads or writes, once: at the
+speed of the GPU's memory that is the floor, below which no arithmetic and no cache can bring the kernel. What moves is all
+sectors that its requests touch, as if caches kept nothing. All counts come
+from a simulator, which runs the kernel as it is.</p>
+";
+
+/// How good a share is.
+fn grade(share: f64) -> &'static str {
+    match share {
+        share if share >= 0.8 => "good",
+        share if share >= 0.45 => "fair",
+        _ => "bad",
+    }
+}
+
+/// A bar of that share of its width.
+fn bar(share: f64) -> String {
+    format!("<span class=\"bar\"><i style=\"width:{:.1}%\"></i></span>", 100.0 * share.clamp(0.0, 1.0))
+}
+
+/// A cell with a share and its bar.
+fn share_cell(label: &str, share: Option<f64>) -> String {
+    match share {
+        None => format!("<td data-label=\"{label}\">–</td>"),
+        Some(share) => {
+            let (grade, text) = (grade(share), escaped(&short_percent(share)).to_string());
+            format!("<td data-label=\"{label}\" class=\"num {grade}\"><b>{text}</b>{}</td>", bar(share))
+        }
+    }
+}
+
+/// The rungs side by side.
+fn comparison(page: &mut String, rungs: &[RungFigures]) {
+    let time = |summary: &Summary| summary.per_element(summary.access_seconds);
+    let highest = rungs.iter().map(|rung| time(&rung.summary)).fold(f64::MIN_POSITIVE, f64::max);
+    page.push_str(
+        "<table class=\"rungs\">\n<thead><tr><th>kernel</th><th>loads use</th><th>stores use</th><th>bank conflicts</th>\
+         <th>must move</th><th>moves</th><th>memory time</th><th>occupancy</th><th>what changed</th></tr></thead>\n<tbody>\n",
+    );
+    for RungFigures { names: RungNames { algorithm, rung, .. }, summary, change, .. } in rungs {
+        let ways = match summary.shared_ways {
+            None => "<td data-label=\"bank conflicts\">–</td>".to_owned(),
+            Some(ways) => {
+                let text = if ways > 1.005 { format!("{}-way", number(ways)) } else { "none".into() };
+                let grade = grade(1.0 / ways.max(1.0));
+                format!("<td data-label=\"bank conflicts\" class=\"num {grade}\"><b>{text}</b></td>")
+            }
+        };
+        let by = if summary.is_bound_by_shared() { "shared" } else { "global" };
+        let _ = writeln!(
+            page,
+            "<tr><th><a href=\"#{id}\">{name}</a></th>{loads}{stores}{ways}\
+             <td data-label=\"must move\" class=\"num\">{must} B</td>\
+             <td data-label=\"moves\" class=\"num\">{moved} B</td>\
+             <td data-label=\"memory time\" class=\"num\"><span>{time_text} <span class=\"quiet\">{by}</span></span>\
+             {time_bar}</td>{occupancy}<td class=\"change\">{change}</td></tr>",
+            id = id(algorithm, rung),
+            name = escaped(rung),
+            loads = share_cell("loads use", summary.load_efficiency),
+            stores = share_cell("stores use", summary.store_efficiency),
+            must = number(summary.per_element(summary.floor_bytes as f64)),
+            moved = number(summary.per_element(summary.moved_bytes as f64)),
+            time_text = escaped(&text::picoseconds(time(summary))),
+            time_bar = bar(time(summary) / highest),
+            occupancy = share_cell("occupancy", summary.occupancy),
+            change = change.as_deref().map_or(String::new(), |change| escaped(change).to_string()),
+        );
+    }
+    page.push_str(
+        "</tbody>\n</table>\n<p class=\"quiet\">Bytes and times are for each element. Memory time is that of global or of \
+         shared memory, whichever takes longer, unless caches serve global memory.</p>\n",
+    );
+}
+
+/// The anchor of a rung.
+fn id(algorithm: &str, rung: &str) -> String {
+    format!("{algorithm}-{rung}").replace(|c: char| !c.is_ascii_alphanumeric(), "-")
+}
+
+fn section(page: &mut String, rung: &RungFigures, explanation: &Explanation) {
+    let RungFigures { names, problem, change, kernels, .. } = rung;
+    let RungNames { algorithm, rung: name, idea } = names;
+    let _ = writeln!(page, "<h2 id=\"{}\">{}/{}</h2>", id(algorithm, name), escaped(algorithm), escaped(name));
+    let _ = writeln!(page, "<p>{}</p>", escaped(idea));
+    if let Some(change) = change {
+        let _ = writeln!(page, "<p><b>Against the one before:</b> {}.</p>", escaped(change));
+    }
+    if !explanation.has_one_problem() {
+        let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escaped(&problem.to_string()));
+    }
+    for line in text::floor(rung, explanation) {
+        let _ = writeln!(page, "<p class=\"quiet\">{}.</p>", escaped(&capitalised(&line)));
+    }
+    for kernel in kernels {
+        kernel_part(page, kernel);
+    }
+}
+
+fn kernel_part(page: &mut String, kernel: &KernelFigures) {
+    let _ = writeln!(page, "<h3>{}</h3>", escaped(kernel.entry));
+    for line in text::about(kernel) {
+        let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escaped(&line));
+    }
+    page.push_str("<ul class=\"sites\">\n");
+    kernel.sites.iter().for_each(|site| site_part(page, site));
+    kernel.branches.iter().filter(|branch| branch.divergent > 0).for_each(|branch| branch_part(page, branch));
+    page.push_str("</ul>\n");
+    let whole: Vec<String> =
+        kernel.branches.iter().filter(|branch| branch.divergent == 0).map(|branch| branch.place.short()).collect();
+    if !whole.is_empty() {
+        let _ = writeln!(page, "<p class=\"quiet\">Never split: the branches at {}.</p>", escaped(&whole.join(", ")));
+    }
+    listing::add(page, kernel);
+}
+
+fn site_part(page: &mut String, site: &AccessSite) {
+    let efficiency = site.efficiency.unwrap_or(1.0);
+    let figures = [
+        ("requests", grouped(site.traffic.requests)),
+        ("per request", format!("{}, ideal {}", text::passes(site), number(site.ideal_per_request()))),
+        ("bytes", format!("{}, {} per lane", Bytes(site.bytes_moved), site.bytes_per_lane)),
+        ("at least", Seconds(site.seconds).to_string()),
+    ];
+    let place = Figure { file: &site.place.file, line: site.place.line, source: site.place.source.as_deref() };
+    article(page, grade(efficiency), &site.what(), &place, &site.meaning, &figures, ("used", efficiency));
+}
+
+fn branch_part(page: &mut String, branch: &BranchSite) {
+    let whole = 1.0 - branch.divergent_share;
+    let figures = [
+        ("warps came", grouped(branch.executions)),
+        ("split", grouped(branch.divergent)),
+        ("lanes took it", short_percent(branch.taken as f64 / branch.lanes.max(1) as f64)),
+    ];
+    let place = Figure { file: &branch.place.file, line: branch.place.line, source: branch.place.source.as_deref() };
+    article(page, grade(whole), "branch", &place, &branch.meaning, &figures, ("whole", whole));
+}
+
+/// Where a figure belongs.
+struct Figure<'a> {
+    file: &'a str,
+    line: u32,
+    source: Option<&'a str>,
+}
+
+/// A place of the source with its figures beside it.
+fn article(
+    page: &mut String,
+    grade: &str,
+    what: &str,
+    place: &Figure<'_>,
+    meaning: &str,
+    figures: &[(&str, String)],
+    (share_name, share): (&str, f64),
+) {
+    let _ = write!(
+        page,
+        "<li class=\"site {grade}\">\n<div><b>{}</b> <span class=\"where\">{}:{}</span>\n",
+        escaped(what),
+        escaped(place.file),
+        place.line
+    );
+    if let Some(source) = place.source {
+        let _ = writeln!(page, "<pre>{}</pre>", escaped(source));
+    }
+    let _ = write!(page, "<p>{}.</p></div>\n<dl class=\"{grade}\">", escaped(&capitalised(meaning)));
+    let _ = write!(page, "<dt>{share_name}</dt><dd><b class=\"{grade}\">{}</b></dd>", escaped(&short_percent(share)));
+    let _ = write!(page, "<dd class=\"whole {grade}\">{}</dd>", bar(share));
+    for (name, value) in figures {
+        let _ = write!(page, "<dt>{}</dt><dd>{}</dd>", escaped(name), escaped(value));
+    }
+    page.push_str("</dl>\n</li>\n");
+}
+
+/// With a capital letter at its beginning.
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
+}
+
+/// Text as HTML shows it.
+struct Escaped<'a>(&'a str);
+
+fn escaped(text: &str) -> Escaped<'_> {
+    Escaped(text)
+}
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for character in self.0.chars() {
+            match character {
+                '<' => f.write_str("&lt;")?,
+                '>' => f.write_str("&gt;")?,
+                '&' => f.write_str("&amp;")?,
+                '"' => f.write_str("&quot;")?,
+                '\'' => f.write_str("&#39;")?,
+                other => f.write_char(other)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_escaped() {
+        assert_eq!(
+            escaped("if a < b && x > \"y\" { shared::<'a>() }").to_string(),
+            "if a &lt; b &amp;&amp; x &gt; &quot;y&quot; { shared::&lt;&#39;a&gt;() }"
+        );
+    }
+
+    #[test]
+    fn a_place_has_its_source_its_figures_and_a_bar() {
+        let mut page = String::new();
+        let place = Figure { file: "gpu/src/a.rs", line: 7, source: Some("let x: Global<T> = y;") };
+        article(
+            &mut page,
+            "bad",
+            "global load x",
+            &place,
+            "each <one>",
+            &[("requests", "1,024".into())],
+            ("used", 0.125),
+        );
+        for part in [
+            "class=\"site bad\"",
+            "gpu/src/a.rs:7",
+            "<pre>let x: Global&lt;T&gt; = y;</pre>",
+            "<p>Each &lt;one&gt;.</p>",
+            "<b class=\"bad\">12.5 %</b>",
+            "width:12.5%",
+            "<dt>requests</dt><dd>1,024</dd>",
+        ] {
+            assert!(page.contains(part), "`{part}` is not in: {page}");
+        }
+    }
+
+    #[test]
+    fn grades_and_bars_follow_the_share() {
+        assert_eq!([1.0, 0.8, 0.5, 0.125].map(grade), ["good", "good", "fair", "bad"]);
+        assert!(bar(1.5).contains("width:100.0%") && bar(-0.1).contains("width:0.0%"));
+        assert_eq!(id("transpose", "copy_tile"), "transpose-copy-tile");
+    }
+
+    #[test]
+    fn the_style_needs_nothing_from_outside() {
+        for outside in ["@import", "url(", "http"] {
+            assert!(!STYLE.contains(outside), "{outside}");
+        }
+        assert!(STYLE.contains("prefers-color-scheme: dark"));
+    }
+}

@@ -1,0 +1,78 @@
+//! What a GPU's memory system does for a kernel, line by line, in figures and sentences.
+//!
+//! An [`Explainer`] runs a closure on a simulated device that has as many multiprocessors as a [`Gpu`]. The simulator's
+//! profiler counts requests, sectors, wavefronts and branches at each place of the kernels' source. The
+//! [figures](KernelFigures) of each kernel follow from these counts: what each line moves and what that means in a
+//! sentence, how long the GPU's memory takes for it at least, and how many of the kernel's warps fit a multiprocessor.
+//! An [`Explanation`] sets several kernels, the rungs of a ladder, side by side; it is written as
+//! [text](Explanation::text), as one [HTML page](Explanation::html) or, by serde, as JSON.
+//!
+//! No GPU is needed. What is counted is the kernel as it is written in Rust: a compiler may merge or drop accesses.
+//!
+//! # A kernel of one's own
+//!
+//! ```
+//! use cuda_std::{Global, GlobalMut, kernel, thread};
+//! use explain::{Explainer, Explanation, Gpu, Problem, RungFigures, RungNames, Sources};
+//! use launch::LaunchConfig;
+//!
+//! /// `y[i] = x[stride·i]` for every `i`; one thread per element.
+//! #[kernel]
+//! pub fn gather(stride: usize, x: Global<f32>, y: GlobalMut<f32>) {
+//!     let i = thread::index_1d() as usize;
+//!     if i < y.len() {
+//!         y.store(i, x.load(stride * i));
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+//! let gpu = Gpu::find("h200")?;
+//! let sources = Sources::read(folder.as_ref())?; // the folder of the kernels' sources, for the text of each line
+//! let explainer = Explainer::new(gpu).with_sources(&sources);
+//! let mut explanation = Explanation::new("gather", gpu);
+//! for (name, stride) in [("adjacent", 1), ("strided", 8)] {
+//!     let ((), kernels) = explainer.profile(|device| {
+//!         let (x, mut y) = (device.zeroed::<f32>(8 * 1024)?, device.zeroed::<f32>(1024)?);
+//!         device.launch(LaunchConfig::new(4, 256), gather(stride, x.view(), y.view_mut()))
+//!     })?;
+//!     let names = RungNames::new("gather", name, "Lanes read elements that lie `stride` apart.");
+//!     explanation.push(RungFigures::new(names, Problem::vector(1024, "f32"), kernels, gpu), true);
+//! }
+//! let [adjacent, strided] = &explanation.rungs[..] else { unreachable!() };
+//! assert_eq!(adjacent.summary.load_efficiency, Some(1.0));
+//! assert_eq!(strided.summary.load_efficiency, Some(0.125)); // 4 of the 32 bytes of each sector
+//! let load = &strided.kernels[0].sites[0]; // the place that loses most
+//! assert!(load.meaning.contains("each request touches 32 sectors where 4 would do"));
+//! println!("{}", explanation.text(100));
+//! std::fs::write(std::env::temp_dir().join("gather.html"), explanation.html())?;
+//! # std::fs::remove_file(std::env::temp_dir().join("gather.html"))?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Registers and static shared memory are what `ptxas -v` prints for a kernel. An explainer that
+//! [knows them](Explainer::with_resources) says how the kernel fills a multiprocessor, too.
+
+mod explainer;
+mod explanation;
+mod figures;
+mod gpus;
+mod html;
+mod meaning;
+mod occupancy;
+mod problem;
+mod sites;
+mod sources;
+mod summary;
+mod text;
+
+pub use explainer::Explainer;
+pub use explanation::{Explanation, RungFigures, RungNames};
+pub use figures::{KernelFigures, Launches, Totals, TrafficByKind};
+pub use gpus::{Gpu, SpeedSource, UnknownGpu};
+pub use occupancy::{Limit, Multiprocessor, Occupancy, Resources};
+pub use problem::Problem;
+pub use sites::{AccessSite, BranchSite, Kind, Memory, SECTOR, SourceSite, Traffic};
+pub use sources::Sources;
+pub use summary::Summary;

@@ -1,0 +1,219 @@
+//! Occupancy: how many blocks of a kernel fit a multiprocessor at once, and what prevents more.
+//!
+//! The rules are those of NVIDIA's occupancy calculator; the limits of each compute capability are from the CUDA
+//! Programming Guide, "Technical Specifications per Compute Capability".
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Registers and static shared memory of a kernel on one architecture, as `ptxas -v` prints them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Resources {
+    /// Registers per thread.
+    pub registers: u32,
+    /// Static shared memory per block, in bytes.
+    pub static_shared_bytes: u32,
+}
+
+/// The limits of a multiprocessor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Multiprocessor {
+    /// Warps resident at once.
+    pub warps: u32,
+    /// Blocks resident at once.
+    pub blocks: u32,
+    /// Bytes of shared memory that its blocks share.
+    pub shared_bytes: u32,
+    /// Bytes of shared memory per block that the system uses.
+    pub reserved_shared_bytes: u32,
+    /// The unit, in bytes, in which shared memory is allocated.
+    pub shared_unit: u32,
+}
+
+/// Registers of a multiprocessor: the same on every GPU since 2016.
+const REGISTERS: u32 = 65536;
+
+/// Warps are distributed over the quarters of a multiprocessor, which have registers of their own.
+const QUARTERS: u32 = 4;
+
+/// The unit in which the registers of a warp are allocated.
+const REGISTER_UNIT: u32 = 256;
+
+/// Lanes of a warp.
+const LANES: u32 = 32;
+
+impl Multiprocessor {
+    /// Returns the limits of a compute capability, written without its point: 90 is 9.0. `None` if they are not in the
+    /// table.
+    pub const fn of(arch: u32) -> Option<Self> {
+        let (warps, blocks, kibibytes) = match arch {
+            70 => (64, 32, 96),
+            75 => (32, 16, 64),
+            80 => (64, 32, 164),
+            86 => (48, 16, 100),
+            89 => (48, 24, 100),
+            90 | 100 => (64, 32, 228),
+            120 => (48, 24, 100),
+            _ => return None,
+        };
+        let (reserved_shared_bytes, shared_unit) = if arch >= 80 { (1024, 128) } else { (0, 256) };
+        Some(Self { warps, blocks, shared_bytes: kibibytes * 1024, reserved_shared_bytes, shared_unit })
+    }
+
+    /// Returns how a kernel fills the multiprocessor if its blocks have `threads` threads, at least one, and
+    /// `dynamic_shared_bytes` of shared memory beside the static ones.
+    pub fn occupancy(&self, taken: Resources, threads: u32, dynamic_shared_bytes: u32) -> Occupancy {
+        let warps_per_block = threads.div_ceil(LANES).max(1);
+        let registers_per_warp = (taken.registers * LANES).next_multiple_of(REGISTER_UNIT).max(REGISTER_UNIT);
+        let by_registers = REGISTERS / QUARTERS / registers_per_warp * QUARTERS / warps_per_block;
+        let shared = taken.static_shared_bytes.saturating_add(dynamic_shared_bytes);
+        let shared = shared.saturating_add(self.reserved_shared_bytes).checked_next_multiple_of(self.shared_unit);
+        let by_shared = match shared {
+            Some(0) => u32::MAX,
+            Some(shared) => self.shared_bytes / shared,
+            None => 0,
+        };
+        let limits = [
+            (Limit::Registers, by_registers),
+            (Limit::SharedMemory, by_shared),
+            (Limit::Warps, self.warps / warps_per_block),
+            (Limit::Blocks, self.blocks),
+        ];
+        let blocks = limits.iter().map(|(_, blocks)| *blocks).min().unwrap_or(0);
+        let warps = blocks * warps_per_block;
+        let limits = limits.into_iter().filter(|(_, most)| *most == blocks).map(|(limit, _)| limit);
+        Occupancy { blocks, warps, max_warps: self.warps, limits: limits.collect() }
+    }
+}
+
+/// How the blocks of a kernel fill a multiprocessor.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Occupancy {
+    /// Blocks resident at once.
+    pub blocks: u32,
+    /// Their warps.
+    pub warps: u32,
+    /// The most warps that a multiprocessor keeps.
+    #[serde(rename = "most_warps")]
+    pub max_warps: u32,
+    /// The limits that allow no further block.
+    pub limits: Vec<Limit>,
+}
+
+/// A limit of a multiprocessor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// The registers.
+    Registers,
+    /// The shared memory.
+    SharedMemory,
+    /// The room for warps.
+    Warps,
+    /// The room for blocks.
+    Blocks,
+}
+
+impl Limit {
+    const fn text(self) -> &'static str {
+        match self {
+            Self::Registers => "registers",
+            Self::SharedMemory => "shared memory",
+            Self::Warps => "warps",
+            Self::Blocks => "blocks",
+        }
+    }
+}
+
+impl Occupancy {
+    /// Returns the share of [`max_warps`](Self::max_warps) that is resident.
+    pub fn share(&self) -> f64 {
+        f64::from(self.warps) / f64::from(self.max_warps.max(1))
+    }
+
+    /// Returns the names of the limits: `registers and shared memory`.
+    pub fn limited_by(&self) -> String {
+        self.limits.iter().map(|limit| limit.text()).collect::<Vec<_>>().join(" and ")
+    }
+}
+
+impl fmt::Display for Occupancy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { blocks, warps, max_warps, .. } = self;
+        let blocks_text = if *blocks == 1 { "block" } else { "blocks" };
+        write!(f, "{blocks} {blocks_text} per SM, {warps} of {max_warps} warps ({:.0} %)", 100.0 * self.share())?;
+        match warps == max_warps {
+            true => write!(f, ": full"),
+            false => write!(f, ", limited by {}", self.limited_by()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn occupancy(arch: u32, threads: u32, registers: u32, static_shared_bytes: u32) -> Occupancy {
+        let taken = Resources { registers, static_shared_bytes };
+        Multiprocessor::of(arch).unwrap().occupancy(taken, threads, 0)
+    }
+
+    /// Blocks and limits by NVIDIA's occupancy calculator.
+    #[test]
+    fn blocks_are_those_of_the_calculator() {
+        use Limit::{Blocks, Registers, SharedMemory, Warps};
+        for (arch, threads, registers, shared, blocks, limits) in [
+            (70, 256, 32, 0, 8, &[Registers, Warps][..]),
+            (70, 256, 33, 0, 6, &[Registers]),
+            (70, 256, 40, 0, 6, &[Registers]),
+            (70, 32, 16, 0, 32, &[Blocks]),
+            (70, 128, 24, 49152, 2, &[SharedMemory]),
+            (75, 256, 32, 0, 4, &[Warps]),
+            (75, 64, 64, 4096, 16, &[SharedMemory, Warps, Blocks]),
+            (80, 256, 64, 0, 4, &[Registers]),
+            (80, 1024, 32, 0, 2, &[Registers, Warps]),
+            // 167936 B over 16384 + 1024.
+            (80, 128, 32, 16384, 9, &[SharedMemory]),
+            (86, 256, 32, 0, 6, &[Warps]),
+            (86, 32, 32, 0, 16, &[Blocks]),
+            // 102400 B over 8448 + 1024.
+            (86, 128, 40, 8448, 10, &[SharedMemory]),
+            (89, 32, 32, 0, 24, &[Blocks]),
+            (90, 256, 27, 4224, 8, &[Registers, Warps]),
+            (90, 256, 255, 0, 1, &[Registers]),
+            (90, 512, 128, 0, 1, &[Registers]),
+            (90, 1024, 65, 0, 0, &[Registers]),
+            (100, 256, 32, 0, 8, &[Registers, Warps]),
+            (120, 256, 40, 0, 6, &[Registers, Warps]),
+            (120, 1024, 32, 0, 1, &[Warps]),
+        ] {
+            let found = occupancy(arch, threads, registers, shared);
+            let what = format!("{arch}: {threads} threads, {registers} registers, {shared} bytes");
+            assert_eq!(found.blocks, blocks, "{what}");
+            let limits: Vec<Limit> = limits.to_vec();
+            // Registers may be as tight as warps where they are said to be the limit of few.
+            assert!(limits.iter().all(|limit| found.limits.contains(limit)), "{what}: {found:?}");
+            assert_eq!(found.warps, blocks * threads.div_ceil(32), "{what}");
+        }
+    }
+
+    #[test]
+    fn dynamic_shared_memory_counts_as_static_does() {
+        let taken = Resources { registers: 32, static_shared_bytes: 1024 };
+        let sm = Multiprocessor::of(90).unwrap();
+        // The most that a block may have: 227 KiB, and 1 KiB of the system's.
+        let one = sm.occupancy(taken, 1024, 226 * 1024);
+        assert_eq!((one.blocks, &one.limits[..]), (1, &[Limit::SharedMemory][..]));
+        assert_eq!(sm.occupancy(taken, 1024, 227 * 1024).blocks, 0);
+        assert_eq!(sm.occupancy(taken, 1024, u32::MAX).blocks, 0);
+    }
+
+    #[test]
+    fn it_says_what_prevents_more() {
+        assert_eq!(occupancy(90, 256, 27, 0).to_string(), "8 blocks per SM, 64 of 64 warps (100 %): full");
+        let text = occupancy(90, 256, 255, 0).to_string();
+        assert_eq!(text, "1 block per SM, 8 of 64 warps (12 %), limited by registers");
+        assert_eq!(occupancy(86, 32, 8, 0).limited_by(), "blocks");
+    }
+}

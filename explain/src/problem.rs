@@ -1,0 +1,67 @@
+//! What the explained kernels computed.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// What was computed, as it is named beside the figures.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Problem {
+    /// The length of a vector.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n: Option<usize>,
+    /// The width of a matrix or board.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<usize>,
+    /// Its height.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub height: Option<usize>,
+    /// The element type.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    pub element: Option<String>,
+    /// The operator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operator: Option<&'static str>,
+    /// Any further detail, such as a stride.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// The number of elements that figures per element are divided by.
+    pub elements: u64,
+}
+
+impl Problem {
+    /// Returns the problem of `n` elements of a type.
+    pub fn vector(n: usize, element: impl fmt::Display) -> Self {
+        Self { n: Some(n), element: Some(element.to_string()), elements: n as u64, ..Self::default() }
+    }
+
+    /// Adds a detail.
+    pub fn with_detail(self, detail: impl Into<String>) -> Self {
+        Self { detail: Some(detail.into()), ..self }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut parts = Vec::new();
+        parts.extend(self.operator.map(|operator| operator.to_string()));
+        parts.extend(self.n.map(|n| format!("n = {n}")));
+        parts.extend(self.width.zip(self.height).map(|(width, height)| format!("{width}x{height}")));
+        parts.extend(self.element.clone());
+        parts.extend(self.detail.clone());
+        f.write_str(&parts.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_is_written_in_a_line() {
+        let vector = Problem { operator: Some("sum"), ..Problem::vector(1024, "f32") };
+        assert_eq!(vector.with_detail("inclusive").to_string(), "sum, n = 1024, f32, inclusive");
+        let sides = Problem { width: Some(64), height: Some(32), ..Problem::default() };
+        assert_eq!(Problem { element: Some("u8".to_owned()), ..sides }.to_string(), "64x32, u8");
+    }
+}

@@ -1,0 +1,270 @@
+//! An explanation for a terminal.
+
+use std::fmt::Write;
+
+use units::{Bytes, Seconds, grouped, number, short_percent, table, wrapped};
+
+use crate::explanation::{Explanation, RungFigures};
+use crate::figures::{KernelFigures, Launches};
+use crate::sites::{AccessSite, BranchSite, Memory};
+use crate::summary::Summary;
+
+/// Launch shapes of a kernel that are listed.
+const LISTED: usize = 3;
+
+/// Returns the whole explanation, its sentences in lines of at most `columns`.
+pub fn of(explanation: &Explanation, columns: usize) -> String {
+    let Explanation { subject, gpu, rungs, left_out } = explanation;
+    let mut text = wrapped(&format!("{subject} on {gpu}"), 2, columns);
+    text.push('\n');
+    if explanation.has_one_problem()
+        && let Some(rung) = rungs.first()
+    {
+        let _ = writeln!(text, "{}", rung.problem);
+    }
+    if rungs.len() > 1 {
+        let _ = write!(text, "\n{}\n\n", comparison(rungs));
+        let width = rungs.iter().map(|rung| rung.names.rung.len()).max().unwrap_or(0);
+        for rung in rungs {
+            let Some(change) = &rung.change else { continue };
+            text.push_str(&wrapped(&format!("{:width$}  {change}", rung.names.rung), width + 2, columns));
+            text.push('\n');
+        }
+    }
+    for rung in rungs {
+        text.push('\n');
+        add_rung(&mut text, rung, explanation, columns);
+    }
+    for reason in left_out {
+        let _ = write!(text, "\n{}\n", wrapped(&format!("left out: {reason}"), 2, columns));
+    }
+    text
+}
+
+/// The rungs side by side.
+fn comparison(rungs: &[RungFigures]) -> String {
+    let row = |rung: &RungFigures| {
+        let summary = &rung.summary;
+        [
+            rung.names.rung.to_owned(),
+            share(summary.load_efficiency),
+            share(summary.store_efficiency),
+            ways(summary),
+            format!("{} B", number(summary.per_element(summary.floor_bytes as f64))),
+            format!("{} B", number(summary.per_element(summary.moved_bytes as f64))),
+            picoseconds(summary.per_element(summary.moved_seconds)),
+            picoseconds(summary.per_element(summary.shared_seconds)),
+            share(summary.divergent_share),
+            share(summary.occupancy),
+        ]
+    };
+    let rows: Vec<_> = rungs.iter().map(row).collect();
+    let heading =
+        ["kernel", "loads use", "stores use", "ways", "must move", "moves", "global", "shared", "split", "occupancy"];
+    format!(
+        "{}\nloads and stores use: of the bytes of global memory that they move; ways: the factor of bank conflicts;\n\
+         must move, moves, and the time that takes global and shared memory: per element; split: of the branches come to",
+        trimmed(&table(heading, &rows).to_string())
+    )
+}
+
+/// Lines without spaces at their ends.
+fn trimmed(text: &str) -> String {
+    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+/// A share, or nothing.
+pub fn share(share: Option<f64>) -> String {
+    share.map_or("–".into(), short_percent)
+}
+
+/// By how much bank conflicts multiply the wavefronts.
+pub fn ways(summary: &Summary) -> String {
+    summary.shared_ways.map_or("–".into(), number)
+}
+
+/// A time a single element takes.
+pub fn picoseconds(seconds: f64) -> String {
+    match 1e12 * seconds {
+        0.0 => "–".into(),
+        value if value < 0.005 => "< 0.01 ps".into(),
+        value => format!("{} ps", number(value)),
+    }
+}
+
+fn add_rung(text: &mut String, rung: &RungFigures, explanation: &Explanation, columns: usize) {
+    let heading = format!("{}/{}: {}", rung.names.algorithm, rung.names.rung, rung.names.idea);
+    let _ = writeln!(text, "{}", wrapped(&heading, 2, columns));
+    if !explanation.has_one_problem() {
+        let _ = writeln!(text, "  {}", rung.problem);
+    }
+    for line in floor(rung, explanation) {
+        let _ = writeln!(text, "{}", wrapped(&format!("  {line}"), 4, columns));
+    }
+    for kernel in &rung.kernels {
+        let _ = writeln!(text, "\n  {} ({})", kernel.entry, kernel.file);
+        for line in about(kernel) {
+            let _ = writeln!(text, "{}", wrapped(&format!("  {line}"), 4, columns));
+        }
+        add_sites(text, kernel, columns);
+        add_branches(text, kernel, columns);
+    }
+}
+
+/// What must move and what does, and how long that takes.
+pub fn floor(rung: &RungFigures, explanation: &Explanation) -> Vec<String> {
+    let summary = &rung.summary;
+    let speed = explanation.gpu.gigabytes_per_second;
+    let ideal = match summary.moved_bytes == summary.ideal_bytes {
+        true => String::new(),
+        false => format!(", where {}, {}, would do", Bytes(summary.ideal_bytes), Seconds(summary.ideal_seconds)),
+    };
+    let mut lines = vec![
+        format!(
+            "floor: {} must move, each sector once per launch: {} at {speed:.0} GB/s",
+            Bytes(summary.floor_bytes),
+            Seconds(summary.floor_seconds)
+        ),
+        format!(
+            "as accessed: {} of global memory, {} unless caches serve them{ideal}",
+            Bytes(summary.moved_bytes),
+            Seconds(summary.moved_seconds)
+        ),
+    ];
+    if summary.shared_seconds > 0.0 {
+        let rest = if summary.is_bound_by_shared() { "more than global memory" } else { "less than global memory" };
+        lines.push(format!("shared memory: {} at least, {rest}", Seconds(summary.shared_seconds)));
+    }
+    lines
+}
+
+/// Launches, resources and synchronisation of a kernel.
+pub fn about(kernel: &KernelFigures) -> Vec<String> {
+    let mut shapes: Vec<String> = kernel.launches.iter().take(LISTED).map(shape).collect();
+    if kernel.launches.len() > LISTED {
+        shapes.push(format!("{} other grids", kernel.launches.len() - LISTED));
+    }
+    let mut lines = vec![shapes.join("; ")];
+    if let Some(resources) = kernel.resources {
+        let dynamic = kernel.launches.iter().map(|launches| launches.dynamic_shared_bytes).max().unwrap_or(0);
+        let shared = u64::from(resources.static_shared_bytes) + u64::from(dynamic);
+        let occupancy = kernel.occupancy.as_ref().map_or(String::new(), |occupancy| format!(": {occupancy}"));
+        lines.push(format!(
+            "{} registers per thread, {} B of shared memory per block{occupancy}",
+            resources.registers,
+            grouped(shared)
+        ));
+    }
+    if kernel.max_blocks == 1 {
+        lines.push("one block works on one SM, and all others have nothing to do".into());
+    }
+    let totals = &kernel.totals;
+    let atomics = totals.global.atomic.lanes + totals.shared.atomic.lanes;
+    let counts = [
+        (totals.barriers, "barriers (each of a block)"),
+        (totals.warp_operations, "warp operations"),
+        (atomics, "atomic updates"),
+        (totals.fences, "fences"),
+    ];
+    let counts: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{} {what}", grouped(*count)))
+        .collect();
+    if !counts.is_empty() {
+        lines.push(counts.join(", "));
+    }
+    lines
+}
+
+/// `2 launches of 16x16 blocks of 32x8 threads`.
+fn shape(launches: &Launches) -> String {
+    let extent = |extent: [u32; 3]| {
+        let used = extent.iter().rposition(|&extent| extent != 1).map_or(1, |last| last + 1);
+        extent[..used].iter().map(u32::to_string).collect::<Vec<_>>().join("x")
+    };
+    let plural = |count: u64| if count == 1 { "" } else { "s" };
+    let Launches { grid, block, launches: count, .. } = launches;
+    let (blocks, threads) = (plural(launches.blocks()), plural(launches.threads().into()));
+    format!(
+        "{count} launch{} of {} block{blocks} of {} thread{threads}",
+        if *count == 1 { "" } else { "es" },
+        extent(*grid),
+        extent(*block)
+    )
+}
+
+/// `32 sectors`, `1 wavefront`.
+pub fn passes(site: &AccessSite) -> String {
+    let unit = if site.memory == Memory::Global { "sector" } else { "wavefront" };
+    let count = number(site.per_request());
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {unit}{plural}")
+}
+
+fn add_sites(text: &mut String, kernel: &KernelFigures, columns: usize) {
+    if kernel.sites.is_empty() {
+        return;
+    }
+    let width = kernel.sites.iter().map(|site| site.place.short().len()).max().unwrap_or(0);
+    let row = |site: &AccessSite| {
+        [
+            format!("{:width$}  {}", site.place.short(), site.what()),
+            format!("{} B", site.bytes_per_lane),
+            grouped(site.traffic.requests),
+            passes(site),
+            number(site.ideal_per_request()),
+            share(site.efficiency),
+            Bytes(site.bytes_moved).to_string(),
+            Seconds(site.seconds).to_string(),
+        ]
+    };
+    let rows: Vec<_> = kernel.sites.iter().map(row).collect();
+    let heading = ["access", "per lane", "requests", "per request", "ideal", "used", "bytes", "at least"];
+    let table = table(heading, &rows).to_string();
+    let mut lines = table.lines();
+    for line in lines.by_ref().take(2) {
+        let _ = writeln!(text, "  {}", line.trim_end());
+    }
+    for (line, site) in lines.zip(&kernel.sites) {
+        let _ = writeln!(text, "  {}", line.trim_end());
+        add_remarks(text, site.place.source.as_deref(), &site.meaning, columns);
+    }
+}
+
+fn add_branches(text: &mut String, kernel: &KernelFigures, columns: usize) {
+    let (split, whole): (Vec<_>, Vec<_>) = kernel.branches.iter().partition(|branch| branch.divergent > 0);
+    if !split.is_empty() {
+        let row = |branch: &&BranchSite| {
+            [
+                format!("{}  branch", branch.place.short()),
+                grouped(branch.executions),
+                grouped(branch.divergent),
+                short_percent(branch.divergent_share),
+            ]
+        };
+        let rows: Vec<_> = split.iter().map(row).collect();
+        let table = table(["branch", "warps came", "split", "share"], &rows).to_string();
+        let mut lines = table.lines();
+        for line in lines.by_ref().take(2) {
+            let _ = writeln!(text, "  {}", line.trim_end());
+        }
+        for (line, branch) in lines.zip(&split) {
+            let _ = writeln!(text, "  {}", line.trim_end());
+            add_remarks(text, branch.place.source.as_deref(), &branch.meaning, columns);
+        }
+    }
+    if !whole.is_empty() {
+        let lines: Vec<String> = whole.iter().map(|branch| branch.place.short()).collect();
+        let line = format!("  never split: the branches at {}", lines.join(", "));
+        let _ = writeln!(text, "{}", wrapped(&line, 4, columns));
+    }
+}
+
+/// The line of the source, and what its figures mean.
+fn add_remarks(text: &mut String, source: Option<&str>, meaning: &str, columns: usize) {
+    if let Some(source) = source {
+        let _ = writeln!(text, "      {source}");
+    }
+    let _ = writeln!(text, "{}", wrapped(&format!("    → {meaning}"), 6, columns));
+}

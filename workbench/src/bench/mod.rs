@@ -1,0 +1,9 @@
+//! What `host bench` measures, and how a run is kept.
+
+pub mod recording;
+pub mod subject;
+pub mod sweep;
+
+pub use recording::{Clocks, Machine, MeasuredPoint, PeersAbout, Recording};
+pub use subject::{Scope, Subject};
+pub use sweep::{Rungs, Sweep, sweeps};

@@ -1,0 +1,191 @@
+//! Sweeps: a subject's rungs for one type and variant, over several sizes.
+
+use gridstride::numbers::NumberType;
+
+use super::subject::{Scope, Subject};
+use crate::algorithm::{Aim, Algorithm, Options, ProblemOption, Shape, Target, Work};
+
+/// The name of the device's own copy, in place of a rung's.
+pub const DEVICE_COPY: &str = "device_copy";
+
+/// The target of the copy kernel.
+const COPY_AIMS: &[Aim] = &[Aim::vector("copy kernel f32", 28, &[Target::Peer(1.0, "cudaMemcpy")])];
+
+/// The kinds of launches that are measured.
+pub const LAUNCH_KINDS: usize = 5;
+
+/// Elements of the vectors of the kernel whose launches are measured, and threads of its block.
+pub const LAUNCH_ELEMENTS: usize = 32;
+
+/// Whole commands that are measured: the command, and its arguments.
+pub const START_COMMANDS: [(&str, &str); 8] = [
+    ("devices", ""),
+    ("scan", "--n 1000 --kernel look_back"),
+    ("scan", "--n 1000"),
+    ("reduce", "--n 1000"),
+    ("saxpy", "--n 1000"),
+    ("histogram", "--n 1000"),
+    ("transpose", "--size 100x100"),
+    ("life", "--size 256x256 --seed 1 --generations 10 --no-animation"),
+];
+
+/// The contents of the driver's cache when a command starts. The cold run fills the cache of the warm one.
+pub const START_CACHES: [&str; 3] = ["cache_off", "cache_cold", "cache_warm"];
+
+/// Points of a run of whole commands.
+pub const START_POINTS: usize = START_COMMANDS.len() * START_CACHES.len();
+
+/// The numbers of chunks that saxpy on the host's data is cut into.
+pub const STREAM_CHUNKS: [usize; 3] = [32, 64, 128];
+
+/// The paths of the host's data to the device: page-locked memory is copied by the GPU alone, at the link's speed;
+/// pageable memory is first copied to such memory; and `device.reduce(&slice)` is the latter with a sum.
+pub const UPLOAD_PATHS: [&str; 3] = ["page_locked", "pageable", "reduce"];
+
+/// The rungs that a sweep measures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rungs {
+    /// All rungs of the ladder.
+    All,
+    /// The rung that runs by default.
+    Last,
+}
+
+/// A subject for one type and variant, over several sizes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sweep {
+    /// The subject.
+    pub subject: Subject,
+    /// The element type's name.
+    pub number: &'static str,
+    /// "inclusive" or "exclusive".
+    pub variant: Option<&'static str>,
+    /// The options of the algorithm.
+    pub options: Options,
+    /// The rungs.
+    pub rungs: Rungs,
+    /// The number of points of each size.
+    pub each: usize,
+    /// The sizes.
+    pub shapes: Vec<Shape>,
+    /// The sizes at which the engine on the processor's cores is measured, if the algorithm has one.
+    pub engine_shapes: Vec<Shape>,
+    /// The targets of its last rung.
+    pub aims: &'static [Aim],
+    /// True if tables show its calls on small inputs as well.
+    pub is_small: bool,
+}
+
+impl Sweep {
+    /// Returns a sweep in `f32`, of `each` points at each of `shapes`.
+    pub fn new(subject: Subject, rungs: Rungs, each: usize, shapes: Vec<Shape>) -> Self {
+        Self {
+            subject,
+            number: "f32",
+            variant: None,
+            options: Options::default(),
+            rungs,
+            each,
+            shapes,
+            engine_shapes: Vec::new(),
+            aims: &[],
+            is_small: false,
+        }
+    }
+
+    /// Returns the sweep of a work of an algorithm.
+    pub fn of(algorithm: &'static dyn Algorithm, work: Work, scope: Scope) -> Self {
+        let Work { number, variant, options: asked, is_ladder, sizes, aims, is_small } = work;
+        let mut options = Options::defaults(algorithm.options());
+        if let Ok(number) = number.parse::<NumberType>() {
+            options.set(ProblemOption::NUMBER.name, number.name());
+        }
+        asked.iter().for_each(|&(name, value)| options.set(name, value));
+        let bytes = number.parse().map_or(1, NumberType::bytes);
+        let (rungs, each) = if is_ladder { (Rungs::All, algorithm.rungs().len()) } else { (Rungs::Last, 1) };
+        let shapes = scope.shapes(sizes, bytes);
+        // It is as fast whatever the device is; but what the simulator measures in a hurry takes seconds.
+        let engine_scope = Scope { simulated: scope.simulated && scope.quick, ..scope };
+        let engine_shapes = if algorithm.has_engine() { engine_scope.shapes(sizes, bytes) } else { Vec::new() };
+        let subject = Subject::Algorithm(algorithm);
+        Self { subject, number, variant, options, rungs, each, shapes, engine_shapes, aims, is_small }
+    }
+
+    /// Returns the elements of its largest size.
+    pub fn largest(&self) -> usize {
+        self.shapes.iter().map(|shape| shape.elements()).max().unwrap_or(0)
+    }
+
+    /// Returns the number of its points: those of each size, and the engine's.
+    pub fn points(&self) -> usize {
+        self.each * self.shapes.len() + self.engine_shapes.len()
+    }
+}
+
+/// Returns the sweeps of a subject.
+pub fn sweeps(subject: Subject, scope: Scope) -> Vec<Sweep> {
+    let one = |each, shape| vec![Sweep::new(subject, Rungs::All, each, vec![shape])];
+    match subject {
+        Subject::Copy => vec![Sweep { aims: COPY_AIMS, ..Sweep::new(subject, Rungs::All, 2, scope.lengths(4)) }],
+        Subject::Algorithm(algorithm) => {
+            algorithm.works().into_iter().map(|work| Sweep::of(algorithm, work, scope)).collect()
+        }
+        Subject::Launch => one(LAUNCH_KINDS, Shape::Vector(LAUNCH_ELEMENTS)),
+        Subject::Start => one(START_POINTS, Shape::Vector(1)),
+        Subject::Upload => one(UPLOAD_PATHS.len(), Shape::Vector(if scope.simulated { 1 << 12 } else { 1 << 26 })),
+        Subject::Stream => one(STREAM_CHUNKS.len(), Shape::Vector(if scope.simulated { 1 << 12 } else { 1 << 26 })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_small_in_the_simulator_and_few_in_a_hurry() {
+        // The others have one size.
+        let one_size = |subject: &&Subject| {
+            matches!(subject, Subject::Launch | Subject::Stream | Subject::Upload | Subject::Start)
+        };
+        for subject in Subject::all().filter(|subject| !one_size(&subject)) {
+            for (quick, simulated) in [(true, true), (false, true), (true, false), (false, false)] {
+                let all = sweeps(subject, Scope { quick, simulated });
+                let most = all.iter().flat_map(|sweep| &sweep.shapes).map(|shape| shape.elements()).max().unwrap();
+                let least = if simulated { 1 << 12 } else { 1 << 28 };
+                assert!(most >= least && (!simulated || most <= 1 << 16), "{subject:?}: {most}");
+                let points: usize = all.iter().map(Sweep::points).sum();
+                assert!(points <= if quick { 36 } else { 400 }, "{subject:?}: {points}");
+            }
+        }
+    }
+
+    /// The sizes that the last rungs are compared with their peers at are in every run on a GPU.
+    #[test]
+    fn every_run_has_the_sizes_that_are_compared() {
+        for quick in [true, false] {
+            let scope = Scope { quick, simulated: false };
+            let has = |name, number: &str, elements: usize| {
+                sweeps(Subject::find(name).unwrap(), scope).iter().any(|sweep| {
+                    sweep.number == number && sweep.shapes.iter().any(|shape| shape.elements() == elements)
+                })
+            };
+            for name in ["saxpy", "reduce", "scan", "copy"] {
+                for exponent in [16, 20, 28] {
+                    assert!(has(name, "f32", 1 << exponent), "{name} {exponent}");
+                }
+            }
+            assert!(has("scan", "f64", 1 << 27) && has("life", "bit", 1 << 32));
+            for number in ["f32", "f64", "u8", "u16"] {
+                assert!(has("transpose", number, 1 << 28), "{number}");
+            }
+            assert!(has("transpose", "f32", 16383 * 16385));
+            assert_eq!(has("transpose", "f64", 1447 * 1449), !quick);
+        }
+    }
+
+    #[test]
+    fn shapes_are_written_as_they_are_typed() {
+        assert_eq!(Shape::Vector(1024).to_string(), "1024");
+        assert_eq!(Shape::plane(16383, 16385).to_string(), "16383x16385");
+    }
+}

@@ -1,0 +1,120 @@
+//! The faulty kernels of [`gpu::faults`]: what a report looks like. Every case of them is to fail.
+
+use gpu::faults::{
+    ITEMS, TILE, barrier_in_branch, barrier_of_two_calls, barrier_skipped, barriers_of_branches, bound_underflows,
+    bound_wraps, copies_not_waited_for, copies_over_reads, double_checked, flag_before_value, flag_relaxed,
+    life_in_place, life_in_place_blocks, prefix_in_place, shuffle_outside_mask, sum_partials, tail_dropped,
+    ticket_without_fences, tile_reused, tile_unsynchronised, vectors_misaligned, warp_tail_unsynchronised,
+};
+use launch::{Device, Error, LaunchConfig};
+
+use crate::case::{Case, equal};
+
+/// A case a faulty kernel.
+pub fn faults() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let mut add = |kernel: &'static [&'static str], what: &str, run: fn(&Device) -> Result<(), Error>| {
+        cases.push(Case::new("faults", kernel[0], kernel, what, move |stage| Ok(run(&stage.device)?)));
+    };
+    add(&["prefix_in_place"], "100 elements", |device| {
+        let (x, mut sums) = (device.upload(&[1.0; 100])?, device.zeroed(100)?);
+        device.launch(LaunchConfig::new(1, 100), prefix_in_place(x.view(), sums.view_mut()))
+    });
+    add(&["warp_tail_unsynchronised"], "2 blocks of 256", |device| {
+        let (mut x, mut y) = (device.upload(&[1; 512])?, device.zeroed(2)?);
+        device.launch(LaunchConfig::new(2, 256), warp_tail_unsynchronised(x.view_mut(), y.view_mut()))
+    });
+    add(&["sum_partials", "tail_dropped"], "of a tail that was dropped", |device| {
+        // A partial sum for each tile; blocks for the whole tiles alone.
+        let x = vec![1; 2 * ITEMS * 64 + 96];
+        let (mut x, mut partials, mut y) = (device.upload(&x)?, device.alloc(3)?, device.alloc(1)?);
+        device.launch(LaunchConfig::new(2, 64), tail_dropped(x.view_mut(), partials.view_mut()))?;
+        device.launch(LaunchConfig::new(1, 1), sum_partials(partials.view(), y.view_mut()))
+    });
+    add(&["bound_wraps"], "fewer elements than a span", |device| {
+        let (x, mut y) = (device.upload(&[1.0; 300])?, device.upload(&[1.0; 300])?);
+        device.launch(LaunchConfig::new(2, 64), bound_wraps(2.0, x.view(), y.view_mut()))
+    });
+    add(&["bound_underflows"], "fewer elements than a span", |device| {
+        let (x, mut y) = (device.upload(&[1.0; 300])?, device.upload(&[1.0; 300])?);
+        device.launch(LaunchConfig::new(2, 64), bound_underflows(2.0, x.view(), y.view_mut()))
+    });
+    add(&["life_in_place"], "a board of 20 x 12 in one block", |device| {
+        let mut cells = device.upload(&[1; 240])?;
+        device.launch(LaunchConfig::new(1, (20, 12)), life_in_place(cells.view_mut(), 20, 12))
+    });
+    add(&["life_in_place_blocks"], "a board of 16 x 16 in four blocks", |device| {
+        let mut cells = device.upload(&[1; 256])?;
+        device.launch(LaunchConfig::new((2, 2), (8, 8)), life_in_place_blocks(cells.view_mut(), 16, 16, 3))
+    });
+    add(&["tile_unsynchronised"], "four tiles", |device| {
+        let (x, mut y) = (device.upload(&vec![1; 4 * TILE * TILE])?, device.zeroed(4 * TILE * TILE)?);
+        let config = LaunchConfig::new((2, 2), (TILE as u32, TILE as u32));
+        device.launch(config, tile_unsynchronised(x.view(), y.view_mut(), 2 * TILE))
+    });
+    add(&["tile_reused"], "three tiles", |device| {
+        let (x, mut y) = (device.upload(&[7; 288])?, device.zeroed(288)?);
+        device.launch(LaunchConfig::new(1, 96), tile_reused(x.view(), y.view_mut()))
+    });
+    add(&["copies_not_waited_for"], "three tiles", |device| {
+        let (x, mut y) = (device.upload(&[7; 768])?, device.zeroed(768)?);
+        device.launch(LaunchConfig::new(1, 64), copies_not_waited_for(x.view(), y.view_mut()))
+    });
+    add(&["copies_over_reads"], "three tiles", |device| {
+        let (x, mut y) = (device.upload(&[7; 768])?, device.zeroed(768)?);
+        device.launch(LaunchConfig::new(1, 64), copies_over_reads(x.view(), y.view_mut()))
+    });
+    add(&["barrier_in_branch"], "100 elements in 2 blocks of 64", |device| {
+        let (x, mut y) = (device.upload(&[1; 100])?, device.zeroed(100)?);
+        device.launch(LaunchConfig::new(2, 64), barrier_in_branch(x.view(), y.view_mut()))
+    });
+    add(&["barriers_of_branches"], "a block of 64", |device| {
+        let (x, mut y) = (device.upload(&[1; 64])?, device.zeroed(64)?);
+        device.launch(LaunchConfig::new(1, 64), barriers_of_branches(x.view(), y.view_mut()))
+    });
+    add(&["barrier_of_two_calls"], "a block of 64", |device| {
+        let mut y = device.zeroed(64)?;
+        device.launch(LaunchConfig::new(1, 64), barrier_of_two_calls(y.view_mut()))
+    });
+    add(&["barrier_skipped"], "a block of 64", |device| {
+        let mut y = device.zeroed(64)?;
+        device.launch(LaunchConfig::new(1, 64), barrier_skipped(y.view_mut()))
+    });
+    add(&["shuffle_outside_mask"], "a warp", |device| {
+        let (x, mut y) = (device.upload(&[1; 32])?, device.zeroed(1)?);
+        device.launch(LaunchConfig::new(1, 32), shuffle_outside_mask(x.view(), y.view_mut()))
+    });
+    add(&["flag_before_value"], "9 blocks", |device| {
+        let (mut ticket, mut flags, mut sums) = (device.zeroed(1)?, device.zeroed(9)?, device.zeroed(9)?);
+        let call = flag_before_value(ticket.view_mut(), flags.view_mut(), sums.view_mut());
+        device.launch(LaunchConfig::new(9, 32), call)
+    });
+    add(&["flag_relaxed"], "9 blocks", |device| {
+        let (mut ticket, mut flags, mut sums) = (device.zeroed(1)?, device.zeroed(9)?, device.zeroed(9)?);
+        let call = flag_relaxed(ticket.view_mut(), flags.view_mut(), sums.view_mut());
+        device.launch(LaunchConfig::new(9, 32), call)
+    });
+    add(&["ticket_without_fences"], "7 blocks", |device| {
+        let (x, mut ticket) = (device.upload(&[1; 100])?, device.zeroed(1)?);
+        let (mut partials, mut y) = (device.alloc(7)?, device.alloc(1)?);
+        let call = ticket_without_fences(x.view(), partials.view_mut(), ticket.view_mut(), y.view_mut());
+        device.launch(LaunchConfig::new(7, 32), call)
+    });
+    add(&["double_checked"], "100 blocks of a thread", |device| {
+        let (mut state, mut value, mut y) = (device.zeroed(1)?, device.zeroed(1)?, device.alloc(100)?);
+        let call = double_checked(state.view_mut(), value.view_mut(), y.view_mut());
+        device.launch(LaunchConfig::new(100, 1), call)
+    });
+    add(&["vectors_misaligned"], "from the third element on", |device| {
+        let (x, mut y) = (device.upload(&[1; 300])?, device.alloc(256)?);
+        device.launch(LaunchConfig::new(2, 32), vectors_misaligned(x.view(), y.view_mut(), 3))
+    });
+    cases.push(Case::new("faults", "tail_dropped", &["tail_dropped", "sum_partials"], "its sum", |stage| {
+        let (device, n) = (&stage.device, 2 * ITEMS * 64 + 96);
+        let (mut x, mut partials, mut y) = (device.upload(&vec![1; n])?, device.alloc(2)?, device.alloc(1)?);
+        device.launch(LaunchConfig::new(2, 64), tail_dropped(x.view_mut(), partials.view_mut()))?;
+        device.launch(LaunchConfig::new(1, 1), sum_partials(partials.view(), y.view_mut()))?;
+        equal("y", &y.download()?, &[n as i32])
+    }));
+    cases
+}

@@ -1,0 +1,63 @@
+//! Cases in a checked simulator, on all cores.
+
+use rayon::prelude::*;
+use simt::{Checks, LaunchLog, LoggedLaunch, Note, NoteKind, Notes, Schedule, Simulator};
+
+use super::Progress;
+use crate::case::{Case, CaseError};
+
+/// How cases are run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// The kinds of mistakes to look for.
+    pub checks: Checks,
+    /// The orders of the threads.
+    pub schedules: Vec<Schedule>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { checks: Checks::default(), schedules: Schedule::HOSTILE.to_vec() }
+    }
+}
+
+/// A case under one schedule.
+#[derive(Debug)]
+pub struct CaseRun {
+    /// The index of the case among those that were run.
+    pub case: usize,
+    /// The schedule.
+    pub schedule: Schedule,
+    /// The launches that ended without a fault.
+    pub launches: Vec<LoggedLaunch>,
+    /// The error, if the case failed.
+    pub error: Option<CaseError>,
+    /// Notes of what GPUs allow and CUDA's documentation does not.
+    pub warnings: Vec<Note>,
+}
+
+/// Runs every case under every schedule, as many at a time as there are cores: a checked launch keeps one busy. Returns
+/// the runs in the order of the cases, then of the schedules. The work of a step is the threads that were simulated.
+pub fn run_cases(cases: &[&Case], settings: &Settings, progress: &impl Progress) -> Vec<CaseRun> {
+    let tasks: Vec<(usize, Schedule)> =
+        (0..cases.len()).flat_map(|case| settings.schedules.iter().map(move |&schedule| (case, schedule))).collect();
+    progress.begin(tasks.len());
+    let run = |&(case, schedule): &(usize, Schedule)| {
+        let run = run_case(cases[case], case, schedule, settings.checks);
+        let threads = run.launches.iter().map(|launch| launch.stats.threads).sum();
+        progress.step(threads);
+        run
+    };
+    tasks.par_iter().map(run).collect()
+}
+
+fn run_case(case: &Case, index: usize, schedule: Schedule, checks: Checks) -> CaseRun {
+    let log = LaunchLog::new();
+    let notes = Notes::new();
+    let simulator = Simulator::new().with_checks(checks).with_schedule(schedule).with_log(log.clone());
+    let error = case.run(simulator.with_notes(notes.clone())).err();
+    let is_warning = |note: &Note| matches!(note.kind, NoteKind::WarpsApart { .. });
+    let (warnings, others): (Vec<_>, Vec<_>) = notes.take().into_iter().partition(is_warning);
+    others.iter().for_each(|note| eprintln!("{note}"));
+    CaseRun { case: index, schedule, launches: log.take(), error, warnings }
+}

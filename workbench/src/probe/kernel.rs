@@ -1,0 +1,81 @@
+//! The bandwidth kernels by name.
+
+use std::fmt;
+
+/// A bandwidth kernel, by what it does with memory.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum BandwidthKernel {
+    /// Read one array.
+    Read,
+    /// Write one array.
+    Write,
+    /// Read one array and write another: several loads, then as many stores.
+    Copy,
+    /// Read two arrays and write a third.
+    Copy2,
+    /// Read one array and write another, each element stored before the next is loaded.
+    CopyAlternating,
+}
+
+impl BandwidthKernel {
+    /// All kernels.
+    pub const ALL: [Self; 5] = [Self::Read, Self::Write, Self::Copy, Self::Copy2, Self::CopyAlternating];
+
+    /// Returns its name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Copy => "copy",
+            Self::Copy2 => "copy2",
+            Self::CopyAlternating => "copy_alternating",
+        }
+    }
+
+    /// Returns what it does, in a line.
+    pub const fn idea(self) -> &'static str {
+        match self {
+            Self::Read => "Read one array.",
+            Self::Write => "Write one array.",
+            Self::Copy => "Read one array and write another: several loads, then as many stores.",
+            Self::Copy2 => "Read two arrays and write a third.",
+            Self::CopyAlternating => "Read one array and write another, each element stored before the next is loaded.",
+        }
+    }
+
+    /// Returns the number of arrays that are read or written.
+    pub const fn arrays(self) -> u64 {
+        match self {
+            Self::Read | Self::Write => 1,
+            Self::Copy | Self::CopyAlternating => 2,
+            Self::Copy2 => 3,
+        }
+    }
+
+    /// Returns the blocks of a launch on data for `needed` blocks, on a GPU that holds `at_once` of them.
+    ///
+    /// A kernel that only reads loops in the resident blocks, and each thread combines many elements. A kernel that
+    /// writes is faster with a block for each block's worth of data.
+    pub fn grid(self, needed: usize, at_once: u32) -> u32 {
+        let needed = u32::try_from(needed).unwrap_or(LARGEST_GRID).clamp(1, LARGEST_GRID);
+        if self == Self::Read { needed.min(at_once) } else { needed }
+    }
+
+    /// Returns how [`grid`](Self::grid) chooses, in words.
+    pub fn grid_in_words(self) -> &'static str {
+        if self == Self::Read {
+            "as many blocks as the GPU holds at once"
+        } else {
+            "as many blocks as the data asks for"
+        }
+    }
+}
+
+impl fmt::Display for BandwidthKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// CUDA's largest grid of blocks along x.
+const LARGEST_GRID: u32 = i32::MAX as u32;

@@ -1,0 +1,167 @@
+//! The records of `schedule_record`: which block ran where and when, and which blocks ran at once.
+
+use gpu::probe::RECORD;
+use serde::Serialize;
+use thiserror::Error;
+
+/// Where and when a block ran. Times are nanoseconds since the first block began.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
+pub struct BlockRun {
+    /// Its number in the grid.
+    pub block: usize,
+    /// Its multiprocessor's number.
+    pub multiprocessor: u64,
+    /// When the first of its warps began.
+    pub begin: u64,
+    /// When the last of its warps ended.
+    pub end: u64,
+    /// Its slot on the multiprocessor, from 0. Blocks that ran there at once have different slots.
+    pub place: usize,
+    /// The number of the block in that slot, from 1.
+    pub wave: usize,
+}
+
+/// The blocks of one multiprocessor.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Multiprocessor {
+    /// Its number.
+    pub number: u64,
+    /// Its blocks in the order in which they began.
+    pub runs: Vec<BlockRun>,
+    /// The most that ran at once.
+    pub at_once: usize,
+}
+
+/// A record contradicts itself or another one.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("the record of block {block} is wrong: {why}")]
+pub struct WrongRecord {
+    /// The block.
+    pub block: usize,
+    why: String,
+}
+
+/// Returns the blocks that the `records` of a grid with `warps` warps per block describe, by multiprocessor.
+///
+/// # Errors
+/// When the warps of a block ran on different multiprocessors, or a warp ended before it began.
+pub fn multiprocessors(records: &[u64], warps: usize) -> Result<Vec<Multiprocessor>, WrongRecord> {
+    let mut all: Vec<BlockRun> = Vec::new();
+    for (block, records) in records.chunks_exact(RECORD * warps.max(1)).enumerate() {
+        let mut run: Option<BlockRun> = None;
+        for record in records.chunks_exact(RECORD) {
+            let (multiprocessor, begin, end) = (record[0], record[2], record[3]);
+            if end < begin {
+                let why = format!("a warp ended {} ns before it began", begin - end);
+                return Err(WrongRecord { block, why });
+            }
+            run = Some(match run {
+                None => BlockRun { block, multiprocessor, begin, end, place: 0, wave: 1 },
+                Some(run) if run.multiprocessor == multiprocessor => {
+                    BlockRun { begin: run.begin.min(begin), end: run.end.max(end), ..run }
+                }
+                Some(run) => {
+                    let other = run.multiprocessor;
+                    let why = format!("it has warps on {other} and on {multiprocessor}");
+                    return Err(WrongRecord { block, why });
+                }
+            });
+        }
+        all.extend(run);
+    }
+    let first = all.iter().map(|run| run.begin).min().unwrap_or(0);
+    for run in &mut all {
+        run.begin -= first;
+        run.end -= first;
+    }
+    all.sort_by_key(|run| (run.multiprocessor, run.begin, run.block));
+    Ok(all.chunk_by(|a, b| a.multiprocessor == b.multiprocessor).map(Multiprocessor::of).collect())
+}
+
+impl Multiprocessor {
+    /// Gives each run the first slot that is free when it begins.
+    fn of(runs: &[BlockRun]) -> Self {
+        // For each slot: when its last block ended, and the wave of that block.
+        let mut places: Vec<(u64, usize)> = Vec::new();
+        let mut placed = Vec::with_capacity(runs.len());
+        for run in runs {
+            let place = places.iter().position(|&(end, _)| end <= run.begin).unwrap_or_else(|| {
+                places.push((0, 0));
+                places.len() - 1
+            });
+            let wave = places[place].1 + 1;
+            places[place] = (run.end, wave);
+            placed.push(BlockRun { place, wave, ..*run });
+        }
+        Self { number: runs.first().map_or(0, |run| run.multiprocessor), runs: placed, at_once: places.len() }
+    }
+}
+
+/// Returns the most blocks of the whole GPU that ran at once.
+pub fn at_once(multiprocessors: &[Multiprocessor]) -> usize {
+    let runs = || multiprocessors.iter().flat_map(|one| &one.runs);
+    // At one time ends come before begins.
+    let mut changes: Vec<(u64, i64)> = runs().flat_map(|run| [(run.begin, 1), (run.end, -1)]).collect();
+    changes.sort_unstable();
+    let mut now = 0;
+    let counts = changes.into_iter().map(|(_, change)| {
+        now += change;
+        now
+    });
+    counts.max().map_or(0, |most| usize::try_from(most).unwrap_or(0))
+}
+
+/// Returns the number of blocks that began before one of a lower number.
+pub fn early(multiprocessors: &[Multiprocessor]) -> usize {
+    let mut runs: Vec<&BlockRun> = multiprocessors.iter().flat_map(|one| &one.runs).collect();
+    runs.sort_by_key(|run| run.block);
+    // The latest begin of the blocks of lower numbers.
+    let mut latest_before = None;
+    let mut early = 0;
+    for run in runs {
+        early += usize::from(latest_before.is_some_and(|latest| run.begin < latest));
+        latest_before = latest_before.max(Some(run.begin));
+    }
+    early
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Records of blocks of two warps: multiprocessor, begin and end; the second warp is a little later.
+    fn records(blocks: &[(u64, u64, u64)]) -> Vec<u64> {
+        let warps = |&(sm, begin, end): &(u64, u64, u64)| [[sm, 0, begin, end - 1], [sm, 1, begin + 1, end]];
+        blocks.iter().flat_map(warps).flatten().collect()
+    }
+
+    #[test]
+    fn blocks_that_run_at_once_have_different_places() {
+        let blocks = [(3, 1000, 1100), (3, 1010, 1050), (7, 1000, 1020), (3, 1050, 1200), (3, 1100, 1150)];
+        let all = multiprocessors(&records(&blocks), 2).unwrap();
+        assert_eq!(all.iter().map(|one| (one.number, one.at_once)).collect::<Vec<_>>(), [(3, 2), (7, 1)]);
+        let runs: Vec<_> = all[0].runs.iter().map(|run| (run.block, run.begin, run.end, run.place, run.wave)).collect();
+        assert_eq!(runs, [(0, 0, 100, 0, 1), (1, 10, 50, 1, 1), (3, 50, 200, 1, 2), (4, 100, 150, 0, 2)]);
+        assert_eq!(at_once(&all), 3);
+    }
+
+    #[test]
+    fn a_block_is_early_if_one_before_it_had_not_begun() {
+        let early = |begins: &[u64]| {
+            let blocks: Vec<_> = begins.iter().map(|&begin| (0, begin, begin + 10)).collect();
+            super::early(&multiprocessors(&records(&blocks), 2).unwrap())
+        };
+        assert_eq!(early(&[5, 6, 6, 7]), 0);
+        assert_eq!(early(&[5, 9, 6, 7]), 2);
+        assert_eq!(early(&[9, 5]), 1);
+    }
+
+    #[test]
+    fn what_cannot_be_true_is_an_error() {
+        let message = |records: &[u64]| multiprocessors(records, 2).unwrap_err().to_string();
+        assert!(message(&[1, 0, 10, 20, 2, 1, 10, 20]).contains("block 0 is wrong: it has warps on 1 and on 2"));
+        assert!(message(&[1, 0, 10, 20, 1, 1, 30, 20]).contains("10 ns before it began"));
+        assert!(multiprocessors(&[], 2).unwrap().is_empty());
+        assert_eq!((at_once(&[]), early(&[])), (0, 0));
+    }
+}

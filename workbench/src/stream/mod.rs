@@ -1,0 +1,139 @@
+//! saxpy on vectors of the host, copied to the device and back by five programs.
+//!
+//! | program | host memory | copies and kernel | source |
+//! |---|---|---|---|
+//! | [`DeviceVectors::synchronous`] | pageable | one after the other, the host waits for each | stream1Device |
+//! | [`DeviceVectors::in_streams`], one stream | page-locked | one after the other, the host goes on | stream2Async |
+//! | [`DeviceVectors::in_streams`], several | page-locked | a chunk's overlap with the others' | stream3Streams |
+//! | [`DeviceVectors::in_stages`] | page-locked | a stream for each stage; chunks go from one to the next | |
+//! | [`mapped`] | page-locked, mapped | none: the kernel reads and writes the host's memory | stream4Mapped |
+//!
+//! All of them move 12 bytes per element over the link between host and GPU: x and y there, the result back. The kernel
+//! takes hardly any time beside that. Every program gives the right result on any device; its times mean something only
+//! on a GPU.
+//!
+//! Source: N. Wilt, "The CUDA Handbook", Addison-Wesley, 2013, chapter 11 and its programs.
+
+use std::time::{Duration, Instant};
+
+use gpu::saxpy::saxpy_grid_stride;
+use launch::{Buffer, Device, Error, Event, LaunchConfig, MappedBuffer};
+
+use gridstride::saxpy::{SaxpyRung, plan};
+
+mod link;
+mod overlapped;
+
+pub use link::Link;
+
+/// Bytes per element that go to the device.
+pub const BYTES_TO_DEVICE: u64 = 8;
+/// Bytes per element that come back.
+pub const BYTES_TO_HOST: u64 = 4;
+
+/// The times of a run.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Times {
+    /// The copies to the device, if they are a stage of their own.
+    pub host_to_device: Option<Duration>,
+    /// The kernel, if it is a stage of its own.
+    pub kernel: Option<Duration>,
+    /// The copy back, if it is a stage of its own.
+    pub device_to_host: Option<Duration>,
+    /// The whole run, by the host's clock: from data in the host's memory to the result there.
+    pub wall: Duration,
+}
+
+/// The vectors x and y in a device's memory.
+#[derive(Debug)]
+pub struct DeviceVectors {
+    x: Buffer<f32>,
+    y: Buffer<f32>,
+    device: Device,
+}
+
+impl DeviceVectors {
+    /// Allocates `n` elements of each.
+    ///
+    /// # Errors
+    /// As for [`Device::alloc`].
+    pub fn new(device: &Device, n: usize) -> Result<Self, Error> {
+        Ok(Self { x: device.alloc(n)?, y: device.alloc(n)?, device: device.clone() })
+    }
+
+    /// `out = a·x + y`: copies x and y to the device, computes, and copies the result back, each when the one before is
+    /// done.
+    ///
+    /// # Errors
+    /// [`Error::LengthMismatch`] unless each vector is as long as these, and whatever prevents a copy or the launch.
+    pub fn synchronous(&mut self, a: f32, x: &[f32], y: &[f32], out: &mut [f32]) -> Result<Times, Error> {
+        self.check_lengths(x, y, out)?;
+        let Self { x: device_x, y: device_y, device } = self;
+        let config = config(x.len(), device);
+        let start = Instant::now();
+        let ((), host_to_device) = device.time(|| {
+            device_x.upload(x)?;
+            device_y.upload(y)
+        })?;
+        let ((), kernel) = device.time(|| {
+            if x.is_empty() {
+                return Ok(());
+            }
+            device.launch(config, saxpy_grid_stride(a, device_x.view(), device_y.view_mut()))
+        })?;
+        let ((), device_to_host) = device.time(|| device_y.download_into(out))?;
+        let wall = start.elapsed();
+        let [host_to_device, kernel, device_to_host] = [host_to_device, kernel, device_to_host].map(Some);
+        Ok(Times { host_to_device, kernel, device_to_host, wall })
+    }
+
+    fn check_lengths(&self, x: &[f32], y: &[f32], out: &[f32]) -> Result<(), Error> {
+        let buffer = self.x.len();
+        match [x.len(), y.len(), out.len()].into_iter().find(|&other| other != buffer) {
+            Some(other) => Err(Error::LengthMismatch { what: "add a·x to y", buffer, other }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// `y = a·x + y` in the host's memory: the kernel reads and writes it in place, over the link.
+///
+/// # Errors
+/// [`Error::LengthMismatch`] when `x` and `y` are not of the same length, and whatever prevents the launch.
+pub fn mapped(a: f32, x: &MappedBuffer<f32>, y: &mut MappedBuffer<f32>) -> Result<Times, Error> {
+    if x.len() != y.len() {
+        return Err(Error::LengthMismatch { what: "add a·x to y", buffer: x.len(), other: y.len() });
+    }
+    let device = y.device().clone();
+    let config = config(x.len(), &device);
+    let start = Instant::now();
+    let ((), kernel) = device.time(|| {
+        if x.is_empty() {
+            return Ok(());
+        }
+        device.launch(config, saxpy_grid_stride(a, x.view(), y.view_mut()))
+    })?;
+    Ok(Times { host_to_device: None, kernel: Some(kernel), device_to_host: None, wall: start.elapsed() })
+}
+
+/// Returns the grid for `n` elements.
+fn config(n: usize, device: &Device) -> LaunchConfig {
+    plan::<f32>(SaxpyRung::GridStride, n, device)
+}
+
+/// Returns the time between two events, if both were recorded.
+fn between(earlier: &Option<Event>, later: &Option<Event>) -> Result<Option<Duration>, Error> {
+    match (earlier, later) {
+        (Some(earlier), Some(later)) => later.elapsed_since(earlier).map(Some),
+        _ => Ok(None),
+    }
+}
+
+/// Returns the median, of two the longer; zero for none.
+pub fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! Copies and kernels that overlap: chunks of the vectors in several streams, or a stream for each stage.
+
+use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+
+use gpu::saxpy::saxpy_grid_stride;
+use launch::{BufferPart, Device, Error, LaunchConfig};
+
+use super::{DeviceVectors, Times, between, config};
+
+/// Chunks begin at multiples of so many elements, 256 bytes, as whole buffers do.
+const CHUNK_ALIGNMENT: usize = 64;
+
+/// A chunk of the vectors at both ends of the link.
+struct Chunk<'a> {
+    device_x: BufferPart<'a, f32>,
+    device_y: BufferPart<'a, f32>,
+    x: &'a [f32],
+    y: &'a [f32],
+    out: &'a mut [f32],
+}
+
+impl DeviceVectors {
+    /// At most `count` chunks, all of one length but the last, with the device and the launch for each.
+    fn chunks<'a>(
+        &'a mut self,
+        count: NonZeroUsize,
+        x: &'a [f32],
+        y: &'a [f32],
+        out: &'a mut [f32],
+    ) -> Result<(&'a Device, LaunchConfig, Vec<Chunk<'a>>), Error> {
+        self.check_lengths(x, y, out)?;
+        let Self { x: device_x, y: device_y, device } = self;
+        let device: &Device = device;
+        let len = x.len().div_ceil(count.get()).next_multiple_of(CHUNK_ALIGNMENT).max(1);
+        let on_device = device_x.as_part_mut().chunks(len).zip(device_y.as_part_mut().chunks(len));
+        let on_host = x.chunks(len).zip(y.chunks(len)).zip(out.chunks_mut(len));
+        let chunks =
+            on_device.zip(on_host).map(|((device_x, device_y), ((x, y), out))| Chunk { device_x, device_y, x, y, out });
+        Ok((device, config(len, device), chunks.collect()))
+    }
+
+    /// `out = a·x + y` in `count` streams: each has a chunk of the vectors, whose copies and kernel overlap with those
+    /// of the others. The host only waits at the end, if the vectors are page-locked.
+    ///
+    /// With one stream the stages are separate and have times of their own.
+    ///
+    /// # Errors
+    /// As for [`synchronous`](Self::synchronous), and whatever prevents the streams from being made.
+    pub fn in_streams(
+        &mut self,
+        count: NonZeroUsize,
+        a: f32,
+        x: &[f32],
+        y: &[f32],
+        out: &mut [f32],
+    ) -> Result<Times, Error> {
+        self.in_chunks(count, count, a, x, y, out)
+    }
+
+    /// As [`in_streams`](Self::in_streams), with any number of chunks, which the streams take by turns.
+    ///
+    /// # Errors
+    /// As for [`in_streams`](Self::in_streams).
+    pub fn in_chunks(
+        &mut self,
+        streams: NonZeroUsize,
+        chunks: NonZeroUsize,
+        a: f32,
+        x: &[f32],
+        y: &[f32],
+        out: &mut [f32],
+    ) -> Result<Times, Error> {
+        let has_stages = chunks.get() == 1;
+        let (device, config, chunks) = self.chunks(chunks, x, y, out)?;
+        let (events, wall) = device.streams(streams.get(), |streams| {
+            let stage_ends = || match streams {
+                [only] if has_stages => only.record().map(Some),
+                _ => Ok(None),
+            };
+            let mut rest = chunks.into_iter();
+            let start = Instant::now();
+            let began = stage_ends()?;
+            let [uploaded, computed] = loop {
+                // A chunk for each stream. All copies there are asked for first, then all kernels, then all copies
+                // back, as in the source: no stream's work then stands behind another's in a queue of the GPU that is
+                // not ready for it.
+                let mut chunks_there = Vec::with_capacity(streams.len());
+                for (stream, Chunk { device_x, device_y, x, y, out }) in streams.iter().zip(rest.by_ref()) {
+                    let (device_x, device_y) = (stream.upload_part(device_x, x)?, device_y.view_mut());
+                    stream.upload(device_y, y)?;
+                    chunks_there.push((stream, device_x, device_y, out));
+                }
+                let uploaded = stage_ends()?;
+                for &(stream, device_x, device_y, _) in &chunks_there {
+                    stream.launch(config, saxpy_grid_stride(a, device_x, device_y))?;
+                }
+                let computed = stage_ends()?;
+                for (stream, _, device_y, out) in chunks_there {
+                    stream.download(device_y, out)?;
+                }
+                if rest.len() == 0 {
+                    break [uploaded, computed];
+                }
+            };
+            let downloaded = stage_ends()?;
+            for stream in streams {
+                stream.synchronize()?;
+            }
+            Ok(([began, uploaded, computed, downloaded], start.elapsed()))
+        })?;
+        let [began, uploaded, computed, downloaded] = &events;
+        Ok(Times {
+            host_to_device: between(began, uploaded)?,
+            kernel: between(uploaded, computed)?,
+            device_to_host: between(computed, downloaded)?,
+            wall,
+        })
+    }
+
+    /// `out = a·x + y` with a stream for each stage: one copies chunk after chunk to the device, one computes, one
+    /// copies back, and each waits for a chunk's event in the one before. So no copy waits for one of the other
+    /// direction, and what does not overlap is the kernel and the copy back of the last chunk: the smaller the chunks,
+    /// the less, until the time between two copies counts.
+    ///
+    /// # Errors
+    /// As for [`in_streams`](Self::in_streams).
+    pub fn in_stages(
+        &mut self,
+        chunks: NonZeroUsize,
+        a: f32,
+        x: &[f32],
+        y: &[f32],
+        out: &mut [f32],
+    ) -> Result<Times, Error> {
+        let (device, config, chunks) = self.chunks(chunks, x, y, out)?;
+        let wall = device.streams(3, |streams| {
+            let [there, compute, back] = streams else { return Ok(Duration::ZERO) };
+            let start = Instant::now();
+            for Chunk { device_x, device_y, x, y, out } in chunks {
+                let (device_x, device_y) = (there.upload_part(device_x, x)?, device_y.view_mut());
+                there.upload(device_y, y)?;
+                compute.wait(&there.record()?)?;
+                compute.launch(config, saxpy_grid_stride(a, device_x, device_y))?;
+                back.wait(&compute.record()?)?;
+                back.download(device_y, out)?;
+            }
+            // Everything else comes before it.
+            back.synchronize()?;
+            Ok(start.elapsed())
+        })?;
+        Ok(Times { host_to_device: None, kernel: None, device_to_host: None, wall })
+    }
+}

@@ -1,0 +1,341 @@
+//! The kernels that can be explained by name: the rungs of every algorithm and the probes, and how each is run.
+
+use std::sync::LazyLock;
+
+use cuda_std::Rung;
+use explain::{Explainer, Explanation, Gpu, KernelFigures, Problem, RungFigures, RungNames};
+use gridstride::Size;
+use gridstride::error::AlgorithmError;
+use gridstride::numbers::OperatorName;
+use launch::Device;
+use thiserror::Error;
+use units::alternatives;
+
+use crate::WorkbenchError;
+use crate::algorithm::{Algorithm, Fact, Options, Other, ProblemOption, Purpose, Shape};
+use crate::catalogue::ALGORITHMS;
+
+mod probe;
+pub mod resources;
+mod sources;
+
+pub use sources::sources;
+
+/// Elements of a vector whose length is not given: so many that a last block with less work hardly shows in the
+/// figures, and so few that it takes a second or two.
+const LENGTH: usize = 1 << 18;
+
+/// A rung of an algorithm, or another of its kernels.
+pub struct Subject {
+    /// The algorithm's name.
+    pub algorithm: &'static str,
+    /// The rung's name.
+    pub rung: &'static str,
+    /// What it does differently from the one before, in a line.
+    pub idea: &'static str,
+    /// The names of its kernels' functions. Other kernels that it launches are not shown.
+    pub families: &'static [&'static str],
+    /// True if it is shown with its algorithm; otherwise it is shown only by its own name.
+    pub is_rung: bool,
+    /// Runs it as the algorithm's command does.
+    pub run: Box<RunOnDevice>,
+}
+
+/// Runs a subject on a device and returns what was computed.
+type RunOnDevice = dyn Fn(&Device, &Wanted) -> Result<Problem, WorkbenchError> + Send + Sync;
+
+impl Subject {
+    /// A rung of an algorithm's ladder.
+    fn rung(algorithm: &'static dyn Algorithm, rung: &'static Rung) -> Self {
+        Self {
+            algorithm: algorithm.name(),
+            rung: rung.name,
+            idea: rung.idea,
+            families: rung.families,
+            is_rung: true,
+            run: Box::new(move |device, wanted| {
+                let shape = wanted.shape(algorithm, algorithm.default_shape(Some(rung), Purpose::Explain))?;
+                let problem = algorithm.problem(shape, &wanted.options(algorithm)?)?;
+                problem.check(device, rung)?;
+                problem.inputs(device)?.prepare(rung)?.run(device.queue())?;
+                Ok(named(&*problem))
+            }),
+        }
+    }
+
+    /// Another kernel of an algorithm.
+    fn other(algorithm: &'static dyn Algorithm, other: &'static Other) -> Self {
+        Self {
+            algorithm: algorithm.name(),
+            rung: other.name,
+            idea: other.idea,
+            families: other.families,
+            is_rung: false,
+            run: Box::new(move |device, wanted| {
+                let shape = wanted.shape(algorithm, other.shape)?;
+                let options = wanted.options(algorithm)?;
+                let problem = algorithm.problem(shape, &options)?;
+                (other.run)(device, shape, &options)?;
+                Ok(named(&*problem))
+            }),
+        }
+    }
+
+    /// Returns true if it is a step of a ladder, which the probes are not.
+    pub fn is_step(&self) -> bool {
+        self.algorithm != probe::ALGORITHM
+    }
+
+    /// Returns its full name: `transpose/padded`.
+    pub fn name(&self) -> String {
+        format!("{}/{}", self.algorithm, self.rung)
+    }
+}
+
+/// Returns all subjects, algorithm by algorithm, the plainest rung first.
+pub fn all() -> impl Iterator<Item = &'static Subject> {
+    static ALL: LazyLock<Vec<Subject>> = LazyLock::new(|| {
+        let of_algorithm = |&algorithm: &&'static dyn Algorithm| {
+            let rungs = algorithm.rungs().iter().map(move |rung| Subject::rung(algorithm, rung));
+            rungs.chain(algorithm.others().iter().map(move |other| Subject::other(algorithm, other)))
+        };
+        ALGORITHMS.iter().flat_map(of_algorithm).chain(probe::subjects()).collect()
+    });
+    ALL.iter()
+}
+
+/// The options beside the kernel.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// The length of a vector.
+    pub n: Option<usize>,
+    /// The size of a matrix or board.
+    pub size: Option<Size>,
+    /// The element type.
+    pub element: Option<String>,
+    /// The operator.
+    pub operator: Option<OperatorName>,
+    /// The element of its buffer at which a vector begins.
+    pub from: Option<usize>,
+}
+
+/// Returns what an algorithm computes, as it is named beside the figures.
+fn named(problem: &dyn crate::algorithm::Problem) -> Problem {
+    let mut named = Problem { elements: problem.elements(), detail: problem.detail(), ..Problem::default() };
+    for (name, fact) in problem.facts() {
+        match (name, fact) {
+            ("n", Fact::Count(n)) => named.n = Some(n as usize),
+            ("width", Fact::Count(width)) => named.width = Some(width as usize),
+            ("height", Fact::Count(height)) => named.height = Some(height as usize),
+            ("type", Fact::Name(name)) => named.element = Some(name.to_owned()),
+            ("operator", Fact::Name(name)) => named.operator = Some(name),
+            _ => {}
+        }
+    }
+    named
+}
+
+impl Wanted {
+    /// Returns the length of a vector.
+    fn length(&self, algorithm: &str, default: usize) -> Result<usize, WorkbenchError> {
+        match self.size {
+            None => Ok(self.n.unwrap_or(default)),
+            Some(_) => Err(WorkbenchError::Options(format!(
+                "{algorithm} takes a vector: give its length with --n, not --size"
+            ))),
+        }
+    }
+
+    /// Returns the shape of an algorithm's problem.
+    fn shape(&self, algorithm: &dyn Algorithm, default: Shape) -> Result<Shape, WorkbenchError> {
+        match default {
+            Shape::Vector(default) => self.length(algorithm.name(), default).map(Shape::Vector),
+            Shape::Plane(default) if self.n.is_none() => Ok(Shape::Plane(self.size.unwrap_or(default))),
+            Shape::Plane(_) => {
+                let name = algorithm.name();
+                Err(WorkbenchError::Options(format!(
+                    "{name} takes a width and a height: give its --size, such as 512x512, not --n"
+                )))
+            }
+        }
+    }
+
+    /// Returns the other options of an algorithm.
+    fn options(&self, algorithm: &dyn Algorithm) -> Result<Options, WorkbenchError> {
+        let takes = |option: ProblemOption| algorithm.options().iter().any(|taken| taken.name == option.name);
+        let mut options = Options::defaults(algorithm.options());
+        if let Some(element) = &self.element {
+            if !takes(ProblemOption::NUMBER) {
+                let text = format!("{} has no choice of element types: leave --type out", algorithm.name());
+                return Err(WorkbenchError::Options(text));
+            }
+            options.set(ProblemOption::NUMBER.name, element);
+        }
+        match self.operator {
+            Some(operator) if takes(ProblemOption::OPERATOR) => {
+                options.set(ProblemOption::OPERATOR.name, operator.name());
+            }
+            _ => self.no_operator(algorithm.name())?,
+        }
+        if let Some(from) = self.from {
+            if !takes(ProblemOption::FROM) {
+                return Err(WorkbenchError::Options(format!(
+                    "{} has no choice of where it begins: leave --from out",
+                    algorithm.name()
+                )));
+            }
+            options.set(ProblemOption::FROM.name, from.to_string());
+        }
+        Ok(options)
+    }
+
+    /// Returns the value beside the wanted element type in `types`; the first one if no type is wanted.
+    fn element<T: Copy>(&self, algorithm: &str, types: &[(&str, T)]) -> Result<T, WorkbenchError> {
+        let asked = self.element.as_deref();
+        let found = types.iter().find(|(name, _)| asked.is_none_or(|asked| asked == *name));
+        found.map(|(_, value)| *value).ok_or_else(|| {
+            let names: Vec<&str> = types.iter().map(|(name, _)| *name).collect();
+            let no_such = format!("{algorithm} has no element type '{}'", asked.unwrap_or_default());
+            WorkbenchError::Options(match names[..] {
+                [only] => format!("{no_such}: its is {only}"),
+                _ => format!("{no_such}: use {}", alternatives(&names)),
+            })
+        })
+    }
+
+    /// Refuses an operator where there is no choice of them.
+    fn no_operator(&self, algorithm: &str) -> Result<(), WorkbenchError> {
+        match self.operator {
+            None => Ok(()),
+            Some(_) => Err(WorkbenchError::Options(format!("{algorithm} has no choice of operators: leave --op out"))),
+        }
+    }
+}
+
+/// The remedy for a lack of memory.
+const SMALLER: &str = "ask for less with --n or --size";
+
+/// The rungs that a name means, and the one kernel of them to show if it is a kernel's name.
+pub struct Chosen {
+    /// The full name.
+    pub title: String,
+    /// The rungs to run.
+    pub subjects: Vec<&'static Subject>,
+    /// The kernel to show, by its function's name; all of a rung's if `None`.
+    pub family: Option<&'static str>,
+}
+
+/// Finds what `name` means: an algorithm, a rung (`padded` or `transpose/padded`), or a kernel's function.
+///
+/// # Errors
+/// When nothing has that name, or several rungs have it.
+pub fn find(name: &str) -> Result<Chosen, ExplainError> {
+    let chosen = |title: &str, subjects, family| Ok(Chosen { title: title.to_owned(), subjects, family });
+    let of_algorithm: Vec<_> = all().filter(|subject| subject.algorithm == name && subject.is_rung).collect();
+    if !of_algorithm.is_empty() {
+        return chosen(name, of_algorithm, None);
+    }
+    if let Some(subject) = all().find(|subject| subject.name() == name) {
+        return chosen(name, vec![subject], None);
+    }
+    let of_rung: Vec<_> = all().filter(|subject| subject.rung == name).collect();
+    match of_rung[..] {
+        [subject] => return chosen(&subject.name(), vec![subject], None),
+        [_, _, ..] => {
+            let names: Vec<String> = of_rung.iter().map(|subject| subject.name()).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            return Err(ExplainError::Usage(format!(
+                "several algorithms have a rung '{name}': use {}",
+                alternatives(&names)
+            )));
+        }
+        [] => {}
+    }
+    // Those that are about it, rather than others that may launch it too.
+    let mut of_family: Vec<_> = all().filter(|subject| subject.families.first() == Some(&name)).collect();
+    if of_family.is_empty() {
+        of_family = all().filter(|subject| subject.families.contains(&name)).collect();
+    }
+    let family = of_family.first().and_then(|subject| subject.families.iter().copied().find(|family| *family == name));
+    if family.is_some() {
+        return chosen(name, of_family, family);
+    }
+    Err(ExplainError::Usage(unknown(name)))
+}
+
+/// Returns the message for an unknown name.
+fn unknown(name: &str) -> String {
+    let mut algorithms: Vec<(&str, Vec<&str>)> = Vec::new();
+    for subject in all().filter(|subject| subject.is_rung) {
+        match algorithms.iter_mut().find(|(algorithm, _)| *algorithm == subject.algorithm) {
+            Some((_, rungs)) => rungs.push(subject.rung),
+            None => algorithms.push((subject.algorithm, vec![subject.rung])),
+        }
+    }
+    let list: Vec<String> =
+        algorithms.iter().map(|(algorithm, rungs)| format!("{algorithm} ({})", rungs.join(", "))).collect();
+    format!(
+        "there is no algorithm, rung or kernel '{name}': use {}, or a kernel's name as `host list` shows it",
+        list.join("; ")
+    )
+}
+
+/// Why nothing was explained.
+#[derive(Debug, Error)]
+pub enum ExplainError {
+    /// The options or the name make no sense; the text says which do.
+    #[error("{0}")]
+    Usage(String),
+    /// A rung failed.
+    #[error("{rung} failed")]
+    Failed {
+        /// The rung.
+        rung: String,
+        /// Why.
+        source: Box<WorkbenchError>,
+    },
+}
+
+/// Runs the chosen rungs and explains them for `gpu`. Calls `before` with each rung before it runs.
+///
+/// # Errors
+/// When no chosen rung takes what is wanted, and when a kernel fails.
+pub fn explain(
+    chosen: &Chosen,
+    wanted: &Wanted,
+    gpu: &'static Gpu,
+    mut before: impl FnMut(&'static Subject),
+) -> Result<Explanation, ExplainError> {
+    let explainer = Explainer::new(gpu).with_sources(sources()).with_resources(resources::of);
+    let mut explanation = Explanation::new(chosen.title.clone(), gpu);
+    for &subject in &chosen.subjects {
+        before(subject);
+        let (problem, mut kernels) = match explainer.profile(|device| (subject.run)(device, wanted)) {
+            Ok(profiled) => profiled,
+            Err(error) if is_not_built(&error) => {
+                explanation.left_out.push(error.to_string());
+                continue;
+            }
+            Err(WorkbenchError::Options(text)) => return Err(ExplainError::Usage(text)),
+            Err(error) => return Err(ExplainError::Failed { rung: subject.name(), source: Box::new(error) }),
+        };
+        kernels.retain(|kernel: &KernelFigures| match chosen.family {
+            Some(family) => kernel.family == family,
+            None => subject.families.contains(&kernel.family),
+        });
+        let names = RungNames::new(subject.algorithm, subject.rung, subject.idea);
+        explanation.push(RungFigures::new(names, problem, kernels, gpu), subject.is_step());
+    }
+    if explanation.rungs.is_empty() {
+        return Err(ExplainError::Usage(explanation.left_out.join("; ")));
+    }
+    Ok(explanation)
+}
+
+/// Returns true if `error` says that a rung is not built for what is wanted.
+fn is_not_built(error: &WorkbenchError) -> bool {
+    matches!(error, WorkbenchError::Algorithm(AlgorithmError::NotBuilt { .. }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! The probes' kernels.
+
+use gpu::probe::{
+    RECORD, U32x4, access_offset, access_strided, divergence_by_thread, divergence_by_warp, schedule_print,
+    schedule_record,
+};
+use launch::{Buffer, Device, LaunchConfig};
+
+use super::{LENGTH, Problem, Subject, Wanted};
+use crate::WorkbenchError;
+use crate::inputs::{self, RandomVector};
+use crate::probe::{Arrays, BandwidthKernel, Measured};
+
+pub(super) const ALGORITHM: &str = "probe";
+
+/// Threads of a block.
+const BLOCK: u32 = 256;
+
+/// Elements that a thread of the bandwidth kernels handles in a pass.
+const UNROLL: usize = 4;
+
+/// Elements by which a misaligned access is off, and which a strided one goes on by.
+const OFFSET: usize = 1;
+const STRIDE: usize = 2;
+
+/// Multiply-adds of a path of the divergence kernels.
+const ROUNDS: u32 = 16;
+
+/// Threads of the divergence and schedule kernels, of which each element has one.
+const THREADS: usize = 1 << 14;
+
+/// Every so many-th thread prints.
+const EVERY: u32 = 16;
+
+pub(super) fn subjects() -> Vec<Subject> {
+    let subject = |families: &'static [&'static str], idea, run| Subject {
+        algorithm: ALGORITHM,
+        rung: families[0],
+        idea,
+        families,
+        is_rung: true,
+        run,
+    };
+    let bandwidth = BandwidthKernel::ALL.iter().map(|&kernel| {
+        let families: &[&str] = match kernel {
+            BandwidthKernel::Read => &["global_read"],
+            BandwidthKernel::Write => &["global_write"],
+            BandwidthKernel::Copy => &["global_copy"],
+            BandwidthKernel::Copy2 => &["global_copy2"],
+            BandwidthKernel::CopyAlternating => &["global_copy_alternating"],
+        };
+        subject(families, kernel.idea(), Box::new(move |device, wanted| bandwidth(kernel, device, wanted)))
+    });
+    let others = [
+        subject(&["access_offset"], "Each warp's accesses start an element late.", Box::new(offset)),
+        subject(&["access_strided"], "Each lane accesses every second element.", Box::new(strided)),
+        subject(&["divergence_by_thread"], "Odd and even lanes go different ways.", Box::new(by_thread)),
+        subject(&["divergence_by_warp"], "Odd and even warps go different ways.", Box::new(by_warp)),
+        subject(&["schedule_print"], "Some threads say where they run.", Box::new(print)),
+        subject(&["schedule_record"], "Each warp records where and when it runs.", Box::new(record)),
+    ];
+    bandwidth.chain(others).collect()
+}
+
+fn bandwidth(kernel: BandwidthKernel, device: &Device, wanted: &Wanted) -> Result<Problem, WorkbenchError> {
+    wanted.no_operator(ALGORITHM)?;
+    let n = wanted.length(ALGORITHM, LENGTH)?;
+    wanted.element(ALGORITHM, &OPERANDS)?(kernel, device, n)
+}
+
+type BandwidthOf = fn(BandwidthKernel, &Device, usize) -> Result<Problem, WorkbenchError>;
+
+/// The operands of the bandwidth kernels, first the one where none is asked for.
+const OPERANDS: [(&str, BandwidthOf); 5] =
+    [operand::<u32>(), operand::<u8>(), operand::<u16>(), operand::<u64>(), operand::<U32x4>()];
+
+const fn operand<T: Measured>() -> (&'static str, BandwidthOf) {
+    (T::NAME, bandwidth_of::<T>)
+}
+
+fn bandwidth_of<T: Measured>(kernel: BandwidthKernel, device: &Device, n: usize) -> Result<Problem, WorkbenchError> {
+    let bits = RandomVector::<u64>::new(0, 0);
+    let mut host = inputs::host_memory::<T>(n, super::SMALLER)?;
+    inputs::fill_with(&mut host, |i| T::from_word(bits.bits(i)));
+    let results = if kernel == BandwidthKernel::Read { 0 } else { n };
+    let mut arrays = Arrays { a: device.upload(&host)?, b: device.upload(&host)?, y: device.alloc(results)? };
+    let config = LaunchConfig::new(blocks(n, BLOCK as usize * UNROLL)?, BLOCK);
+    for instance in T::INSTANCES.iter().filter(|instance| instance.unroll == UNROLL) {
+        (instance.launch)(device, kernel, config, &mut arrays)?;
+    }
+    Ok(Problem::vector(n, T::NAME).with_detail(format!("unroll {UNROLL}")))
+}
+
+/// Blocks of `each` elements for `n`.
+fn blocks(n: usize, each: usize) -> Result<u32, WorkbenchError> {
+    u32::try_from(n.div_ceil(each).max(1))
+        .map_err(|_| WorkbenchError::Options(format!("--n {n} is too many for one grid")))
+}
+
+fn offset(device: &Device, wanted: &Wanted) -> Result<Problem, WorkbenchError> {
+    let launch = |n, config, a: &mut Buffer<f32>| device.launch(config, access_offset::<f32>(n, OFFSET, a.view_mut()));
+    access(device, wanted, OFFSET, 1, launch).map(|problem| problem.with_detail(format!("offset {OFFSET}")))
+}
+
+fn strided(device: &Device, wanted: &Wanted) -> Result<Problem, WorkbenchError> {
+    let launch = |n, config, a: &mut Buffer<f32>| device.launch(config, access_strided::<f32>(n, STRIDE, a.view_mut()));
+    access(device, wanted, 0, STRIDE, launch).map(|problem| problem.with_detail(format!("stride {STRIDE}")))
+}
+
+fn access(
+    device: &Device,
+    wanted: &Wanted,
+    offset: usize,
+    stride: usize,
+    launch: impl Fn(usize, LaunchConfig, &mut Buffer<f32>) -> Result<(), launch::Error>,
+) -> Result<Problem, WorkbenchError> {
+    wanted.no_operator(ALGORITHM)?;
+    let n = wanted.length(ALGORITHM, LENGTH)?;
+    wanted.element(ALGORITHM, &[("f32", ())])?;
+    let mut a = device.zeroed(n.saturating_mul(stride).saturating_add(offset))?;
+    launch(n, LaunchConfig::new(blocks(n, BLOCK as usize)?, BLOCK), &mut a)?;
+    Ok(Problem::vector(n, "f32"))
+}
+
+fn by_thread(device: &Device, wanted: &Wanted) -> Result<Problem, WorkbenchError> {
+    divergence(device, wanted, |config, y| device.launch(config, divergence_by_thread(ROUNDS, y.view_mut())))
+}
+
+fn by_warp(device: &Device, wanted: &Wanted) -> Result<Problem, WorkbenchError> {
+    divergence(device, wanted, |config, y| device.launch(config, divergence_by_warp(ROUNDS, y.view_mut())))
+}
+
+fn divergence(
+    device: &Device,
+    wanted: &Wanted,
+    launch: impl Fn(LaunchConfig, &mut Buffer<f32>) -> Result<(), launch::Error>,
+) -> Result<Problem, WorkbenchError> {
+    wanted.no_operator(ALGORITHM)?;
+    let n = wanted.length(ALGORITHM, THREADS)?;
+    wanted.element(ALGORITHM, &[("f32", ())])?;
+    let config = LaunchConfig::new(blocks(n, BLOCK as usize)?, BLOCK);
+    launch(config, &mut device.alloc(n)?)?;
+    Ok(Problem::vector(n, "f32").with_detail(format!("{ROUNDS} multiply-adds a path")))
+}
+
+fn print(device: &Device, wanted: &Wanted) -> Result<Problem, WorkbenchError> {
+    let (n, config) = schedule(wanted)?;
+    device.launch(config, schedule_print(EVERY))?;
+    Ok(Problem { n: Some(n), elements: n as u64, ..Problem::default() }.with_detail(format!("every {EVERY}th thread")))
+}
+
+fn record(device: &Device, wanted: &Wanted) -> Result<Problem, WorkbenchError> {
+    let (n, config) = schedule(wanted)?;
+    let warps = config.grid.x as usize * (BLOCK / 32) as usize;
+    device.launch(config, schedule_record(0, device.zeroed(warps * RECORD)?.view_mut()))?;
+    Ok(Problem { n: Some(n), elements: n as u64, ..Problem::default() })
+}
+
+fn schedule(wanted: &Wanted) -> Result<(usize, LaunchConfig), WorkbenchError> {
+    wanted.no_operator(ALGORITHM)?;
+    if wanted.element.is_some() {
+        let text = "the schedule's kernels have no element type: leave --type out";
+        return Err(WorkbenchError::Options(text.to_owned()));
+    }
+    let n = wanted.length(ALGORITHM, THREADS)?;
+    Ok((n, LaunchConfig::new(blocks(n, BLOCK as usize)?, BLOCK)))
+}

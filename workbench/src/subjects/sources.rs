@@ -1,0 +1,40 @@
+//! The sources of our kernels, embedded: the lines that figures belong to.
+
+use std::sync::LazyLock;
+
+use explain::Sources;
+
+/// Each file with its text, under its path from the workspace's root.
+const FILES: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/kernel_sources.rs"));
+
+/// Returns the sources of our kernels.
+pub fn sources() -> &'static Sources {
+    static SOURCES: LazyLock<Sources> = LazyLock::new(|| Sources::embedded(FILES));
+    &SOURCES
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue;
+
+    #[test]
+    fn every_kernel_is_where_its_information_says() {
+        for kernel in catalogue::kernels() {
+            let line = |at| sources().line(kernel.file, at);
+            let there = (kernel.line..kernel.line + 16).filter_map(line).collect::<Vec<_>>();
+            let is_there = there.iter().any(|text| text.contains(&format!("fn {}", kernel.family)));
+            assert!(is_there, "{}:{}: {there:?}", kernel.file, kernel.line);
+        }
+    }
+
+    #[test]
+    fn every_function_ends_with_its_brace() {
+        for kernel in catalogue::kernels() {
+            let function = sources().function(kernel.file, kernel.line).unwrap();
+            let heads = function.iter().filter(|line| line.contains("fn ")).count();
+            assert!(heads >= 1 && function.len() > 3 && function.len() < 200, "{}: {function:?}", kernel.family);
+        }
+        assert_eq!(sources().path("/home/anyone/gpu/src/scan/naive.rs"), Some("gpu/src/scan/naive.rs"));
+    }
+}
