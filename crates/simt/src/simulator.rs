@@ -97,8 +97,7 @@ impl Simulator {
         Self { schedule, ..self }
     }
 
-    /// Records in `synchronisations` those that launches reach, and leaves out the one that `synchronisations` names,
-    /// if any.
+    /// Records in `synchronisations` those that launches reach, and leaves out the one that it names, if any.
     #[must_use]
     pub fn with_synchronisations(self, synchronisations: Synchronisations) -> Self {
         Self { synchronisations: Some(synchronisations), ..self }
@@ -272,8 +271,7 @@ impl Simulator {
         regions: &[Region],
         body: F,
     ) -> Result<LaunchStats, Fault> {
-        // The body is passed by pointer, so that the code that runs threads is compiled once here, and not for each
-        // body.
+        // The body is passed by pointer, so that the code that runs threads is compiled only once, here.
         let body: &(dyn Fn() + Sync) = &body;
         self.launch_threads(kernel, config, regions, |threads| threads.run(body))
     }

@@ -218,8 +218,7 @@ impl Accesses {
         }
     }
 
-    /// Adds `stamp` unless there is an earlier access of its thread: a thread with `stamp` in its past has that one,
-    /// too.
+    /// Adds `stamp` unless there is an earlier access of its thread, which is in the past of all that know `stamp`.
     pub(super) fn add_first(&mut self, stamp: &Stamp, past: &Past<'_>) {
         if let Some(last) = self.groups.last()
             && past.is_secret(&last.stamp)

@@ -31,8 +31,7 @@ use crate::watch::Watcher;
 /// The number of polls without progress after which a block counts as waiting for another block, which another OS
 /// thread may be running.
 const PATIENCE: u64 = 4096;
-/// The same number if no other OS thread runs a block: the polled value then only changes when another block has its
-/// turn.
+/// The same number if no other OS thread runs a block: only another block of this thread can change the value.
 const PATIENCE_ALONE: u64 = 8;
 /// The numbers of rounds over all stalled blocks, and of polls, without progress after which a launch counts as
 /// deadlocked.
@@ -217,8 +216,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Runs the stalled blocks, after all others have been taken, until they are done or no block of the grid can
-    /// continue.
+    /// When all blocks are taken, runs the stalled ones until they are done or no block of the grid can continue.
     pub(crate) fn finish(&mut self, stalled: &mut Vec<Resident>) {
         // The writes of this worker's blocks may let other blocks continue.
         self.grid.note_activity();
