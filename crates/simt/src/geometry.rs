@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::argument::{ArgumentId, GenericArgument};
+
 /// An extent or an index in up to three dimensions. Unused dimensions of an extent are 1, of an index 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -83,15 +85,15 @@ impl LaunchConfig {
         self
     }
 
-    /// The same launch with all blocks at the same time, so that they may meet at a barrier of the grid. There may be no more
-    /// of them than the device holds at once.
+    /// The same launch with all blocks at the same time, so that they may meet at a barrier of the grid. There may be
+    /// no more of them than the device holds at once.
     pub const fn cooperative(mut self) -> Self {
         self.is_cooperative = true;
         self
     }
 
-    /// The same launch with `tables` for the kernel's `lop3_given`, in order. The kernel is compiled for them when they are first
-    /// given.
+    /// The same launch with `tables` for the kernel's `lop3_given`, in order. The kernel is compiled for them when they
+    /// are first given.
     pub const fn tables(mut self, tables: &'static [u8]) -> Self {
         self.tables = tables;
         self
@@ -100,7 +102,8 @@ impl LaunchConfig {
 
 /// What is known of a kernel before it is launched. `#[kernel]` writes one for each entry in the PTX.
 ///
-/// [`KernelInfo::new`] takes what every kernel has; each method of the same name as a field adds one of the other facts.
+/// [`KernelInfo::new`] takes what every kernel has; each method of the same name as a field adds one of the other
+/// facts.
 /// ```
 /// # use simt::KernelInfo;
 /// static SUM: KernelInfo = KernelInfo::new("sum_f32", module_path!(), file!(), line!()).family("sum").max_threads(256);
@@ -118,8 +121,8 @@ pub struct KernelInfo {
     pub summary: &'static str,
     /// The Rust module that the kernel stands in, as `module_path!()` gives it.
     pub module: &'static str,
-    /// The generic arguments that the entry is built for, as its name has them: `["f32", "sum"]`.
-    pub arguments: &'static [&'static str],
+    /// The generic arguments that the entry is built for, in the order of the kernel's generic parameters.
+    pub arguments: &'static [GenericArgument],
     /// Elements of the input that a thread takes at a time, where the kernel says so.
     pub items_per_thread: Option<usize>,
     /// The most elements that the kernel takes, where it does not take any number.
@@ -135,8 +138,8 @@ pub struct KernelInfo {
 }
 
 impl KernelInfo {
-    /// The kernel whose entry in the PTX is `name`, and where its source stands: the Rust module, the file and the line,
-    /// as `module_path!()`, `file!()` and `line!()` give them.
+    /// The kernel whose entry in the PTX is `name`, and where its source stands: the Rust module, the file and the
+    /// line, as `module_path!()`, `file!()` and `line!()` give them.
     pub const fn new(name: &'static str, module: &'static str, file: &'static str, line: u32) -> Self {
         Self {
             name,
@@ -165,10 +168,26 @@ impl KernelInfo {
         self
     }
 
-    /// Adds the generic arguments that the entry is built for, as its name has them.
-    pub const fn arguments(mut self, arguments: &'static [&'static str]) -> Self {
+    /// Adds the generic arguments that the entry is built for.
+    pub const fn arguments(mut self, arguments: &'static [GenericArgument]) -> Self {
         self.arguments = arguments;
         self
+    }
+
+    /// Returns whether these are the generic arguments that the entry is built for, all of them.
+    pub fn has_arguments(&self, arguments: &[ArgumentId]) -> bool {
+        self.arguments.len() == arguments.len() && self.arguments_begin_with(arguments)
+    }
+
+    /// Returns whether the generic arguments that the entry is built for begin with these.
+    pub fn arguments_begin_with(&self, first: &[ArgumentId]) -> bool {
+        first.len() <= self.arguments.len() && self.arguments.iter().zip(first).all(|(own, id)| own.id == *id)
+    }
+
+    /// Returns whether the generic arguments that the entry is built for end with these.
+    pub fn arguments_end_with(&self, last: &[ArgumentId]) -> bool {
+        let begin = self.arguments.len().checked_sub(last.len());
+        begin.is_some_and(|begin| self.arguments[begin..].iter().zip(last).all(|(own, id)| own.id == *id))
     }
 
     /// Adds how many elements of the input a thread takes at a time.

@@ -74,6 +74,7 @@
 //! the hook that was there before.
 
 mod allocation;
+mod argument;
 mod block;
 mod check;
 mod current;
@@ -122,6 +123,7 @@ mod ways;
 mod whereabouts;
 mod worker;
 
+pub use argument::{ArgumentId, GenericArgument};
 pub use check::Checks;
 pub use fault::{CopyUnderWay, Fault, FaultKind, PointerFault, PointerProblem};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};

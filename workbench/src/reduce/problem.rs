@@ -14,9 +14,9 @@ use crate::error::WorkbenchError;
 use crate::inputs::{self, REMEDY, RandomVector};
 use crate::scaling::ScalingWork;
 use crate::scaling::SplitWork;
-use gridstride::capabilities::{self, short_name};
+use gridstride::capabilities;
 use gridstride::numbers::{OperatorName, with_number, with_operator};
-use gridstride::reduce::{Plan, ReduceRung, Reducible, Reduction, before_first_vector, best_for};
+use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer, before_first_vector, default_rung};
 use multi::reduce::SplitReduction;
 use multi::team::Team;
 
@@ -81,7 +81,7 @@ pub(super) struct Reducing<T, O> {
     operator: std::marker::PhantomData<fn() -> (T, O)>,
 }
 
-impl<T: Factor + Reducible<O>, O: Reference<T>> Reducing<T, O> {
+impl<T: Factor + ReduceElement<O>, O: Reference<T>> Reducing<T, O> {
     fn plan(&self, device: &Device, rung: &Rung) -> Result<Plan, WorkbenchError> {
         Ok(Plan::new(rung_of(rung)?, self.n, size_of::<T>(), device.multiprocessors()))
     }
@@ -96,7 +96,7 @@ impl<T: Factor + Reducible<O>, O: Reference<T>> Reducing<T, O> {
     }
 }
 
-impl<T: Factor + Reducible<O>, O: Reference<T>> Problem for Reducing<T, O> {
+impl<T: Factor + ReduceElement<O>, O: Reference<T>> Problem for Reducing<T, O> {
     fn title(&self) -> String {
         format!("reduce, {} of {}, n = {}{}", O::NAME, T::TYPE, self.n, inputs::from_element(self.from))
     }
@@ -121,11 +121,11 @@ impl<T: Factor + Reducible<O>, O: Reference<T>> Problem for Reducing<T, O> {
     }
 
     fn check(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
-        Ok(capabilities::check(rung_of::<ReduceRung>(rung)?, &[short_name::<T>(), short_name::<O>()], self.n)?)
+        Ok(capabilities::check(rung_of::<ReduceRung>(rung)?, &capabilities::of_operator::<T, O>(), self.n)?)
     }
 
-    fn fastest(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![best_for::<T, O>().rung()]
+    fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
+        vec![default_rung::<T, O>().rung()]
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
@@ -139,30 +139,30 @@ impl<T: Factor + Reducible<O>, O: Reference<T>> Problem for Reducing<T, O> {
     }
 }
 
-struct OnDevice<'p, T: Factor + Reducible<O>, O: Reference<T>> {
+struct OnDevice<'p, T: Factor + ReduceElement<O>, O: Reference<T>> {
     problem: &'p Reducing<T, O>,
     x: Buffer<T>,
     /// The reference's, once somebody has asked.
     answer: Option<Answer<T>>,
 }
 
-impl<T: Factor + Reducible<O>, O: Reference<T>> Inputs for OnDevice<'_, T, O> {
+impl<T: Factor + ReduceElement<O>, O: Reference<T>> Inputs for OnDevice<'_, T, O> {
     fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError> {
         let Self { problem, x, answer } = self;
-        let reduction = Reduction::with_plan(x.device(), problem.plan(x.device(), rung)?)?;
+        let reduction = Reducer::with_plan(x.device(), problem.plan(x.device(), rung)?)?;
         Ok(Box::new(Ready { problem, x, answer, reduction, sets: Vec::new() }))
     }
 }
 
-struct Ready<'a, T: Factor + Reducible<O>, O: Reference<T>> {
+struct Ready<'a, T: Factor + ReduceElement<O>, O: Reference<T>> {
     problem: &'a Reducing<T, O>,
     x: &'a Buffer<T>,
     answer: &'a mut Option<Answer<T>>,
-    reduction: Reduction<T, O>,
+    reduction: Reducer<T, O>,
     sets: Vec<Buffer<T>>,
 }
 
-impl<T: Factor + Reducible<O>, O: Reference<T>> Resources for Ready<'_, T, O> {
+impl<T: Factor + ReduceElement<O>, O: Reference<T>> Resources for Ready<'_, T, O> {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
         held.shared(self.x);
         self.sets.iter().for_each(|set| held.shared(set));
@@ -170,7 +170,7 @@ impl<T: Factor + Reducible<O>, O: Reference<T>> Resources for Ready<'_, T, O> {
     }
 }
 
-impl<T: Factor + Reducible<O>, O: Reference<T>> Prepared for Ready<'_, T, O> {
+impl<T: Factor + ReduceElement<O>, O: Reference<T>> Prepared for Ready<'_, T, O> {
     fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
         Ok(self.reduction.run_view(queue, self.problem.part(self.x)).map(drop)?)
     }
@@ -208,13 +208,13 @@ impl<T: Factor + Reducible<O>, O: Reference<T>> Prepared for Ready<'_, T, O> {
 }
 
 /// A reduction of random elements that are split over a team.
-struct Split<'a, T: Factor + Reducible<O>, O: Reference<T>> {
+struct Split<'a, T: Factor + ReduceElement<O>, O: Reference<T>> {
     x: Vec<Buffer<T>>,
     reduction: SplitReduction<'a, T, O>,
     answer: Answer<T>,
 }
 
-impl<'a, T: Factor + Reducible<O>, O: Reference<T>> Split<'a, T, O> {
+impl<'a, T: Factor + ReduceElement<O>, O: Reference<T>> Split<'a, T, O> {
     fn new(problem: &Reducing<T, O>, team: &'a Team<'a>, rung: ReduceRung) -> Result<Self, WorkbenchError> {
         let x = team.filled(problem.n, |index| problem.element(index))?;
         let reduction = SplitReduction::new(team, rung, &x)?;
@@ -223,7 +223,7 @@ impl<'a, T: Factor + Reducible<O>, O: Reference<T>> Split<'a, T, O> {
     }
 }
 
-impl<T: Factor + Reducible<O>, O: Reference<T>> SplitWork for Split<'_, T, O> {
+impl<T: Factor + ReduceElement<O>, O: Reference<T>> SplitWork for Split<'_, T, O> {
     fn run(&mut self) -> Result<(), WorkbenchError> {
         Ok(self.reduction.reduce(&self.x).map(drop)?)
     }

@@ -18,8 +18,8 @@ use crate::inputs::{self, REMEDY};
 use crate::scaling::ScalingWork;
 use crate::scaling::SplitWork;
 use gridstride::numbers::{NamedOperator, Number, OperatorName, with_number, with_operator};
-use gridstride::reduce::Reducible;
-use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, best_for, check_on, temporary_bytes};
+use gridstride::reduce::ReduceElement;
+use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, check_on, default_rung, temporary_bytes};
 use multi::scan::SplitScan;
 use multi::team::Team;
 
@@ -111,7 +111,7 @@ impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Scanning<T, O> {
     }
 }
 
-impl<T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> Problem for Scanning<T, O> {
+impl<T: Number + Scannable<O> + ReduceElement<O>, O: Operator<T> + NamedOperator> Problem for Scanning<T, O> {
     fn title(&self) -> String {
         let from = inputs::from_element(self.from);
         format!("{} scan, {} of {}, n = {}{from}", self.kind, O::NAME, T::TYPE, self.n)
@@ -149,8 +149,8 @@ impl<T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> Pr
         Ok(check_on::<T, O>(rung_of(rung)?, device, self.n)?)
     }
 
-    fn fastest(&self, device: &Device) -> Vec<&'static Rung> {
-        vec![best_for::<T>(device, self.n).rung()]
+    fn default_rungs(&self, device: &Device) -> Vec<&'static Rung> {
+        vec![default_rung::<T>(device, self.n).rung()]
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
@@ -268,7 +268,7 @@ impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Prepared for Read
 }
 
 /// The scan of random elements that are split over a team.
-struct Split<'a, T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> {
+struct Split<'a, T: Number + Scannable<O> + ReduceElement<O>, O: Operator<T> + NamedOperator> {
     problem: &'a Scanning<T, O>,
     team: &'a Team<'a>,
     rung: ScanRung,
@@ -277,7 +277,7 @@ struct Split<'a, T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + Named
     scan: SplitScan<'a, T, O>,
 }
 
-impl<'a, T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> Split<'a, T, O> {
+impl<'a, T: Number + Scannable<O> + ReduceElement<O>, O: Operator<T> + NamedOperator> Split<'a, T, O> {
     fn new(problem: &'a Scanning<T, O>, team: &'a Team<'a>, rung: ScanRung) -> Result<Self, WorkbenchError> {
         let input = problem.input();
         let x = team.filled(problem.n, |index| input.element(index))?;
@@ -292,7 +292,7 @@ impl<'a, T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator
         compare: impl Fn(usize, &[T]) -> Deviation,
     ) -> Result<Deviation, WorkbenchError> {
         let mut host = Vec::new();
-        for ((x, y), part) in self.x.iter_mut().zip(&mut self.y).zip(self.team.parts(self.problem.n)) {
+        for ((x, y), part) in self.x.iter_mut().zip(&mut self.y).zip(self.team.segments(self.problem.n)) {
             host.resize(part.len(), T::zeroed());
             inputs::fill_with(&mut host, |index| element(part.start + index));
             x.upload(&host)?;
@@ -300,14 +300,14 @@ impl<'a, T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator
         }
         self.run()?;
         let mut deviation = Deviation::default();
-        for (y, part) in self.y.iter().zip(self.team.parts(self.problem.n)) {
+        for (y, part) in self.y.iter().zip(self.team.segments(self.problem.n)) {
             deviation = deviation.merge(compare(part.start, &y.download()?));
         }
         Ok(deviation)
     }
 }
 
-impl<T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> SplitWork for Split<'_, T, O> {
+impl<T: Number + Scannable<O> + ReduceElement<O>, O: Operator<T> + NamedOperator> SplitWork for Split<'_, T, O> {
     fn run(&mut self) -> Result<(), WorkbenchError> {
         Ok(self.scan.scan(self.problem.kind, &mut self.x, &mut self.y)?)
     }

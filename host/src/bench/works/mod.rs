@@ -53,7 +53,7 @@ fn rungs(bench: &mut Bench, work: &Work, algorithm: &'static dyn Algorithm) -> a
     let options = work.options.clone().seeded(bench.seed());
     for &shape in &work.shapes {
         let problem = algorithm.problem(shape, &options)?;
-        let is_asked = |rung: &&Rung| work.rungs == Rungs::All || problem.is_best(&device, rung);
+        let is_asked = |rung: &&Rung| work.rungs == Rungs::All || problem.is_default_rung(&device, rung);
         let rungs: Vec<&Rung> = algorithm.rungs().iter().filter(is_asked).collect();
         if !bench.has_room(work, shape, problem.memory_bytes(&device, &rungs))? {
             continue;
@@ -68,7 +68,7 @@ fn rungs(bench: &mut Bench, work: &Work, algorithm: &'static dyn Algorithm) -> a
                 bench.leave_out(&reason);
                 continue;
             }
-            let point = Point::new(work, rung.name, problem.is_best(&device, rung), shape, problem.bytes());
+            let point = Point::new(work, rung.name, problem.is_default_rung(&device, rung), shape, problem.bytes());
             bench.rung(point, &mut *inputs.prepare(rung)?)?;
         }
     }

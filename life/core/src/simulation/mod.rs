@@ -21,7 +21,7 @@ mod resident;
 mod rows;
 
 pub use asked::device_bytes;
-pub use choice::{check_on, check_rule, check_topology, fastest, fastest_on, generations_per_launch, resident_kernels};
+pub use choice::{check_on, check_rule, check_topology, default_rung, generations_per_launch, resident_kernels};
 
 use ages::Ages;
 use grids::{LARGEST_GRID, most_blocks, of_vectors, one_block, planar};
