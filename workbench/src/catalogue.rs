@@ -73,6 +73,16 @@ pub fn summary(name: &str) -> &'static str {
 mod tests {
     use super::*;
 
+    /// Arguments that a ladder writes must be those of an instance.
+    #[test]
+    fn every_kernel_of_a_rung_has_an_instance() {
+        for rung in ALGORITHMS.iter().flat_map(|algorithm| algorithm.rungs()) {
+            for (kernel, family) in rung.kernels.iter().zip(rung.families) {
+                assert!(kernel.entries().next().is_some(), "{} {}: {family}", rung.algorithm, rung.name);
+            }
+        }
+    }
+
     /// A kernel whose module is in no list could be launched in the simulator alone.
     #[test]
     fn every_kernel_has_a_module() {
