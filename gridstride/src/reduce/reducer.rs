@@ -6,10 +6,10 @@ use cuda_std::Global;
 use gpu::collective::published::words;
 use gpu::operator::Operator;
 use gpu::reduce::{reduce_grid_stride, reduce_one_tile, reduce_unaligned};
-use launch::{Buffer, Device, Error, Graph, Held, Queue, Resources};
+use launch::{Buffer, Device, Element, Error, Graph, Held, Queue, Resources};
 
 use super::plan::Kind;
-use super::{Plan, ReduceElement, ReduceRung};
+use super::{Pass, Plan, ReduceElement, ReduceRung};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
@@ -42,7 +42,7 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     pub fn with_plan(device: &Device, plan: Plan) -> Result<Self, AlgorithmError> {
         capabilities::check(plan.rung(), &capabilities::of_operator::<T, O>(), plan.n())?;
         let (last, before) = plan.passes().split_last().map_or((0, &[][..]), |(last, before)| (last.blocks, before));
-        let partials = before.iter().map(|pass| device.alloc(pass.blocks as usize)).collect::<Result<_, _>>()?;
+        let partials = partial_results(device, before)?;
         let published = match plan.kind() {
             Kind::Passes { .. } => device.zeroed(0)?,
             // Zeros again after each launch.
@@ -160,6 +160,11 @@ impl<T: ReduceElement<O>, O: Operator<T>> Resources for Reducer<T, O> {
         self.result.hold(held);
         self.published.hold(held);
     }
+}
+
+/// Returns a buffer for the results of each pass. Compiled once per type, and not per operator.
+fn partial_results<T: Element>(device: &Device, passes: &[Pass]) -> Result<Vec<Buffer<T>>, Error> {
+    passes.iter().map(|pass| device.alloc(pass.blocks as usize)).collect()
 }
 
 /// The call of a kernel that reads vectors of 16 bytes.
