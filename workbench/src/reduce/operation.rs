@@ -20,14 +20,15 @@ pub(super) struct Operation<T: Factor> {
     /// The identity of the kernels' instances: the type and the operator.
     pub(super) instance: [ArgumentId; 2],
     /// Makes a reducer of a plan.
-    pub(super) reducer: fn(&Device, Plan) -> Result<Box<dyn AnyReducer<T>>, AlgorithmError>,
+    pub(super) reducer: fn(&Device, Plan) -> MadeReducer<T>,
     /// Makes a reducer of vectors that are split over a team.
-    pub(super) split: for<'t> fn(&'t Team<'t>, ReduceRung, &[Buffer<T>]) -> SplitReducer<'t, T>,
+    pub(super) split: for<'t> fn(&'t Team<'t>, ReduceRung, &[Buffer<T>]) -> MadeSplitReducer<'t, T>,
     /// Returns the reference's answer for a vector of so many elements.
     pub(super) answer: fn(RandomVector<T>, usize) -> Answer<T>,
 }
 
-type SplitReducer<'t, T> = Result<Box<dyn AnySplitReducer<T> + 't>, MultiError>;
+type MadeReducer<T> = Result<Box<dyn AnyReducer<T>>, AlgorithmError>;
+type MadeSplitReducer<'t, T> = Result<Box<dyn AnySplitReducer<T> + 't>, MultiError>;
 
 impl<T: Factor> Operation<T> {
     pub(super) const fn of<O: Reference<T>>() -> Self

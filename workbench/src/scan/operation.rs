@@ -21,14 +21,15 @@ pub(super) struct Operation<T: Number> {
     /// Checks that a rung scans so many elements on a device.
     pub(super) check: fn(ScanRung, &Device, usize) -> Result<(), AlgorithmError>,
     /// Makes a scanner of so many elements.
-    pub(super) scanner: fn(&Device, ScanRung, usize) -> Result<Box<dyn AnyScanner<T>>, AlgorithmError>,
+    pub(super) scanner: fn(&Device, ScanRung, usize) -> MadeScanner<T>,
     /// Makes a scan of vectors that are split over a team.
-    pub(super) split: for<'t> fn(&'t Team<'t>, ScanRung, &[Buffer<T>]) -> SplitScanner<'t, T>,
+    pub(super) split: for<'t> fn(&'t Team<'t>, ScanRung, &[Buffer<T>]) -> MadeSplitScan<'t, T>,
     /// Compares the segment of a scan that begins with an element, where no grouping rounds.
     pub(super) compare_exact: fn(usize, ScanKind, &ScanInput<T>, &[T]) -> Deviation,
 }
 
-type SplitScanner<'t, T> = Result<Box<dyn AnySplitScan<T> + 't>, MultiError>;
+type MadeScanner<T> = Result<Box<dyn AnyScanner<T>>, AlgorithmError>;
+type MadeSplitScan<'t, T> = Result<Box<dyn AnySplitScan<T> + 't>, MultiError>;
 
 impl<T: Number> Operation<T> {
     pub(super) const fn of<O: Operator<T> + NamedOperator>() -> Self
