@@ -1,34 +1,42 @@
-//! What a rung is built for: the types, operators and lengths that it offers, and how a user is told.
+//! The types, operators and lengths that a rung is built for, and the messages that name them.
+//!
+//! A type or operator is known by its [`ArgumentId`]. Names are looked up from it for messages alone.
 
-use std::any::type_name;
-
-use cuda_std::{Ladder, Rung};
+use cuda_std::{ArgumentId, KernelInfo, Ladder, Rung};
 
 use crate::error::AlgorithmError;
 use crate::numbers::{NumberType, OperatorName};
 use units::{alternatives, conjunction};
 
-/// The last part of a type's name, by which the entries of a kernel are told apart.
-pub fn short_name<T>() -> &'static str {
-    type_name::<T>().rsplit("::").next().unwrap_or_default()
+/// Returns the identity of an instance of a kernel of one element type.
+pub const fn of_type<T: 'static>() -> [ArgumentId; 1] {
+    [ArgumentId::of::<T>()]
 }
 
-/// Fails unless the rung of the ladder is built for generic arguments that begin with `arguments` (the type, or the type and the operator)
-/// and takes so many elements.
+/// Returns the identity of an instance of a kernel of an element type and an operator.
+pub const fn of_operator<T: 'static, O: 'static>() -> [ArgumentId; 2] {
+    [ArgumentId::of::<T>(), ArgumentId::of::<O>()]
+}
+
+/// Checks that the rung is built for generic arguments that begin with `arguments` (the type, or the type and the
+/// operator), and that it takes `elements` elements.
 ///
 /// # Errors
 /// [`AlgorithmError::NotBuilt`].
-pub fn check<L: Ladder>(rung: L, arguments: &[&str], elements: usize) -> Result<(), AlgorithmError> {
-    let (rung, ladder) = (rung.rung(), L::RUNGS);
+pub fn check<L: Ladder>(rung: L, arguments: &[ArgumentId], elements: usize) -> Result<(), AlgorithmError> {
+    check_rung(rung.rung(), L::RUNGS, arguments, elements)
+}
+
+fn check_rung(rung: &Rung, ladder: &[Rung], arguments: &[ArgumentId], elements: usize) -> Result<(), AlgorithmError> {
     if rung.entry(arguments).is_none() {
-        return Err(not_built(rung, arguments));
+        return Err(not_built_in(rung, ladder, arguments));
     }
-    match rung.most_elements() {
-        Some(most) if elements > most => {
-            let offered = format!("at most {most}, of {}", offered_types(rung));
+    match rung.max_elements() {
+        Some(max) if elements > max => {
+            let offered = format!("at most {max}, of {}", offered_types(rung));
             let others = ladder.iter().filter(|other| other.entry(arguments).is_some());
             let others: Vec<&str> =
-                others.filter(|other| other.most_elements().is_none()).map(|other| other.name).collect();
+                others.filter(|other| other.max_elements().is_none()).map(|other| other.name).collect();
             let offered = match others[..] {
                 [] => offered,
                 _ => format!("{offered}; rung {} takes any number", alternatives(&others)),
@@ -39,42 +47,59 @@ pub fn check<L: Ladder>(rung: L, arguments: &[&str], elements: usize) -> Result<
     }
 }
 
-/// That the rung is not built for these generic arguments: the type, or the type and the operator.
-pub fn not_built(rung: &Rung, arguments: &[&str]) -> AlgorithmError {
-    let asked = match arguments {
-        [number, operator, ..] => format!("{operator} of {number}"),
-        arguments => arguments.concat(),
-    };
-    refused(rung, asked.to_lowercase(), offered(rung))
+/// Returns the error that the rung is not built for these generic arguments: the type, or the type and the operator.
+pub fn not_built<L: Ladder>(rung: L, arguments: &[ArgumentId]) -> AlgorithmError {
+    not_built_in(rung.rung(), L::RUNGS, arguments)
 }
 
-/// That the rung does not offer what was asked.
+fn not_built_in(rung: &Rung, ladder: &[Rung], arguments: &[ArgumentId]) -> AlgorithmError {
+    let names: Vec<&str> = arguments.iter().map(|&id| name_in(ladder, id)).collect();
+    let asked = match names[..] {
+        [number, operator, ..] => format!("{operator} of {number}"),
+        _ => names.concat(),
+    };
+    refused(rung, asked, offered(rung))
+}
+
+/// The name that a kernel of the ladder has for a type, an operator or a value.
+fn name_in(ladder: &[Rung], id: ArgumentId) -> &'static str {
+    let declared = ladder.iter().flat_map(Rung::entries).flat_map(|entry| entry.arguments);
+    declared.into_iter().find(|argument| argument.id == id).map_or("another type", |argument| argument.name)
+}
+
+/// Returns the error that the rung does not offer what was asked.
 pub fn refused(rung: &Rung, asked: String, offered: String) -> AlgorithmError {
     AlgorithmError::NotBuilt { algorithm: rung.algorithm, kernel: rung.name, asked, offered }
 }
 
-/// What a rung offers: "sum of f32 and i32", "f32 and f64, of up to 1024 elements".
+/// Returns what a rung offers, in words: "sum of f32 and i32", "f32 and f64, of up to 1024 elements".
 pub fn offered(rung: &Rung) -> String {
     let types = offered_types(rung);
-    rung.most_elements().map_or(types.clone(), |most| format!("{types}, of up to {most} elements"))
+    rung.max_elements().map_or(types.clone(), |max| format!("{types}, of up to {max} elements"))
+}
+
+/// An element type that has a name on the command line, and the operator where the kernel has one.
+type Offer = (NumberType, Option<OperatorName>);
+
+/// Returns the type and operator of an entry, or `None` if its element type has no name on the command line.
+fn offer(entry: &KernelInfo) -> Option<Offer> {
+    let number = NumberType::of(entry.arguments.first()?.id)?;
+    Some((number, entry.arguments.get(1).and_then(|argument| OperatorName::of(argument.id))))
 }
 
 fn offered_types(rung: &Rung) -> String {
+    let offers: Vec<Offer> = rung.entries().filter_map(offer).collect();
+    let operators = std::iter::once(None).chain(OperatorName::ALL.iter().copied().map(Some));
     // Operators that are offered on the same types are named together.
     let mut groups: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
-    for operator in operators(rung) {
-        let mut types: Vec<&str> = rung
-            .offered()
-            .filter(|arguments| {
-                arguments.get(1).copied().filter(|&name| is_operator(name)).unwrap_or_default() == operator
-            })
-            .map(|arguments| arguments.first().copied().unwrap_or_default())
-            .collect();
-        types.sort_by_key(|name| order_of(NumberType::ALL.iter().map(|number| number.name()), name));
-        types.dedup();
+    for operator in operators {
+        let is_offered = |number: &&NumberType| offers.contains(&(**number, operator));
+        let types: Vec<&str> = NumberType::ALL.iter().filter(is_offered).map(|number| number.name()).collect();
+        let name = operator.map_or("", OperatorName::name);
         match groups.last_mut() {
-            Some((operators, others)) if *others == types => operators.push(operator),
-            _ => groups.push((vec![operator], types)),
+            _ if types.is_empty() => {}
+            Some((operators, others)) if *others == types => operators.push(name),
+            _ => groups.push((vec![name], types)),
         }
     }
     let text = |(operators, types): &(Vec<&str>, Vec<&str>)| match operators[..] {
@@ -84,40 +109,8 @@ fn offered_types(rung: &Rung) -> String {
     groups.iter().map(text).collect::<Vec<_>>().join("; ")
 }
 
-/// The operators of a rung's entries, each once; of kernels without one, the empty name.
-fn operators(rung: &Rung) -> Vec<&'static str> {
-    let second =
-        |arguments: &[&'static str]| arguments.get(1).copied().filter(|&name| is_operator(name)).unwrap_or_default();
-    let mut operators: Vec<&str> = rung.offered().filter(|arguments| is_of_number(arguments)).map(second).collect();
-    operators.sort_by_key(|name| order_of(OperatorName::ALL.iter().map(|operator| operator.name()), name));
-    operators.dedup();
-    operators
-}
-
-/// Whether the first generic argument is a number's type: others have no name that people could type.
-fn is_of_number(arguments: &[&str]) -> bool {
-    arguments.first().is_some_and(|name| name.parse::<NumberType>().is_ok())
-}
-
-/// Whether a generic argument is the name of a type, and not a number.
-fn is_operator(name: &str) -> bool {
-    !name.starts_with(|c: char| c.is_ascii_digit())
-}
-
-/// The place of `name` among the names known; after them all, if it is none.
-fn order_of<'a>(known: impl Iterator<Item = &'a str>, name: &str) -> usize {
-    let mut count = 0;
-    for known in known {
-        if known == name {
-            return count;
-        }
-        count += 1;
-    }
-    count
-}
-
-/// The element types that some rung is built for.
+/// Returns the element types that some rung is built for.
 pub fn types(rungs: &[Rung]) -> Vec<NumberType> {
-    let is_built = |number: &&NumberType| rungs.iter().any(|rung| rung.entry(&[number.name()]).is_some());
+    let is_built = |number: &&NumberType| rungs.iter().any(|rung| rung.entry(&[number.id()]).is_some());
     NumberType::ALL.iter().filter(is_built).copied().collect()
 }

@@ -8,8 +8,8 @@
 
 /// Gives the list to the macro `$with`.
 ///
-/// An algorithm `reduce` has its kernels in `gpu::reduce`, its PTX in `gpu/ptx/reduce.sm_<arch>.ptx`, and a module of that
-/// name here, with an extension trait that adds it to a device.
+/// An algorithm `reduce` has its kernels in `gpu::reduce`, its PTX in `gpu/ptx/reduce.sm_<arch>.ptx`, and a module of
+/// that name here, with an extension trait that adds it to a device.
 macro_rules! catalogue {
     ($with:ident) => {
         $with! { histogram reduce saxpy scale scan transpose }

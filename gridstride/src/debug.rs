@@ -1,4 +1,4 @@
-//! How errors are shown.
+//! `Debug` of the error types.
 
 /// `Debug` of an error is its message, since `main` and `unwrap` show that one.
 #[doc(hidden)]

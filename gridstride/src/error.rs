@@ -1,33 +1,34 @@
-//! Why an algorithm did not run.
+//! The error type of the library.
 
 use cuda_std::UnknownRung;
 use thiserror::Error;
 
 use crate::histogram::BinsError;
 
-/// Why an algorithm did not run. `Debug` is the same text, since `main` and `unwrap` show that one.
+/// The error of an algorithm that did not run. `Debug` prints the same text as `Display`, since `main` and `unwrap`
+/// print `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum AlgorithmError {
     /// The device has failed, has too little memory, or was given buffers that do not fit.
     #[error(transparent)]
     Launch(#[from] launch::Error),
-    /// The rung is not built for what was asked.
+    /// The rung is not built for the request.
     #[error("{algorithm}'s rung {kernel} does not offer {asked}: it offers {offered}")]
     NotBuilt {
         /// The algorithm.
         algorithm: &'static str,
         /// The rung's name.
         kernel: &'static str,
-        /// What was asked, such as "min of f64".
+        /// The request, such as "min of f64".
         asked: String,
-        /// What it offers, such as "sum of f32 and i32".
+        /// The types, operators and sizes that the rung offers, such as "sum of f32 and i32".
         offered: String,
     },
-    /// A histogram cannot have these bins, or so many keys.
+    /// The bins or the number of keys are outside of what a histogram supports.
     #[error(transparent)]
     Bins(#[from] BinsError),
-    /// A text names no rung.
+    /// No rung has the given name.
     #[error(transparent)]
     UnknownRung(#[from] UnknownRung),
     /// A buffer does not hold a matrix of the size given.
@@ -37,9 +38,9 @@ pub enum AlgorithmError {
         width: usize,
         /// Rows.
         height: usize,
-        /// Which buffer.
+        /// The buffer, such as "x".
         what: &'static str,
-        /// Its elements.
+        /// The number of its elements.
         len: usize,
     },
 }

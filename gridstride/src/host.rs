@@ -10,33 +10,49 @@ use thiserror::Error;
 
 use units::Bytes;
 
-/// Sets every element of `out` to what `element` gives for its index, on all cores.
+/// Sets every element of `out` to `element` of its index, on all cores.
 pub fn fill_with<T: Send>(out: &mut [T], element: impl Fn(usize) -> T + Sync) {
-    let part = part_length(out.len());
-    // Each is locked once, by the thread whose part it is.
-    let parts: Vec<Mutex<&mut [T]>> = out.chunks_mut(part).map(Mutex::new).collect();
-    on_all_cores(parts.len(), &|number| {
-        let mut out = parts[number].lock().unwrap_or_else(PoisonError::into_inner);
-        for (index, value) in out.iter_mut().enumerate() {
-            *value = element(number * part + index);
+    fill_segments(out, &|first, segment| {
+        for (index, value) in segment.iter_mut().enumerate() {
+            *value = element(first + index);
         }
     });
 }
 
-/// What `work` gives for each part of `0..len`, one part per core, in order.
-pub fn in_parts<R: Send>(len: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
-    let part = part_length(len);
-    let results: Vec<Mutex<Option<R>>> = (0..len.div_ceil(part)).map(|_| Mutex::default()).collect();
-    on_all_cores(results.len(), &|number| {
-        let start = number * part;
-        let result = work(start..(start + part).min(len));
-        *results[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+/// Calls `fill` for each core's segment of `out`, with the segment's first index. Compiled once for each `T`: callers
+/// have many closures.
+fn fill_segments<T: Send>(out: &mut [T], fill: &(dyn Fn(usize, &mut [T]) + Sync)) {
+    let len = segment_length(out.len());
+    // Each is locked once, by the thread whose segment it is.
+    let segments: Vec<Mutex<&mut [T]>> = out.chunks_mut(len).map(Mutex::new).collect();
+    on_all_cores(segments.len(), &|number| {
+        fill(number * len, &mut segments[number].lock().unwrap_or_else(PoisonError::into_inner));
     });
-    results.into_iter().filter_map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 
-/// Calls `work` with each number below `parts`, each but the first in a thread of its own. Not generic: what is done on all
-/// cores has many types, and starting threads is much code.
+/// Returns the results of `work` for each segment of `0..len`, one segment per core, in order.
+pub fn in_parts<R: Send>(len: usize, work: impl Fn(Range<usize>) -> R + Sync) -> Vec<R> {
+    in_segments(len, &work)
+}
+
+/// [`in_parts`], compiled once for each `R`: callers have many closures.
+fn in_segments<R: Send>(len: usize, work: &(dyn Fn(Range<usize>) -> R + Sync)) -> Vec<R> {
+    let segment = segment_length(len);
+    let results: Vec<Mutex<Option<R>>> = (0..len.div_ceil(segment)).map(|_| Mutex::default()).collect();
+    on_all_cores(results.len(), &|number| {
+        let start = number * segment;
+        let result = work(start..(start + segment).min(len));
+        *results[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+    });
+    let mut all = Vec::with_capacity(results.len());
+    for result in results {
+        all.extend(result.into_inner().unwrap_or_else(PoisonError::into_inner));
+    }
+    all
+}
+
+/// Calls `work` with each number below `parts`, each but the first in a thread of its own. Not generic: what is done on
+/// all cores has many types, and starting threads is much code.
 fn on_all_cores(parts: usize, work: &(dyn Fn(usize) + Sync)) {
     thread::scope(|scope| {
         for number in 1..parts {
@@ -56,16 +72,16 @@ pub struct HostMemoryError {
     pub elements: usize,
     /// Its bytes.
     pub bytes: u64,
-    /// What to do.
+    /// What the caller can do about it, such as "ask for less with --n".
     pub remedy: &'static str,
 }
 
 crate::debug_as_displayed!(HostMemoryError);
 
-/// Zeroed memory for `n` elements, on the host.
+/// Returns zeroed memory for `n` elements, on the host.
 ///
 /// # Errors
-/// When the host has not that much; `remedy` says what to do.
+/// [`HostMemoryError`], with `remedy`, if the allocation fails.
 pub fn host_memory<T: Element>(n: usize, remedy: &'static str) -> Result<Vec<T>, HostMemoryError> {
     let mut host = Vec::new();
     let bytes = (n as u64).saturating_mul(size_of::<T>() as u64);
@@ -74,8 +90,9 @@ pub fn host_memory<T: Element>(n: usize, remedy: &'static str) -> Result<Vec<T>,
     Ok(host)
 }
 
-/// Elements of each core's part. Few elements are one part: to start a thread takes as long as thousands of them.
-fn part_length(length: usize) -> usize {
+/// Returns the elements of each core's segment. Few elements are one segment: to start a thread takes as long as
+/// thousands of them.
+fn segment_length(length: usize) -> usize {
     const FEW: usize = 4096;
     if length <= FEW {
         return length.max(1);

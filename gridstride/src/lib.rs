@@ -22,8 +22,8 @@
 //! # }
 //! ```
 //!
-//! One folder per algorithm, under the same name as in the crate `gpu`, which holds its kernels and declares its ladder. In
-//! each are the plan (what grid and block, how many launches) and the types that run it.
+//! One folder per algorithm, under the same name as in the crate `gpu`, which holds its kernels and declares its
+//! ladder. In each are the plan (what grid and block, how many launches) and the types that run it.
 
 #[macro_use]
 mod debug;

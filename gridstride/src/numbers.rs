@@ -3,12 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use cuda_std::ArgumentId;
 use gpu::operator::{Max, Min, Product, Sum};
 use launch::Element;
 use units::alternatives;
 
 macro_rules! names {
-    ($(#[$attribute:meta])* pub enum $enum:ident: $what:literal { $($variant:ident = $name:literal),+ }) => {
+    ($(#[$attribute:meta])* pub enum $enum:ident: $what:literal { $($variant:ident = $name:literal $type:ty),+ }) => {
         $(#[$attribute])*
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
@@ -16,12 +17,22 @@ macro_rules! names {
         pub enum $enum { $($variant),+ }
 
         impl $enum {
-            /// All of them.
+            /// All values.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
-            /// Its name on the command line.
+            /// Returns its name on the command line.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),+ }
+            }
+
+            /// Returns the identity of the type, by which a rung's instances are found.
+            pub const fn id(self) -> ArgumentId {
+                match self { $(Self::$variant => ArgumentId::of::<$type>()),+ }
+            }
+
+            /// Returns the one whose type has the identity `id`, if there is one.
+            pub fn of(id: ArgumentId) -> Option<Self> {
+                Self::ALL.iter().copied().find(|value| value.id() == id)
             }
         }
 
@@ -46,17 +57,20 @@ macro_rules! names {
 names! {
     /// An element type.
     pub enum NumberType: "type" {
-        F32 = "f32", F64 = "f64", I32 = "i32", U32 = "u32", I64 = "i64", U64 = "u64", U8 = "u8", U16 = "u16"
+        F32 = "f32" f32, F64 = "f64" f64, I32 = "i32" i32, U32 = "u32" u32, I64 = "i64" i64, U64 = "u64" u64,
+        U8 = "u8" u8, U16 = "u16" u16
     }
 }
 
 names! {
     /// An operator.
-    pub enum OperatorName: "operator" { Sum = "sum", Product = "product", Min = "min", Max = "max" }
+    pub enum OperatorName: "operator" {
+        Sum = "sum" Sum, Product = "product" Product, Min = "min" Min, Max = "max" Max
+    }
 }
 
 impl NumberType {
-    /// Bytes of an element.
+    /// Returns the bytes per element.
     pub const fn bytes(self) -> usize {
         match self {
             Self::U8 => 1,
@@ -67,22 +81,21 @@ impl NumberType {
     }
 }
 
-/// A number that the kernels work on.
+/// An element type whose values are numbers.
 pub trait Number: Element + PartialOrd + fmt::Display + fmt::Debug {
-    /// Which one.
+    /// The type as a value.
     const TYPE: NumberType;
 
-    /// The distance from 1 to the next greater number of a float; `None` of an integer.
+    /// The distance from 1 to the next greater number; `None` for an integer type.
     const EPSILON: Option<f64>;
 
-    /// The nearest `f64`.
+    /// Returns the nearest `f64`.
     fn to_f64(self) -> f64;
 
-    /// The number nearest to `value`; of an integer, the nearest towards 0.
+    /// Returns the number nearest to `value`; integers are rounded towards 0.
     fn from_f64(value: f64) -> Self;
 
-    /// A number made of 64 random bits: a float in −1..1, every value of a fine grid as likely as any other; an
-    /// integer of as many of the bits as it has.
+    /// Returns a number made of 64 random bits: a float uniform in −1..1, or an integer of the upper bits.
     fn from_random(bits: u64) -> Self;
 }
 
@@ -146,7 +159,7 @@ impl Number for f64 {
 
 /// An operator with a name.
 pub trait NamedOperator {
-    /// Which one.
+    /// The operator as a value.
     const NAME: OperatorName;
 }
 
@@ -166,7 +179,8 @@ impl NamedOperator for Max {
     const NAME: OperatorName = OperatorName::Max;
 }
 
-/// `with_number!(number_type, [f32 i32], T => body, _ => other)`: the body with `T` the type of that name, if it is listed.
+/// `with_number!(number_type, [f32 i32], T => body, _ => other)`: the body with `T` the type of that name, if it is
+/// listed.
 #[macro_export]
 macro_rules! with_number {
     ($which:expr, [$($type:ident)+], $T:ident => $body:expr, _ => $other:expr) => {{
@@ -215,14 +229,14 @@ mod tests {
     #[test]
     fn names_are_read_as_they_are_written() {
         for &number in NumberType::ALL {
-            assert_eq!(number.to_string().parse(), Ok(number));
+            assert_eq!((number.to_string().parse(), NumberType::of(number.id())), (Ok(number), Some(number)));
             assert_eq!(
                 with_number!(number, [f32 f64 i32 u32 i64 u64 u8 u16], T => Some(T::TYPE), _ => None),
                 Some(number)
             );
         }
         for &operator in OperatorName::ALL {
-            assert_eq!(operator.to_string().parse(), Ok(operator));
+            assert_eq!((operator.to_string().parse(), OperatorName::of(operator.id())), (Ok(operator), Some(operator)));
             assert_eq!(with_operator!(operator, O => O::NAME), operator);
         }
         let message = "f16".parse::<NumberType>().unwrap_err();

@@ -1,4 +1,4 @@
-//! What a program needs to call the algorithms: `use gridstride::prelude::*;`.
+//! The names that a program needs to call the algorithms: `use gridstride::prelude::*;`.
 //!
 //! A crate of your own names `gridstride` in its `Cargo.toml`, by path or by git:
 //!
@@ -7,8 +7,9 @@
 //! gridstride = { path = "../gridstride/gridstride" }
 //! ```
 //!
-//! and names in its `.cargo/config.toml` the folder of the empty `libcuda` that Gridstride links with, as a path relative to the
-//! folder that `.cargo` is in. Without that, a machine that has no CUDA toolkit stops at "Could not find a cuda installation":
+//! and names in its `.cargo/config.toml` the folder of the empty `libcuda` that Gridstride links with, as a path
+//! relative to the folder that `.cargo` is in. Without that, a machine that has no CUDA toolkit stops at "Could not
+//! find a cuda installation":
 //!
 //! ```toml
 //! [env]

@@ -1,4 +1,4 @@
-//! Width and height of a matrix or board.
+//! The width and height of a matrix or board.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ pub struct Size {
     pub height: usize,
 }
 
-/// Why a text is no size.
+/// The error of a text that is not a size.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[error("{0}; a size is width x height, such as 640x480")]
 pub struct SizeTextError(String);

@@ -16,7 +16,7 @@ pub trait Vector: sealed::Sealed {
     /// Its elements.
     type Element: Element;
 
-    /// What a result is, of a vector of this kind: a `Vec`, or a [`Buffer`].
+    /// The type of a result for a vector of this kind: a `Vec`, or a [`Buffer`].
     type Output;
 
     /// Gives `work` the elements on `device`.
@@ -31,7 +31,7 @@ pub trait Vector: sealed::Sealed {
     #[doc(hidden)]
     fn output(result: Buffer<Self::Element>) -> Result<Self::Output, Error>;
 
-    /// What `work` writes, given the elements on `device` and as many others to write.
+    /// Returns the elements that `work` writes, given these elements on `device` and as many others to write.
     #[doc(hidden)]
     fn mapped(
         self,

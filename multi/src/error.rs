@@ -1,4 +1,4 @@
-//! Why several devices did not work together.
+//! The error type of several devices.
 
 use gridstride::error::AlgorithmError;
 use gridstride::host::HostMemoryError;
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::ranks::RanksError;
 
-/// Why several devices did not work together. `Debug` is the same text, since `main` and `unwrap` show that one.
+/// The error of several devices. `Debug` prints the same text as `Display`, since `main` and `unwrap` print `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum MultiError {

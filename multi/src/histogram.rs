@@ -7,8 +7,8 @@ use crate::error::MultiError;
 use crate::team::{Team, gathered};
 use gridstride::histogram::{Bins, Histogram, HistogramRung};
 
-/// A histogram of keys whose parts have the lengths that it was made for, with its memory. A part may have as many keys as 32
-/// bits count, all of them together more.
+/// A histogram of keys whose parts have the lengths that it was made for, with its memory. A part may have as many keys
+/// as 32 bits count, all of them together more.
 pub struct SplitHistogram<'t> {
     team: &'t Team<'t>,
     members: Vec<(Histogram, Buffer<u32>)>,
@@ -45,7 +45,7 @@ impl<'t> SplitHistogram<'t> {
         Ok(members.try_for_each(|(((histogram, counts), device), keys)| histogram.run(device, keys, counts))?)
     }
 
-    /// How many keys are in each bin, by the last [`run`](Self::run), on all ranks.
+    /// Returns the number of keys in each bin, counted by the last [`run`](Self::run), on all ranks.
     ///
     /// # Errors
     /// When a launch made before failed, or another rank has ended.

@@ -6,38 +6,37 @@ use launch::{Buffer, Element};
 use crate::error::MultiError;
 use crate::team::{Team, lengths};
 use gridstride::error::AlgorithmError;
-use gridstride::reduce::{ReduceRung, Reducible, Reduction};
+use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
 
 /// A reduction of vectors whose parts have the lengths that it was made for, with its memory.
-pub struct SplitReduction<'t, T: Reducible<O>, O: Operator<T>> {
+pub struct SplitReduction<'t, T: ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
-    members: Vec<Reduction<T, O>>,
+    members: Vec<Reducer<T, O>>,
     roundings: usize,
 }
 
-impl<'t, T: Reducible<O>, O: Operator<T>> SplitReduction<'t, T, O> {
+impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
     /// For vectors with parts as long as those of `x`, by `rung`.
     ///
     /// # Errors
-    /// As for [`Reduction::new`]; when there is not a buffer for each of the rank's devices.
+    /// As for [`Reducer::new`]; when there is not a buffer for each of the rank's devices.
     pub fn new(team: &'t Team<'t>, rung: ReduceRung, x: &[Buffer<T>]) -> Result<Self, MultiError> {
         team.check("reduce parts", x)?;
         let members: Result<Vec<_>, _> =
-            x.iter().zip(team.devices()).map(|(x, device)| Reduction::new(device, rung, x.len())).collect();
+            x.iter().zip(team.devices()).map(|(x, device)| Reducer::new(device, rung, x.len())).collect();
         let members = members?;
-        let own: Vec<u64> = members.iter().map(|member| member.plan().roundings() as u64).collect();
-        let deepest = team.gather(&own)?.into_iter().max().unwrap_or(0) as usize;
+        let deepest = deepest(team, &mut members.iter().map(Reducer::plan))?;
         // A member's own, and one for each member after the first.
         let roundings = deepest + team.members().saturating_sub(1);
         Ok(Self { team, members, roundings })
     }
 
-    /// How many roundings lie at most between an element and the result of a float's sum.
+    /// Returns the largest number of roundings between an element and the result of a float sum.
     pub fn roundings(&self) -> usize {
         self.roundings
     }
 
-    /// Bytes of temporary storage on this rank's devices.
+    /// Returns the bytes of temporary storage on this rank's devices.
     pub fn workspace_bytes(&self) -> u64 {
         self.members.iter().map(|member| member.plan().workspace_bytes()).sum()
     }
@@ -45,7 +44,7 @@ impl<'t, T: Reducible<O>, O: Operator<T>> SplitReduction<'t, T, O> {
     /// Asks all devices for their results. On GPUs it returns at once.
     ///
     /// # Errors
-    /// As for [`Reduction::run`].
+    /// As for [`Reducer::run`].
     pub fn run(&mut self, x: &[Buffer<T>]) -> Result<(), MultiError> {
         self.team.check("reduce parts", x)?;
         Ok(self.members.iter_mut().zip(x).try_for_each(|(member, x)| member.run(x).map(drop))?)
@@ -56,7 +55,7 @@ impl<'t, T: Reducible<O>, O: Operator<T>> SplitReduction<'t, T, O> {
     /// # Errors
     /// When a launch made before failed, or another rank has ended.
     pub fn result(&self) -> Result<T, MultiError> {
-        let totals = self.team.gather(&results(self.members.iter().map(Reduction::result))?)?;
+        let totals = self.team.gather(&results(&mut self.members.iter().map(Reducer::result))?)?;
         Ok(totals.into_iter().reduce(O::combine).unwrap_or(O::IDENTITY))
     }
 
@@ -71,30 +70,28 @@ impl<'t, T: Reducible<O>, O: Operator<T>> SplitReduction<'t, T, O> {
 }
 
 /// The totals of what is before each of this rank's members, as reductions of those that have others after them.
-pub(crate) struct Totals<'t, T: Reducible<O>, O: Operator<T>> {
+pub(crate) struct Totals<'t, T: ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     /// None for the last of all.
-    members: Vec<Option<Reduction<T, O>>>,
+    members: Vec<Option<Reducer<T, O>>>,
     lengths: Vec<usize>,
 }
 
-impl<'t, T: Reducible<O>, O: Operator<T>> Totals<'t, T, O> {
+impl<'t, T: ReduceElement<O>, O: Operator<T>> Totals<'t, T, O> {
     pub(crate) fn new(team: &'t Team<'t>, rung: ReduceRung, x: &[Buffer<T>]) -> Result<Self, MultiError> {
         let is_last = |member: usize| team.first() + member + 1 == team.members();
         let members = x.iter().zip(team.devices()).enumerate();
         let members = members.map(|(number, (x, device))| match is_last(number) {
             true => Ok(None),
-            false => Reduction::new(device, rung, x.len()).map(Some),
+            false => Reducer::new(device, rung, x.len()).map(Some),
         });
         Ok(Self { team, members: members.collect::<Result<_, AlgorithmError>>()?, lengths: lengths(team, x)? })
     }
 
     /// Roundings, at most, between an element and a total.
     pub(crate) fn roundings(&self) -> Result<usize, MultiError> {
-        let own =
-            self.members.iter().map(|member| member.as_ref().map_or(0, |member| member.plan().roundings() as u64));
-        let deepest = self.team.gather(&own.collect::<Vec<_>>())?.into_iter().max().unwrap_or(0);
-        Ok(deepest as usize + self.team.members())
+        let deepest = deepest(self.team, &mut self.members.iter().flatten().map(Reducer::plan))?;
+        Ok(deepest + self.team.members())
     }
 
     /// Asks the devices for the totals of their parts. On GPUs it returns at once.
@@ -107,14 +104,13 @@ impl<'t, T: Reducible<O>, O: Operator<T>> Totals<'t, T, O> {
         Ok(())
     }
 
-    /// The totals of what is before each of the parts that [`ask`](Self::ask) was called for, where before all of them is `total`,
-    /// if there is anything. It waits for the devices.
+    /// The totals of what is before each of the parts that [`ask`](Self::ask) was called for, where before all of them
+    /// is `total`, if there is anything. It waits for the devices.
     pub(crate) fn before(&self, mut total: Option<T>) -> Result<Before<T>, MultiError> {
-        let own = self.members.iter().map(|member| match member {
-            Some(member) => Ok(results([member.result()])?.swap_remove(0)),
-            None => Ok(O::IDENTITY),
-        });
-        let totals = self.team.gather(&own.collect::<Result<Vec<T>, MultiError>>()?)?;
+        let mut own = results(&mut self.members.iter().flatten().map(Reducer::result))?;
+        // The last of all has none.
+        own.resize(self.members.len(), O::IDENTITY);
+        let totals = self.team.gather(&own)?;
         let mut before = Vec::with_capacity(totals.len());
         for (len, own) in self.lengths.iter().zip(totals) {
             before.push(total);
@@ -135,13 +131,21 @@ pub(crate) struct Before<T> {
     pub(crate) last: Option<T>,
 }
 
-/// The only element of each buffer.
-fn results<'a, T: Element>(buffers: impl IntoIterator<Item = &'a Buffer<T>>) -> Result<Vec<T>, MultiError> {
-    let one = |buffer: &Buffer<T>| {
+/// Returns the only element of each buffer. Compiled once per type, and not per operator.
+fn results<T: Element>(buffers: &mut dyn Iterator<Item = &Buffer<T>>) -> Result<Vec<T>, MultiError> {
+    let mut results = Vec::new();
+    for buffer in buffers {
         let mut element = [T::zeroed()];
         buffer.download_into(&mut element)?;
-        let [element] = element;
-        Ok(element)
-    };
-    buffers.into_iter().map(one).collect()
+        results.extend(element);
+    }
+    Ok(results)
+}
+
+/// Returns the largest number of roundings of any member's plan, on all ranks.
+fn deepest(team: &Team<'_>, plans: &mut dyn Iterator<Item = &Plan>) -> Result<usize, MultiError> {
+    // As many on each rank as it has devices: one without a plan has no roundings.
+    let mut own: Vec<u64> = plans.map(|plan| plan.roundings() as u64).collect();
+    own.resize(team.devices().len(), 0);
+    Ok(team.gather(&own)?.into_iter().max().unwrap_or(0) as usize)
 }

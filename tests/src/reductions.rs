@@ -2,7 +2,7 @@
 
 use gpu::operator::Operator;
 use gridstride::numbers::Number;
-use gridstride::reduce::{Plan, Reducible, Reduction};
+use gridstride::reduce::{Plan, ReduceElement, Reducer};
 use launch::Device;
 use workbench::inputs::RandomVector;
 use workbench::reduce::inputs::{Factor, element};
@@ -18,10 +18,10 @@ pub fn elements<T: Factor, O: Reference<T>>(n: usize, seed: u64) -> Vec<T> {
 /// # Panics
 /// When it does not.
 #[track_caller]
-pub fn check<T: Number + Reducible<O>, O: Operator<T> + Reference<T>>(device: &Device, plan: Plan, x: &[T]) -> T {
+pub fn check<T: Number + ReduceElement<O>, O: Operator<T> + Reference<T>>(device: &Device, plan: Plan, x: &[T]) -> T {
     let buffer = device.upload(x).unwrap();
     let what = format!("{plan:?} on {}", device.name());
-    let mut reduction = Reduction::<T, O>::with_plan(device, plan).unwrap();
+    let mut reduction = Reducer::<T, O>::with_plan(device, plan).unwrap();
     let [found, again] = [(); 2].map(|()| reduction.reduce(&buffer).unwrap());
     assert!(same(found, again), "{found} and then {again}: {what}");
     let answer = reference::reduce::<T, O>(x.len(), |index| x[index]);

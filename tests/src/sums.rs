@@ -1,7 +1,7 @@
 //! Whole numbers, and their sums: by the plainest means, and by a rung.
 
 use gpu::operator::Sum;
-use gridstride::reduce::{Plan, ReduceRung, Reduction};
+use gridstride::reduce::{Plan, ReduceRung, Reducer};
 use launch::Device;
 
 /// `n` small numbers of both signs.
@@ -21,6 +21,6 @@ pub fn total(x: &[i32]) -> i32 {
 #[track_caller]
 pub fn sum(device: &Device, rung: ReduceRung, x: &[i32], block: u32) -> i32 {
     let plan = Plan::with_block(rung, x.len(), 4, block);
-    let mut reduction = Reduction::<i32, Sum>::with_plan(device, plan).unwrap();
+    let mut reduction = Reducer::<i32, Sum>::with_plan(device, plan).unwrap();
     reduction.reduce(&device.upload(x).unwrap()).unwrap()
 }

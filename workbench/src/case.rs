@@ -32,14 +32,14 @@ pub struct Case {
 
 type Work = dyn Fn(&Stage) -> Result<(), CaseError> + Send + Sync;
 
-/// What a case runs on.
+/// The device that a case runs on.
 pub struct Stage {
     /// The simulated device.
     pub device: Device,
     output: Arc<Mutex<Vec<u8>>>,
 }
 
-/// Why a case is not right.
+/// The error of a case.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum CaseError {
@@ -129,7 +129,7 @@ impl Case {
     /// Runs it in `simulator`, as on a device of two multiprocessors, and compares the result.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The message.
     pub fn run(&self, simulator: Simulator) -> Result<(), CaseError> {
         let output = Arc::new(Mutex::new(Vec::new()));
         let simulator = simulator.with_multiprocessors(MULTIPROCESSORS).with_output(output.clone());
@@ -150,7 +150,7 @@ impl fmt::Debug for Case {
 }
 
 impl Stage {
-    /// What the kernels have printed, its lines in alphabetical order.
+    /// Returns the lines that the kernels have printed, in alphabetical order.
     pub fn printed(&self) -> Vec<String> {
         let output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
         let mut lines: Vec<String> = String::from_utf8_lossy(&output).lines().map(str::to_owned).collect();

@@ -19,7 +19,7 @@ macro_rules! declare {
             modules.into_iter().flat_map(|(_, kernels)| kernels).copied()
         }
 
-        /// What each module's kernels are for: the module's path, and a sentence.
+        /// The path of each module and the purpose of its kernels, in a sentence.
         pub const SUMMARIES: &[(&str, &str)] = &[
             $((concat!("gpu::", stringify!($name)), gpu::$name::SUMMARY),)+
             $((concat!("gpu::", stringify!($other)), gpu::$other::SUMMARY),)*
@@ -47,24 +47,24 @@ pub static MODULES: &[PtxModule] = &{
     all
 };
 
-/// The algorithm of that name.
+/// Returns the algorithm of that name.
 pub fn find(name: &str) -> Option<&'static dyn Algorithm> {
     ALGORITHMS.iter().copied().find(|algorithm| algorithm.name() == name)
 }
 
-/// Launches that reach each barrier and branch of every algorithm's kernels.
+/// Returns launches that reach each barrier and branch of every algorithm's kernels.
 pub fn cases() -> Vec<Case> {
     ALGORITHMS.iter().flat_map(|algorithm| algorithm.cases()).collect()
 }
 
-/// What is measured on several devices, and of which algorithm.
+/// Returns the measurements on several devices, each with its algorithm.
 pub fn scaling_works() -> Vec<(&'static dyn Algorithm, ScalingWork)> {
     let of =
         |&algorithm: &'static &dyn Algorithm| algorithm.scaling_works().into_iter().map(move |work| (algorithm, work));
     ALGORITHMS.iter().flat_map(of).collect()
 }
 
-/// What the kernels of the algorithm of that name compute, in a sentence.
+/// Returns in a sentence what the kernels of the algorithm of that name compute.
 pub fn summary(name: &str) -> &'static str {
     SUMMARIES.iter().find(|(path, _)| path.rsplit("::").next() == Some(name)).map_or("", |(_, summary)| summary)
 }
@@ -72,6 +72,16 @@ pub fn summary(name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Arguments that a ladder writes must be those of an instance.
+    #[test]
+    fn every_kernel_of_a_rung_has_an_instance() {
+        for rung in ALGORITHMS.iter().flat_map(|algorithm| algorithm.rungs()) {
+            for (kernel, family) in rung.kernels.iter().zip(rung.families) {
+                assert!(kernel.entries().next().is_some(), "{} {}: {family}", rung.algorithm, rung.name);
+            }
+        }
+    }
 
     /// A kernel whose module is in no list could be launched in the simulator alone.
     #[test]

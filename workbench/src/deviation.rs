@@ -1,4 +1,4 @@
-//! How far results are from their reference.
+//! The deviation of results from their reference.
 //!
 //! # Design
 //!
@@ -17,7 +17,7 @@ pub struct Deviation {
     pub largest_error: f64,
     /// The largest error as a multiple of what is allowed for its element: at most 1 for right results.
     pub of_bound: f64,
-    /// How many elements are wrong.
+    /// The number of wrong elements.
     pub wrong_elements: u64,
     /// The first wrong element, if there is one.
     pub wrong: Option<Wrong>,
@@ -26,11 +26,11 @@ pub struct Deviation {
 /// An element that is further from the reference than it may be.
 #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Wrong {
-    /// Which one.
+    /// Its index.
     pub index: usize,
-    /// What it is.
+    /// Its value.
     pub found: String,
-    /// What it should be.
+    /// The reference's value.
     pub expected: String,
 }
 
@@ -55,7 +55,8 @@ impl Deviation {
         self.of_bound = if of_bound.is_nan() { f64::INFINITY } else { self.of_bound.max(of_bound) };
     }
 
-    /// How `found` differs from what `expected` gives for each index, bit for bit but for zeros. On all cores.
+    /// Returns the deviation of `found` from `expected` of each index, which must be equal; 0 and −0 are. Uses all
+    /// cores.
     pub fn of_exact<T: PartialEq + fmt::Display + Copy + Sync>(
         found: &[T],
         expected: impl Fn(usize) -> T + Sync,
@@ -86,7 +87,7 @@ impl Deviation {
         }
     }
 
-    /// Adds what was found of the elements after these.
+    /// Returns the deviation of these elements and of those after them, `later`.
     pub fn merge(self, later: Self) -> Self {
         Self {
             largest_error: self.largest_error.max(later.largest_error),

@@ -1,4 +1,4 @@
-//! Why a problem was not made, run or compared.
+//! The error type of the workbench.
 
 use cuda_std::UnknownRung;
 use gridstride::error::AlgorithmError;
@@ -11,7 +11,8 @@ use multi::MultiError;
 use multi::ranks::RanksError;
 use thiserror::Error;
 
-/// Why a problem was not made, run or compared. `Debug` is the same text, since `main` and `unwrap` show that one.
+/// The error of a problem that was not made, run or compared. `Debug` prints the same text as `Display`, since `main`
+/// and `unwrap` print `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum WorkbenchError {

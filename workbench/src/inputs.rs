@@ -17,17 +17,17 @@ pub struct RandomVector<T> {
 }
 
 impl<T: Number> RandomVector<T> {
-    /// The vector of that number for `seed`.
+    /// Returns vector number `vector` of `seed`.
     pub fn new(seed: u64, vector: u64) -> Self {
         Self { key: mix(mix(seed).wrapping_add(vector)), elements: PhantomData }
     }
 
-    /// Element `index`.
+    /// Returns element `index`.
     pub fn element(self, index: usize) -> T {
         T::from_random(self.bits(index))
     }
 
-    /// The 64 random bits that element `index` is made of.
+    /// Returns the 64 random bits of which element `index` is made.
     pub fn bits(self, index: usize) -> u64 {
         mix(self.key.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
@@ -38,10 +38,10 @@ impl<T: Number> RandomVector<T> {
     }
 }
 
-/// What to do about a lack of memory.
+/// The remedy for a lack of host memory.
 pub const REMEDY: &str = "ask for less with --n or --size";
 
-/// The same elements in memory of their own.
+/// Returns a copy of the buffer.
 ///
 /// # Errors
 /// When the device has too little memory.
@@ -51,7 +51,7 @@ pub fn copied<T: Element>(x: &Buffer<T>) -> Result<Buffer<T>, launch::Error> {
     Ok(copy)
 }
 
-/// A buffer that has `elements` from element `from` on.
+/// Returns a buffer that holds `elements` from element `from` on.
 ///
 /// # Errors
 /// When the device has too little memory.
@@ -61,12 +61,12 @@ pub fn uploaded_from<T: Element>(device: &Device, from: usize, elements: &[T]) -
     Ok(buffer)
 }
 
-/// What a title says of vectors that begin with element `from` of their buffers.
+/// Returns the words of a title for vectors that begin with element `from` of their buffers.
 pub fn from_element(from: usize) -> String {
     if from == 0 { String::new() } else { format!(", from element {from}") }
 }
 
-/// The same for a report.
+/// Returns the same as a fact of a report.
 pub fn from_fact(from: usize) -> Option<(&'static str, Fact)> {
     (from > 0).then_some(("from", Fact::Count(from as u64)))
 }

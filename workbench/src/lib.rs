@@ -1,5 +1,5 @@
-//! Any algorithm, without knowing which: its problems as options, inputs on a device, references on the CPU, cases that reach
-//! every barrier of its kernels, and what a benchmark measures of it.
+//! Any algorithm, without knowing which: its problems as options, inputs on a device, references on the CPU, cases that
+//! reach every barrier of its kernels, and what a benchmark measures of it.
 //!
 //! [`algorithm`] has the traits, [`catalogue`] the one list of algorithms; each algorithm has a folder of its name.
 

@@ -229,12 +229,15 @@ impl Ladder {
         });
         let kernels = rungs.iter().map(|rung| {
             let kernels = rung.kernels.iter().map(|Kernel { function, arguments, .. }| {
-                let arguments =
-                    arguments.iter().flat_map(|list| &list.args).map(|argument| argument.to_token_stream().to_string());
+                let arguments = arguments.iter().flat_map(|list| &list.args).map(|argument| match argument {
+                    GenericArgument::Type(ty) => quote!(::cuda_std::ArgumentId::of::<#ty>()),
+                    value => quote!(::cuda_std::ArgumentId::value(#value as i128)),
+                });
                 quote!(::cuda_std::RungKernel { entries: <#function>::INSTANCES, arguments: &[#(#arguments),*] })
             });
             quote!(&[#(#kernels),*])
         });
+        let indices = 0..rungs.len();
         let calls = self.calls.iter().enumerate().map(|(place, call)| self.call_of_any(place, call));
         quote! {
             #[doc = #documentation]
@@ -247,7 +250,15 @@ impl Ladder {
                 const ALGORITHM: &'static str = #algorithm;
                 const ALL: &'static [Self] = &[#(Self::#variants),*];
                 const RUNGS: &'static [::cuda_std::Rung] = &[#(
-                    ::cuda_std::Rung { algorithm: #algorithm, name: #names, idea: #ideas, families: #families, kernels: #kernels },
+                    ::cuda_std::Rung {
+                        ladder: ::core::any::TypeId::of::<#name>(),
+                        index: #indices,
+                        algorithm: #algorithm,
+                        name: #names,
+                        idea: #ideas,
+                        families: #families,
+                        kernels: #kernels,
+                    },
                 )*];
 
                 fn rung(self) -> &'static ::cuda_std::Rung {

@@ -12,7 +12,7 @@ use simt::memory::{self, Allocation};
 
 use crate::backend::{Allocated, Backend, BackendStream, Moment, PageLock, Prepared};
 use crate::error::Error;
-use crate::limits::Limits;
+use crate::limits::{Limits, check};
 use crate::properties::{KernelResources, Occupancy, Properties};
 use crate::simulated_memory::{MemoryLimit, NAME, allocate, out_of_memory};
 use crate::work::{RecordedLaunch, Work};
@@ -216,7 +216,7 @@ impl Backend for SimulatedDevice {
     }
 
     fn prepare(&self, kernel: &'static KernelInfo, config: LaunchConfig) -> Result<(), Error> {
-        Limits::SIMULATOR.check(kernel, config, None, 0)
+        check(&Limits::SIMULATOR, kernel, config, None, 0)
     }
 
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error> {

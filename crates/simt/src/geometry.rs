@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::argument::{ArgumentId, GenericArgument};
+
 /// An extent or an index in up to three dimensions. Unused dimensions of an extent are 1, those of an index are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
@@ -118,9 +120,9 @@ pub struct KernelInfo {
     pub summary: &'static str,
     /// The Rust module in which the kernel is declared, as `module_path!()` returns it.
     pub module: &'static str,
-    /// The generic arguments of the instance, as in its name: `["f32", "sum"]`.
-    pub arguments: &'static [&'static str],
-    /// The number of input elements that a thread processes at a time, if the kernel states it.
+    /// The generic arguments that the entry is built for, in the order of the kernel's generic parameters.
+    pub arguments: &'static [GenericArgument],
+    /// Elements of the input that a thread takes at a time, where the kernel says so.
     pub items_per_thread: Option<usize>,
     /// The maximum number of elements, if the kernel does not accept any number.
     pub most_elements: Option<usize>,
@@ -165,13 +167,29 @@ impl KernelInfo {
         self
     }
 
-    /// Sets the generic arguments of the instance, as in its name.
-    pub const fn arguments(mut self, arguments: &'static [&'static str]) -> Self {
+    /// Adds the generic arguments that the entry is built for.
+    pub const fn arguments(mut self, arguments: &'static [GenericArgument]) -> Self {
         self.arguments = arguments;
         self
     }
 
-    /// Sets the number of input elements that a thread processes at a time.
+    /// Returns whether these are the generic arguments that the entry is built for, all of them.
+    pub fn has_arguments(&self, arguments: &[ArgumentId]) -> bool {
+        self.arguments.len() == arguments.len() && self.arguments_begin_with(arguments)
+    }
+
+    /// Returns whether the generic arguments that the entry is built for begin with these.
+    pub fn arguments_begin_with(&self, first: &[ArgumentId]) -> bool {
+        first.len() <= self.arguments.len() && self.arguments.iter().zip(first).all(|(own, id)| own.id == *id)
+    }
+
+    /// Returns whether the generic arguments that the entry is built for end with these.
+    pub fn arguments_end_with(&self, last: &[ArgumentId]) -> bool {
+        let begin = self.arguments.len().checked_sub(last.len());
+        begin.is_some_and(|begin| self.arguments[begin..].iter().zip(last).all(|(own, id)| own.id == *id))
+    }
+
+    /// Adds how many elements of the input a thread takes at a time.
     pub const fn items_per_thread(mut self, items: usize) -> Self {
         self.items_per_thread = Some(items);
         self

@@ -81,6 +81,7 @@
 //! and never call it.
 
 mod allocation;
+mod argument;
 mod block;
 mod check;
 mod current;
@@ -94,6 +95,7 @@ mod holds;
 mod json;
 mod lanes;
 mod launch_log;
+mod limits;
 pub mod memory;
 mod memory_map;
 mod observe;
@@ -122,7 +124,6 @@ mod step;
 mod synchronisations;
 pub mod thread;
 mod threads;
-mod validation;
 pub mod warp;
 mod watch;
 mod way;
@@ -130,11 +131,13 @@ mod ways;
 mod whereabouts;
 mod worker;
 
+pub use argument::{ArgumentId, GenericArgument};
 pub use check::Checks;
 pub use fault::{CopyUnderWay, Fault, FaultKind};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};
 pub use holds::{Hold, Holds};
 pub use launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
+pub use limits::LaunchLimits;
 pub use pointer_fault::{PointerFault, PointerProblem};
 pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};
 pub use race::{Element, Race, RaceAccess, RaceSide, SharedPart};

@@ -13,8 +13,8 @@ pub struct BinsError(pub(super) String);
 
 crate::debug_as_displayed!(BinsError);
 
-/// Bins of equal width over the keys `lower..upper`: key *k* is in bin ⌊(*k* − lower)·count / (upper − lower)⌋, and a key
-/// outside is in none.
+/// Bins of equal width over the keys `lower..upper`: key *k* is in bin ⌊(*k* − lower)·count / (upper − lower)⌋, and a
+/// key outside is in none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bins {
     count: u32,
@@ -38,7 +38,7 @@ impl Bins {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of bins.
     pub fn count(self) -> u32 {
         self.count
     }
@@ -60,8 +60,8 @@ impl Bins {
 mod tests {
     use super::*;
 
-    /// The multiplication that kernels make agrees with the division: at each bin's borders, where it is hardest, and in
-    /// between.
+    /// The multiplication that kernels make agrees with the division: at each bin's borders, where it is hardest, and
+    /// in between.
     #[test]
     fn kernels_find_the_bins_that_the_division_defines() {
         const ALL: u64 = 1 << 32;

@@ -22,7 +22,7 @@ pub use gpu::histogram::HistogramRung;
 use gpu::histogram::{Key, STATE_WORDS, histogram_global, histogram_privatised, histogram_replicated};
 use launch::{Buffer, Device, Error, Held, Queue, Resources};
 
-use crate::capabilities::{self, short_name};
+use crate::capabilities;
 use crate::error::AlgorithmError;
 use crate::vector::Vector;
 
@@ -37,7 +37,7 @@ pub struct Histogram {
     plan: Plan,
     bins: Bins,
     n: usize,
-    /// What the blocks of the last rung share. Zeros between two launches.
+    /// The words that the blocks of the last rung share. All are zero between two launches.
     state: Buffer<u32>,
 }
 
@@ -75,8 +75,8 @@ impl Histogram {
     /// On a GPU it returns at once: the counts are there for whatever is asked of the queue next.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] unless there are as many keys as it was made for and a count for each bin, and whatever
-    /// prevents the launch.
+    /// [`Error::LengthMismatch`] unless there are as many keys as it was made for and a count for each bin, and
+    /// whatever prevents the launch.
     pub fn run<'q, K: Key>(
         &mut self,
         queue: impl Into<Queue<'q>>,
@@ -102,7 +102,7 @@ impl Histogram {
                 histogram_replicated::if_built(keys, bins, segment, replicas, state.view_mut(), counts)
             }
         };
-        Ok(queue.launch(config, call.ok_or_else(|| capabilities::not_built(rung.rung(), &[short_name::<K>()]))?)?)
+        Ok(queue.launch(config, call.ok_or_else(|| capabilities::not_built(rung, &capabilities::of_type::<K>()))?)?)
     }
 }
 
@@ -126,9 +126,9 @@ pub fn histogram<K: Key>(
     Histogram::new::<K>(device, rung, keys.len(), bins)?.run(device, keys, counts)
 }
 
-/// The histogram as a method of a device, by the fastest rung.
+/// The histogram as a method of a device, by the default rung.
 pub trait HistogramExt {
-    /// How many of `keys`, which are `u8` or `u32`, are in each of `bins`. A key in no bin is not counted.
+    /// Returns the number of `keys`, which are `u8` or `u32`, in each of `bins`. A key in no bin is not counted.
     ///
     /// ```
     /// # use gridstride::{histogram::Bins, prelude::*};
@@ -138,8 +138,8 @@ pub trait HistogramExt {
     /// ```
     ///
     /// # Errors
-    /// [`AlgorithmError::Bins`] for more keys than 32 bits count; [`AlgorithmError::Launch`] when the device fails or has too
-    /// little memory.
+    /// [`AlgorithmError::Bins`] for more keys than 32 bits count; [`AlgorithmError::Launch`] when the device fails or
+    /// has too little memory.
     fn histogram<X: Vector<Element: Key>>(&self, keys: X, bins: Bins) -> Result<Vec<u32>, AlgorithmError>;
 }
 
@@ -147,7 +147,7 @@ impl HistogramExt for Device {
     fn histogram<X: Vector<Element: Key>>(&self, keys: X, bins: Bins) -> Result<Vec<u32>, AlgorithmError> {
         keys.on_device(self, |keys| {
             let mut counts = self.alloc(bins.count() as usize)?;
-            let rung = HistogramRung::last_for(&[short_name::<X::Element>()]);
+            let rung = HistogramRung::default_rung(&capabilities::of_type::<X::Element>());
             histogram(self, rung, keys, bins, &mut counts)?;
             Ok(counts.download()?)
         })

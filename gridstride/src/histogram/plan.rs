@@ -13,8 +13,8 @@ pub struct Plan {
     pub rung: HistogramRung,
     /// Grid, block and dynamic shared memory.
     pub config: LaunchConfig,
-    /// Bins that a block counts; the grid has a row of blocks, along y, for each such segment of bins. Where keys are counted by
-    /// value, values; for the first rung all bins.
+    /// Bins that a block counts; the grid has a row of blocks, along y, for each such segment of bins. Where keys are
+    /// counted by value, values; for the first rung all bins.
     pub segment: u32,
     /// Copies of each counter.
     pub replicas: u32,

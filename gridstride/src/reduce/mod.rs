@@ -1,11 +1,12 @@
 //! Reduction: all elements of a buffer combined into one by an associative operator.
 //!
-//! [`reduce`] runs one of the kernels of `gpu::reduce`; [`Reduction`] does so again and again without allocating anything,
-//! and can leave the result on the device. [`Plan`] has its launches. [`Reducible`] lists the element types of each operator.
+//! [`reduce`] runs one of the kernels of `gpu::reduce`; [`Reducer`] does so again and again without allocating
+//! anything, and can leave the result on the device. [`Plan`] has its launches. [`ReduceElement`] lists the element
+//! types of each operator.
 //!
 //! ```
 //! use gpu::operator::{Max, Sum};
-//! use gridstride::reduce::{ReduceRung, Reduction, best_for, reduce};
+//! use gridstride::reduce::{ReduceRung, Reducer, default_rung, reduce};
 //! use launch::{Device, DeviceChoice};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -13,7 +14,7 @@
 //! let x = device.upload(&[3.0_f32, -1.0, 4.0])?;
 //! assert_eq!(reduce(&device, ReduceRung::Shuffle, &x, Sum)?, 6.0);
 //!
-//! let mut maximum = Reduction::<f32, Max>::new(&device, best_for::<f32, Max>(), x.len())?;
+//! let mut maximum = Reducer::<f32, Max>::new(&device, default_rung::<f32, Max>(), x.len())?;
 //! assert_eq!(maximum.reduce(&x)?, 4.0);
 //! # Ok(())
 //! # }
@@ -32,8 +33,8 @@
 //!
 //! ```compile_fail,E0499
 //! # use gpu::operator::Sum;
-//! # use gridstride::{error::AlgorithmError, reduce::Reduction};
-//! # fn overlap(sum: &mut Reduction<f32, Sum>, x: &launch::Buffer<f32>) -> Result<(), AlgorithmError> {
+//! # use gridstride::{error::AlgorithmError, reduce::Reducer};
+//! # fn overlap(sum: &mut Reducer<f32, Sum>, x: &launch::Buffer<f32>) -> Result<(), AlgorithmError> {
 //! let result = sum.run(x)?;
 //! sum.run(result)?; // does not compile: the result is in memory that this would write
 //! # Ok(())
@@ -45,21 +46,25 @@ use gpu::operator::Operator;
 pub use gpu::reduce::ReduceRung;
 use launch::{Buffer, Device, Element};
 
-use crate::capabilities::short_name;
+use crate::capabilities;
 use crate::error::AlgorithmError;
 use crate::vector::Vector;
 
+mod element;
 mod plan;
-mod reducible;
-mod reduction;
+mod reducer;
 
+pub use element::ReduceElement;
 pub use plan::{Pass, Plan};
-pub use reducible::Reducible;
-pub use reduction::Reduction;
+pub use reducer::Reducer;
 
-/// The fastest rung for `O` on `T`: the last one that is built for it.
-pub fn best_for<T: Reducible<O>, O: Operator<T>>() -> ReduceRung {
-    ReduceRung::last_for(&[short_name::<T>(), short_name::<O>()])
+// The names that these had before.
+pub use ReduceElement as Reducible;
+pub use Reducer as Reduction;
+
+/// Returns the rung that runs by default for `O` on `T`: the last one that is built for it.
+pub fn default_rung<T: ReduceElement<O>, O: Operator<T>>() -> ReduceRung {
+    ReduceRung::default_rung(&capabilities::of_operator::<T, O>())
 }
 
 /// Elements of `x` before the first that begins a whole vector of 16 bytes, for [`Plan::roundings_from`].
@@ -69,24 +74,25 @@ pub fn before_first_vector<T: Element>(x: Global<'_, T>) -> usize {
 
 /// All elements of `x` combined by `operator`, in their order; [`Operator::IDENTITY`] where there are none.
 ///
-/// Allocates what it needs for partial results, and waits for the result; [`Reduction`] is for repeated calls. Floats are
+/// Allocates what it needs for partial results, and waits for the result; [`Reducer`] is for repeated calls. Floats are
 /// combined in an order that is always the same on the same device, and otherwise unspecified.
 ///
 /// # Errors
 /// [`AlgorithmError::NotBuilt`] when the rung is not built for `O` on `T`, and whatever prevents the launches.
 pub fn reduce<T, O>(device: &Device, rung: ReduceRung, x: &Buffer<T>, operator: O) -> Result<T, AlgorithmError>
 where
-    T: Reducible<O>,
+    T: ReduceElement<O>,
     O: Operator<T>,
 {
     // Its type says it all.
     let _ = operator;
-    Reduction::<T, O>::new(device, rung, x.len())?.reduce(x)
+    Reducer::<T, O>::new(device, rung, x.len())?.reduce(x)
 }
 
-/// Reduction as a method of a device, by the fastest rung.
+/// Reduction as a method of a device, by the default rung.
 pub trait ReduceExt {
-    /// All elements of `x` combined in order: `x[0] ∘ x[1] ∘ …`; of none, the operator's identity. Waits for the result.
+    /// All elements of `x` combined in order: `x[0] ∘ x[1] ∘ …`; of none, the operator's identity. Waits for the
+    /// result.
     ///
     /// ```
     /// # use gridstride::prelude::*;
@@ -100,16 +106,16 @@ pub trait ReduceExt {
     /// [`AlgorithmError::Launch`] when the device fails or has too little memory.
     fn reduce<X, O>(&self, x: X, operator: O) -> Result<X::Element, AlgorithmError>
     where
-        X: Vector<Element: Reducible<O>>,
+        X: Vector<Element: ReduceElement<O>>,
         O: Operator<X::Element>;
 }
 
 impl ReduceExt for Device {
     fn reduce<X, O>(&self, x: X, operator: O) -> Result<X::Element, AlgorithmError>
     where
-        X: Vector<Element: Reducible<O>>,
+        X: Vector<Element: ReduceElement<O>>,
         O: Operator<X::Element>,
     {
-        x.on_device(self, |x| reduce(self, best_for::<X::Element, O>(), x, operator))
+        x.on_device(self, |x| reduce(self, default_rung::<X::Element, O>(), x, operator))
     }
 }

@@ -1,4 +1,4 @@
-//! In what launches a reduction is done.
+//! The launches of a reduction.
 
 use cuda_std::Ladder;
 use gpu::reduce::tile_elements;
@@ -9,19 +9,19 @@ use launch::LaunchConfig;
 
 use super::ReduceRung;
 
-/// The most blocks of a grid.
-const MOST_BLOCKS: usize = i32::MAX as usize;
+/// The largest number of blocks in a grid.
+const MAX_BLOCKS: usize = i32::MAX as usize;
 
 const LANES: usize = 32;
 
-/// One launch: `blocks` blocks of [`Plan::block`] threads combine `len` elements, each `part` of them, and leave an
+/// One launch: `blocks` blocks of [`Plan::block`] threads combine `len` elements, each `segment` of them, and leave an
 /// element each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pass {
     /// Elements read.
     pub len: usize,
     /// Elements of a block, the last one's perhaps fewer; in the grid-stride rung, where blocks take turns, on average.
-    pub part: u32,
+    pub segment: u32,
     /// Blocks, and partial results.
     pub blocks: u32,
 }
@@ -35,11 +35,11 @@ pub struct Plan {
     passes: Vec<Pass>,
 }
 
-/// What is launched.
+/// The kernel that a plan launches, and how often.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// Several launches of a rung whose blocks leave partial results; each thread takes `items` elements of a tile.
-    Steps { rung: ReduceRung, items: usize },
+    Passes { rung: ReduceRung, items: usize },
     /// One launch of a grid whose threads go over the elements by grid-stride.
     GridStride,
     /// One launch of the same rung, of a block per tile of fixed size.
@@ -65,8 +65,8 @@ impl Plan {
         Self::grid_stride(n, element_bytes, blocks, GRID_STRIDE_BLOCK)
     }
 
-    /// A plan with blocks of `block` threads, for any rung: 1 to 1024, and rounded down to a power of two. The grid-stride
-    /// rung gets one block for each tile, up to 1024 of them.
+    /// A plan with blocks of `block` threads, for any rung: 1 to 1024, and rounded down to a power of two. The
+    /// grid-stride rung gets one block for each tile, up to 1024 of them.
     pub fn with_block(rung: ReduceRung, n: usize, element_bytes: usize, block: u32) -> Self {
         let block = 1 << block.clamp(1, 1024).ilog2();
         let Some(items) = rung.rung().items_per_thread() else {
@@ -78,114 +78,114 @@ impl Plan {
         let mut len = n;
         loop {
             // A block takes several tiles where there are too many for a grid, and where a tile is a single element.
-            let tiles = len.div_ceil(tile).div_ceil(MOST_BLOCKS).max(if tile == 1 { 2 } else { 1 });
+            let tiles = len.div_ceil(tile).div_ceil(MAX_BLOCKS).max(if tile == 1 { 2 } else { 1 });
             // A length has at most 63 bits, of which the number of blocks takes 31.
-            let part = u32::try_from(tiles.saturating_mul(tile)).unwrap_or(u32::MAX);
-            // At most `MOST_BLOCKS`, by the choice of `tiles`.
-            let blocks = len.div_ceil(part as usize).max(1) as u32;
-            passes.push(Pass { len, part, blocks });
+            let segment = u32::try_from(tiles.saturating_mul(tile)).unwrap_or(u32::MAX);
+            // At most `MAX_BLOCKS`, by the choice of `tiles`.
+            let blocks = len.div_ceil(segment as usize).max(1) as u32;
+            passes.push(Pass { len, segment, blocks });
             len = blocks as usize;
             if len == 1 {
-                return Self { kind: Kind::Steps { rung, items }, element_bytes, block, passes };
+                return Self { kind: Kind::Passes { rung, items }, element_bytes, block, passes };
             }
         }
     }
 
     /// A plan of the grid-stride rung with any grid: one launch of `blocks` blocks of `block` threads, a power of two.
     pub fn grid_stride(n: usize, element_bytes: usize, blocks: u32, block: u32) -> Self {
-        let part = u32::try_from(n.div_ceil(blocks.max(1) as usize)).unwrap_or(u32::MAX);
-        let passes = vec![Pass { len: n, part, blocks }];
+        let segment = u32::try_from(n.div_ceil(blocks.max(1) as usize)).unwrap_or(u32::MAX);
+        let passes = vec![Pass { len: n, segment, blocks }];
         Self { kind: Kind::GridStride, element_bytes, block, passes }
     }
 
-    /// A plan of the grid-stride rung with a block for each tile of [`tile_elements`]: one launch of its kernel for small
-    /// inputs. `None` where there are more tiles than a grid has blocks.
+    /// A plan of the grid-stride rung with a block for each tile of [`tile_elements`]: one launch of its kernel for
+    /// small inputs. `None` where there are more tiles than a grid has blocks.
     pub fn one_tile(n: usize, element_bytes: usize) -> Option<Self> {
         let tiles = n.div_ceil(tile_elements(vector_len(element_bytes))).max(1);
-        let blocks = u32::try_from(tiles).ok().filter(|_| tiles <= MOST_BLOCKS)?;
+        let blocks = u32::try_from(tiles).ok().filter(|_| tiles <= MAX_BLOCKS)?;
         Some(Self { kind: Kind::OneTile, ..Self::grid_stride(n, element_bytes, blocks, ONE_TILE_BLOCK) })
     }
 
-    /// Whether it launches the grid-stride rung's kernel for small inputs.
+    /// Returns whether the plan launches the grid-stride rung's kernel for small inputs.
     pub fn is_one_tile(&self) -> bool {
         self.kind == Kind::OneTile
     }
 
-    /// What is launched.
+    /// Returns the kernel that is launched, and how often.
     pub(super) fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The rung that it is of.
+    /// Returns the rung that it launches.
     pub fn rung(&self) -> ReduceRung {
         match self.kind {
-            Kind::Steps { rung, .. } => rung,
+            Kind::Passes { rung, .. } => rung,
             Kind::GridStride | Kind::OneTile => ReduceRung::GridStride,
         }
     }
 
-    /// Elements reduced.
+    /// Returns the number of elements that are reduced.
     pub fn n(&self) -> usize {
         self.passes[0].len
     }
 
-    /// Threads of a block.
+    /// Returns the threads per block.
     pub fn block(&self) -> u32 {
         self.block
     }
 
-    /// The launches, the first one first. There is at least one.
+    /// Returns the launches in order. There is at least one.
     pub fn passes(&self) -> &[Pass] {
         &self.passes
     }
 
-    /// Grid and block of a launch.
+    /// Returns the grid and block of a launch.
     pub fn config(&self, pass: Pass) -> LaunchConfig {
         LaunchConfig::new(pass.blocks, self.block)
     }
 
-    /// Bytes of partial results and of the result.
+    /// Returns the bytes of the partial results and the result.
     pub fn workspace_bytes(&self) -> u64 {
         let element = self.element_bytes as u64;
         let partials: u64 = self.passes.iter().map(|pass| u64::from(pass.blocks)).sum();
         // The grid-stride rung publishes each 4 bytes of a partial result with a flag of 4 bytes.
         let partial = match self.kind {
-            Kind::Steps { .. } => element,
+            Kind::Passes { .. } => element,
             Kind::GridStride | Kind::OneTile => element.next_multiple_of(4) * 2,
         };
         partials * partial + element
     }
 
-    /// How many roundings lie at most between an element and the result of a float's sum: on the longest way through
-    /// the tree that the launches make.
+    /// Returns the largest number of roundings between an element and the result of a float sum: on the longest path
+    /// through the tree that the launches make.
     ///
     /// In a launch these are, for a thread that combines *m* elements one after the other, *m* − 1, and one a level of
     /// the block's tree of log₂(threads) levels:
     ///
-    /// - neighboured, interleaved: *m* = 1; unrolled by *N*: *m* = *N*; unrolled last warp, completely unrolled, shuffle:
-    ///   *m* = 8. One more for each tile of a block after the first: there is none up to 2³¹ − 1 tiles.
-    /// - grid-stride: *m* is what a thread reads of its vectors' elements in each of the 16 / size places, then of those
-    ///   places, then of the elements that fill no vectors; and, after the block's tree, what a thread of the last block
-    ///   reads of the partial results, and that block's tree.
-    /// - one tile per block: *m* is what a thread reads of its vectors' elements in each place, then of those places, and an
-    ///   element that fills no vector; then as above.
+    /// - neighboured, interleaved: *m* = 1; unrolled by *N*: *m* = *N*; unrolled last warp, completely unrolled,
+    ///   shuffle: *m* = 8. One more for each tile of a block after the first: there is none up to 2³¹ − 1 tiles.
+    /// - grid-stride: *m* is what a thread reads of its vectors' elements in each of the 16 / size places, then of
+    ///   those places, then of the elements that fill no vectors; and, after the block's tree, what a thread of the
+    ///   last block reads of the partial results, and that block's tree.
+    /// - one tile per block: *m* is what a thread reads of its vectors' elements in each place, then of those places,
+    ///   and an element that fills no vector; then as above.
     ///
     /// Never more than *n* − 1: whatever is combined with an identity is not rounded.
     pub fn roundings(&self) -> usize {
         self.roundings_from(0)
     }
 
-    /// The same of a view whose first whole vector of memory begins with element `lead`. The elements before are combined one by
-    /// one; where there is one tile per block, so are all.
+    /// The same of a view whose first whole vector of memory begins with element `lead`. The elements before are
+    /// combined one by one; where there is one tile per block, so are all.
     pub fn roundings_from(&self, lead: usize) -> usize {
         let depth = self.block.ilog2() as usize;
         let (block, blocks) = (self.block as usize, self.passes[0].blocks as usize);
         let vector = vector_len(self.element_bytes);
         let of_partials = if blocks > 1 { blocks.div_ceil(block) + depth } else { 0 };
         let roundings = match self.kind {
-            Kind::Steps { items, .. } => {
+            Kind::Passes { items, .. } => {
                 let tile = items * block;
-                self.passes.iter().map(|pass| (items - 1) + depth + ((pass.part as usize).div_ceil(tile) - 1)).sum()
+                self.passes.iter().map(|pass| (items - 1) + depth + ((pass.segment as usize).div_ceil(tile) - 1)).sum()
             }
             Kind::OneTile if lead == 0 => LOADS + vector + depth + of_partials,
             Kind::OneTile => LOADS * vector + depth + of_partials,
@@ -243,7 +243,8 @@ mod tests {
             assert_eq!(plan.block(), 256);
             assert!(blocks * tile >= n as u64 && (blocks == 1 || (blocks - 1) * tile < n as u64), "{plan:?}");
         }
-        // A thread adds 4 vectors of 4, and another element; a tree of 256 threads; twice, the second time of 16 blocks.
+        // A thread adds 4 vectors of 4, and another element; a tree of 256 threads; twice, the second time of 16
+        // blocks.
         assert_eq!(plan(1 << 16, 4).roundings(), (4 + 4) + 8 + (1 + 8));
         assert_eq!(plan(4096, 4).roundings(), (4 + 4) + 8);
         assert_eq!(plan(5, 4).roundings(), 4);
@@ -263,7 +264,7 @@ mod tests {
                         if rung == ReduceRung::GridStride {
                             continue;
                         }
-                        let covered = u128::from(pass.part) * u128::from(pass.blocks);
+                        let covered = u128::from(pass.segment) * u128::from(pass.blocks);
                         assert!(
                             covered >= pass.len as u128 && covered < 2 * (pass.len as u128).max(1 << 24),
                             "{plan:?}"

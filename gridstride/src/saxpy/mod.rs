@@ -13,7 +13,7 @@ use crate::error::AlgorithmError;
 use crate::numbers::Number;
 use crate::vector::{Vector, VectorMut};
 
-/// A float that the kernels are built for: `f32`, and for the last rung `f64`.
+/// A float type that the kernels are built for: `f32`, and `f64` for the last rung.
 #[diagnostic::on_unimplemented(
     message = "no saxpy kernel takes elements of type `{Self}`",
     label = "neither `f32` nor `f64`",
@@ -24,18 +24,18 @@ pub trait Real: Number + gpu::saxpy::Real {}
 impl Real for f32 {}
 impl Real for f64 {}
 
-/// Threads of a block.
+/// Threads per block.
 fn threads(rung: SaxpyRung) -> u32 {
     if rung == SaxpyRung::Vectorised { BLOCK_VECTORISED } else { BLOCK }
 }
 
-/// Whether its grid is as large as it takes; else it has a size that suits the device.
+/// Returns whether the grid has a thread for every item; otherwise its size depends on the device.
 fn has_a_thread_for_all(rung: SaxpyRung) -> bool {
     matches!(rung, SaxpyRung::Monolithic | SaxpyRung::Vectorised)
 }
 
-/// The grid and block for `n` elements of type `T` on `device`. For no elements it is one block, which finds nothing to
-/// do.
+/// Returns the grid and block for `n` elements of type `T` on `device`. For no elements it is one block, which finds
+/// nothing to do.
 pub fn plan<T: Real>(rung: SaxpyRung, n: usize, device: &Device) -> LaunchConfig {
     let multiprocessors = if has_a_thread_for_all(rung) { 1 } else { device.multiprocessors() };
     LaunchConfig::new(blocks::<T>(rung, n, multiprocessors), threads(rung))
@@ -43,7 +43,7 @@ pub fn plan<T: Real>(rung: SaxpyRung, n: usize, device: &Device) -> LaunchConfig
 
 /// Blocks in the grid. Where more are needed than can be counted, the launch refuses the most that can.
 fn blocks<T: Real>(rung: SaxpyRung, n: usize, multiprocessors: u32) -> u32 {
-    let items = rung.rung().entry(&[T::TYPE.name()]).and_then(|entry| entry.items_per_thread).unwrap_or(1);
+    let items = rung.rung().entry(&capabilities::of_type::<T>()).and_then(|entry| entry.items_per_thread).unwrap_or(1);
     let needed = u32::try_from(n.div_ceil(threads(rung) as usize * items).max(1)).unwrap_or(u32::MAX);
     if has_a_thread_for_all(rung) {
         needed
@@ -123,13 +123,13 @@ pub fn launch<T: Real>(
         (rung, _) => rung.call(a, x, y),
     };
     match call {
-        None => Err(capabilities::not_built(rung.rung(), &[T::TYPE.name()])),
+        None => Err(capabilities::not_built(rung, &capabilities::of_type::<T>())),
         Some(_) if is_empty => Ok(()),
         Some(call) => Ok(queue.launch(plan, call)?),
     }
 }
 
-/// saxpy as a method of a device, by the fastest rung.
+/// saxpy as a method of a device, by the default rung.
 pub trait SaxpyExt {
     /// `y[i] = a·x[i] + y[i]`, each rounded once, in `f32` or `f64`.
     ///
@@ -152,8 +152,8 @@ pub trait SaxpyExt {
     /// ```
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] unless `x` and `y` have as many elements; [`AlgorithmError::Launch`] when the device fails
-    /// or has too little memory.
+    /// [`Error::LengthMismatch`] unless `x` and `y` have as many elements; [`AlgorithmError::Launch`] when the device
+    /// fails or has too little memory.
     fn saxpy<X, Y>(&self, a: X::Element, x: X, y: Y) -> Result<(), AlgorithmError>
     where
         X: Vector<Element: Real>,
@@ -166,7 +166,7 @@ impl SaxpyExt for Device {
         X: Vector<Element: Real>,
         Y: VectorMut<Element = X::Element>,
     {
-        let rung = SaxpyRung::last_for(&[X::Element::TYPE.name()]);
+        let rung = SaxpyRung::default_rung(&capabilities::of_type::<X::Element>());
         x.on_device(self, |x| y.update(self, |y| saxpy(self, rung, a, x, y)))
     }
 }
@@ -214,10 +214,15 @@ mod tests {
     #[test]
     fn only_the_last_rung_takes_doubles() {
         for &rung in SaxpyRung::ALL {
-            assert!(capabilities::check(rung, &["f32"], 0).is_ok());
-            assert_eq!(capabilities::check(rung, &["f64"], 0).is_ok(), rung == SaxpyRung::LAST, "{rung}");
+            assert!(capabilities::check(rung, &capabilities::of_type::<f32>(), 0).is_ok());
+            assert_eq!(
+                capabilities::check(rung, &capabilities::of_type::<f64>(), 0).is_ok(),
+                rung == SaxpyRung::LAST,
+                "{rung}"
+            );
         }
-        let message = capabilities::check(SaxpyRung::GridStride, &["f64"], 0).unwrap_err().to_string();
+        let message =
+            capabilities::check(SaxpyRung::GridStride, &capabilities::of_type::<f64>(), 0).unwrap_err().to_string();
         assert_eq!(message, "saxpy's rung grid_stride does not offer f64: it offers f32");
     }
 }

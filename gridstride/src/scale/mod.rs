@@ -42,7 +42,8 @@ pub fn plan(rung: ScaleRung, n: usize, device: &Device) -> Result<LaunchConfig, 
     })
 }
 
-/// Blocks that have a thread for each of `items`. Where more are needed than can be counted, the launch refuses the most that can.
+/// Blocks that have a thread for each of `items`. Where more are needed than can be counted, the launch refuses the
+/// most that can.
 fn blocks(items: usize, threads: u32) -> u32 {
     u32::try_from(items.div_ceil(threads as usize).max(1)).unwrap_or(u32::MAX)
 }
@@ -107,11 +108,11 @@ pub fn launch<T: Scalable>(
         ScaleRung::Vectorised if !is_aligned => scale_unaligned::if_built::<T, 4>(s, x, y),
         rung => rung.call(s, x, y),
     };
-    let call = call.ok_or_else(|| capabilities::not_built(rung.rung(), &[T::TYPE.name()]))?;
+    let call = call.ok_or_else(|| capabilities::not_built(rung, &capabilities::of_type::<T>()))?;
     Ok(queue.launch(plan, call)?)
 }
 
-/// scale as a method of a device, by the fastest rung.
+/// scale as a method of a device, by the default rung.
 pub trait ScaleExt {
     /// `s·x[i]` for each element.
     ///
@@ -134,7 +135,7 @@ impl ScaleExt for Device {
     where
         X: Vector<Element: Scalable>,
     {
-        let rung = ScaleRung::last_for(&[X::Element::TYPE.name()]);
+        let rung = ScaleRung::default_rung(&capabilities::of_type::<X::Element>());
         x.mapped(self, |x, y| scale(self, rung, s, x, y))
     }
 }

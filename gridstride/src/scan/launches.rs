@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use cuda_std::{Global, GlobalMut, Ladder};
+use cuda_std::{Global, GlobalMut};
 use gpu::operator::Operator;
 use gpu::scan::{
     BLOCK_ELEMENTS, PIPELINED_THREADS, RING_BYTES, ScanRung, THREADS, down_sweep_nodes, head_of, scan_down_sweep,
@@ -12,11 +12,11 @@ use gpu::scan::{
 use launch::{Buffer, Call, Element, Error, LaunchConfig, Queue};
 
 use super::{ScanKind, plan, tile};
-use crate::capabilities::{self, short_name};
+use crate::capabilities;
 use crate::error::AlgorithmError;
 
 /// The most blocks of a grid whose threads stride over the elements.
-const MOST_BLOCKS: usize = i32::MAX as usize;
+const MAX_BLOCKS: usize = i32::MAX as usize;
 
 /// A scan of `x` into `y`, which are of the same length and not empty, in `queue`.
 pub(super) struct Launches<'a, T: Element, O> {
@@ -44,7 +44,7 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
         config: LaunchConfig,
         call: Option<Call<'_>>,
     ) -> Result<(), AlgorithmError> {
-        let not_built = || capabilities::not_built(rung.rung(), &[short_name::<T>(), short_name::<O>()]);
+        let not_built = || capabilities::not_built(rung, &capabilities::of_operator::<T, O>());
         Ok(queue.launch(config, call.ok_or_else(not_built)?)?)
     }
 
@@ -132,8 +132,8 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
     }
 }
 
-/// What was `launched`. After a failure the states may have been left half-way, and a scan begins with those that the one before has
-/// left: so they are cleared.
+/// Returns `launched`, and clears the states if it is an error: a failed scan may leave them incomplete, and the next
+/// scan begins with them.
 fn cleared_after_failure(
     launched: Result<(), AlgorithmError>,
     queue: Queue<'_>,
@@ -147,5 +147,5 @@ fn cleared_after_failure(
 
 /// A grid with one thread per element or, for very many elements, one whose threads stride over them.
 fn grid(n: usize) -> LaunchConfig {
-    LaunchConfig::new(n.div_ceil(THREADS as usize).clamp(1, MOST_BLOCKS) as u32, THREADS)
+    LaunchConfig::new(n.div_ceil(THREADS as usize).clamp(1, MAX_BLOCKS) as u32, THREADS)
 }

@@ -1,7 +1,7 @@
 //! The prefix scan: element i of the result is the elements up to i combined by an associative operator.
 //!
-//! [`scan`] runs one of the kernels of `gpu::scan` on buffers of any length; a [`Scanner`] does so again and again without
-//! allocating. [`Scannable`] lists the element types of each operator.
+//! [`scan`] runs one of the kernels of `gpu::scan` on buffers of any length; a [`Scanner`] does so again and again
+//! without allocating. [`Scannable`] lists the element types of each operator.
 //!
 //! ```
 //! use gpu::operator::{Affine, Compose, Sum};
@@ -45,7 +45,7 @@ pub use gpu::scan::ScanRung;
 use gpu::scan::{BLOCK_ELEMENTS, THREADS, pipelined_tile_elements, state_words, tile_elements};
 use launch::{Buffer, Device, Element, Error, Graph, Held, Queue, Resources};
 
-use crate::capabilities::{self, short_name};
+use crate::capabilities;
 use crate::error::AlgorithmError;
 use crate::vector::Vector;
 use launches::Launches;
@@ -54,18 +54,18 @@ mod launches;
 mod plan;
 mod scannable;
 
-pub use plan::{best_for, check_on};
+pub use plan::{check_on, default_rung};
 pub use scannable::Scannable;
 
-/// Whether the rung scans `len` elements of `T` with `O`.
+/// Checks that the rung scans `len` elements of `T` with `O`.
 ///
 /// # Errors
 /// [`AlgorithmError::NotBuilt`] says what it offers instead.
 pub fn check<T: Scannable<O>, O: Operator<T>>(rung: ScanRung, len: usize) -> Result<(), AlgorithmError> {
-    capabilities::check(rung, &[short_name::<T>(), short_name::<O>()], len)
+    capabilities::check(rung, &capabilities::of_operator::<T, O>(), len)
 }
 
-/// Elements of `element_bytes` bytes that a block scans at a time, of `len` in all.
+/// Returns the number of elements of `element_bytes` bytes that a block scans at a time, for a scan of `len` elements.
 pub fn tile(rung: ScanRung, len: usize, element_bytes: usize) -> usize {
     let vector = 16 / element_bytes;
     match rung {
@@ -76,7 +76,7 @@ pub fn tile(rung: ScanRung, len: usize, element_bytes: usize) -> usize {
     }
 }
 
-/// Bytes of temporary storage for a scan of `len` elements of `T`.
+/// Returns the bytes of temporary storage for a scan of `len` elements of `T`.
 pub fn temporary_bytes<T: Element>(rung: ScanRung, len: usize) -> u64 {
     let (count, size) = match rung {
         ScanRung::NaiveBlock | ScanRung::WorkEfficient => (0, 0),
@@ -91,12 +91,12 @@ fn tile_state_words<T: Element>(rung: ScanRung, len: usize) -> usize {
     state_words::<T>(len.div_ceil(tile(rung, len, size_of::<T>())))
 }
 
-/// Whether an element takes part in its own result.
+/// Inclusive or exclusive: whether an element takes part in its own result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ScanKind {
-    /// It does: element i is elements 0 to i combined.
+    /// Element i of the result is elements 0 to i combined.
     Inclusive,
-    /// It does not: element i is elements 0 to i − 1 combined, and element 0 the operator's identity.
+    /// Element i of the result is elements 0 to i − 1 combined, and element 0 is the operator's identity.
     Exclusive,
 }
 
@@ -110,7 +110,7 @@ impl fmt::Display for ScanKind {
 }
 
 impl ScanKind {
-    /// Elements by which the result is moved up.
+    /// Returns the number of elements by which the result is shifted: 0 or 1.
     pub fn shift(self) -> usize {
         match self {
             Self::Inclusive => 0,
@@ -122,8 +122,8 @@ impl ScanKind {
 /// Writes the scan of `x` with `operator` into `y`.
 ///
 /// Operands stay in order, but how they are grouped is the kernel's affair: sums and products of floats depend on it by
-/// rounding. `LookBack` and `Pipelined` group by what they meet first, so that two of their runs may differ by that; all
-/// other results are the same in every run.
+/// rounding. `LookBack` and `Pipelined` group by what they meet first, so that two of their runs may differ by that;
+/// all other results are the same in every run.
 ///
 /// On a GPU it returns at once: `y` is there for whatever is asked of the device next.
 ///
@@ -152,7 +152,7 @@ pub struct Scanner<T: Scannable<O>, O: Operator<T>> {
     operator: PhantomData<fn() -> O>,
 }
 
-/// What a kernel needs beside input and output.
+/// The temporary storage of a kernel.
 #[derive(Debug)]
 enum Storage<T: Element> {
     None,
@@ -191,8 +191,8 @@ impl<T: Scannable<O>, O: Operator<T>> Scanner<T, O> {
 
     /// The [`scan`](Self::scan) of `x` into `y` as a graph, which borrows them.
     ///
-    /// A graph of more than that, or one that owns what it uses, so that `x` can be filled anew between its launches, is
-    /// made by [`Device::record`] and [`scan_in`](Self::scan_in):
+    /// A graph of more than that, or one that owns what it uses, so that `x` can be filled anew between its launches,
+    /// is made by [`Device::record`] and [`scan_in`](Self::scan_in):
     ///
     /// ```
     /// use gpu::operator::Sum;
@@ -240,8 +240,8 @@ impl<T: Scannable<O>, O: Operator<T>> Scanner<T, O> {
         self.scan_views(queue, kind, x.view(), y.view_mut())
     }
 
-    /// As [`scan_in`](Self::scan_in), of views: of parts of buffers, say, which may begin with any element. Those that begin at no
-    /// multiple of 16 bytes are moved by elements, which takes longer.
+    /// As [`scan_in`](Self::scan_in), of views: of parts of buffers, say, which may begin with any element. Those that
+    /// begin at no multiple of 16 bytes are moved by elements, which takes longer.
     ///
     /// # Errors
     /// As for [`scan`](Self::scan).
@@ -289,7 +289,7 @@ impl<T: Scannable<O>, O: Operator<T>> Resources for Scanner<T, O> {
     }
 }
 
-/// The scan as methods of a device, by the fastest rung.
+/// The scan as methods of a device, by the default rung.
 pub trait ScanExt {
     /// The inclusive scan: element i is `x[0] ∘ … ∘ x[i]`.
     ///
@@ -347,5 +347,5 @@ where
     X: Vector<Element: Scannable<O>>,
     O: Operator<X::Element>,
 {
-    x.mapped(device, |x, y| scan(device, best_for::<X::Element>(device, x.len()), kind, x, y, operator))
+    x.mapped(device, |x, y| scan(device, default_rung::<X::Element>(device, x.len()), kind, x, y, operator))
 }

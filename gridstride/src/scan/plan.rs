@@ -1,4 +1,4 @@
-//! Which kernel for which length and device, how large the look-back's tiles are, and how many blocks the pipelined one has.
+//! The choice of the kernel by length and device, the tile size of the look-back, and the grid of the pipelined kernel.
 
 use cuda_std::Ladder;
 use gpu::operator::Operator;
@@ -14,20 +14,20 @@ use crate::error::AlgorithmError;
 /// arrays, which have less than 1 KiB, and what every block takes.
 const PIPELINED_BYTES: u32 = RING_BYTES + 1024 + RESERVED_BYTES;
 
-/// Shared memory that the system takes of each block, from sm_80 on: as much as a multiprocessor has more than its largest
-/// block.
+/// Shared memory that the system takes of each block, from sm_80 on: as much as a multiprocessor has more than its
+/// largest block.
 const RESERVED_BYTES: u32 = 1024;
 
-/// The fastest rung for `len` elements of `T` on `device`, with any operator.
+/// Returns the rung that runs by default for `len` elements of `T` on `device`, with any operator.
 ///
-/// That is [`Pipelined`](ScanRung::Pipelined) for many elements on a GPU whose multiprocessors hold two of its blocks, as
-/// those of compute capability 9.0 and 10.0 do, and [`LookBack`](ScanRung::LookBack) else.
-pub fn best_for<T: Element>(device: &Device, len: usize) -> ScanRung {
+/// It is [`Pipelined`](ScanRung::Pipelined) for many elements on a GPU whose multiprocessors hold two of its blocks, as
+/// those of compute capability 9.0 and 10.0 do, and [`LookBack`](ScanRung::LookBack) otherwise.
+pub fn default_rung<T: Element>(device: &Device, len: usize) -> ScanRung {
     let bytes = len.saturating_mul(size_of::<T>());
     if bytes >= PIPELINED_FROM && pipelined_blocks(device) >= BLOCKS { ScanRung::Pipelined } else { ScanRung::LookBack }
 }
 
-/// Whether the rung scans `len` elements of `T` with `O` on `device`.
+/// Checks that the rung scans `len` elements of `T` with `O` on `device`.
 ///
 /// # Errors
 /// [`AlgorithmError::NotBuilt`] as for [`check`], and where the device's blocks have too little shared memory for the
@@ -59,7 +59,8 @@ pub(super) fn chunks(len: usize, element_bytes: usize) -> usize {
     }
 }
 
-/// Blocks of the pipelined kernel that a multiprocessor of `device` is given. 0 where there is too little shared memory.
+/// Blocks of the pipelined kernel that a multiprocessor of `device` is given. 0 where there is too little shared
+/// memory.
 fn pipelined_blocks(device: &Device) -> u32 {
     (device.max_dynamic_shared().saturating_add(RESERVED_BYTES) / PIPELINED_BYTES).min(BLOCKS)
 }
@@ -82,8 +83,8 @@ mod tests {
         let held = 2 * device.multiprocessors();
         assert_eq!(pipelined_blocks(&device), 2);
         assert_eq!([1, 2, usize::MAX].map(|tiles| pipelined_grid(&device, tiles)), [1, 2, held]);
-        assert_eq!(best_for::<f32>(&device, 0), ScanRung::LookBack);
-        assert_eq!(best_for::<f32>(&device, usize::MAX), ScanRung::Pipelined);
+        assert_eq!(default_rung::<f32>(&device, 0), ScanRung::LookBack);
+        assert_eq!(default_rung::<f32>(&device, usize::MAX), ScanRung::Pipelined);
         assert!(check_on::<f32, Sum>(ScanRung::Pipelined, &device, 1 << 13).is_ok());
     }
 }

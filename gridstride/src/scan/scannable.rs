@@ -1,4 +1,4 @@
-//! Which element types can be scanned with which operators.
+//! The element types that can be scanned, by operator.
 
 use gpu::operator::Operator;
 use launch::Element;
@@ -26,9 +26,9 @@ mod tests {
         let mut listed: Vec<_> = LISTED.iter().map(|(t, o)| [t.to_lowercase(), o.to_lowercase()]).collect();
         listed.sort_unstable();
         for rung in [ScanRung::LookBack, ScanRung::Pipelined] {
-            let offered = rung.rung().offered();
+            let entries = rung.rung().entries();
             let mut built: Vec<_> =
-                offered.map(|arguments| [arguments[0].to_owned(), arguments[1].to_owned()]).collect();
+                entries.map(|entry| [0, 1].map(|place| entry.arguments[place].name.to_owned())).collect();
             built.sort_unstable();
             assert_eq!(listed, built, "{rung}");
         }

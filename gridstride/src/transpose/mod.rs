@@ -36,7 +36,7 @@ use gpu::transpose::{
 };
 use launch::{Buffer, Device, Dim3, Element, LaunchConfig, Queue};
 
-use crate::capabilities::{self, short_name};
+use crate::capabilities;
 use crate::error::AlgorithmError;
 use crate::size::Size;
 use crate::vector::Vector;
@@ -45,25 +45,26 @@ use views::{view, view_mut};
 mod views;
 
 /// The most blocks along y that every GPU allows.
-const MOST_ALONG_Y: usize = 65535;
+const MAX_ALONG_Y: usize = 65535;
 
-/// Whether the rung transposes. The yardsticks copy: their result is `x` itself.
+/// Returns whether the rung transposes. The rungs that are yardsticks copy: their result is `x` itself.
 pub fn is_transpose(rung: TransposeRung) -> bool {
     !matches!(rung, TransposeRung::Copy | TransposeRung::CopyTile)
 }
 
-/// How a kernel is launched for a matrix.
+/// The launch of a kernel for a matrix.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
     /// Grid and block.
     pub config: LaunchConfig,
-    /// Whether the last rung's rows and columns all begin at a multiple of 16 bytes, so that
+    /// True if the last rung's rows and columns all begin at a multiple of 16 bytes, so that
     /// [`transpose_vectorised`](gpu::transpose::transpose_vectorised()) takes them; else
     /// [`transpose_unaligned`](gpu::transpose::transpose_unaligned()) does.
     pub is_aligned: bool,
 }
 
-/// The launch for a matrix of `size` in whole buffers, with elements of type `U`, which stands for every type of its width.
+/// The launch for a matrix of `size` in whole buffers, with elements of type `U`, which stands for every type of its
+/// width.
 ///
 /// A matrix that no grid covers gets a grid that the launch refuses.
 pub fn plan<U: Bits>(rung: TransposeRung, size: Size) -> Plan {
@@ -88,15 +89,15 @@ pub fn unaligned_plan<U: Bits>(size: Size) -> Plan {
     Plan { config: LaunchConfig::new(grid, U::UNALIGNED.threads as u32), is_aligned: false }
 }
 
-/// The launch of [`transpose_gathered`](gpu::transpose::transpose_gathered()), for bytes and halves in views that begin at any
-/// element.
+/// The launch of [`transpose_gathered`](gpu::transpose::transpose_gathered()), for bytes and halves in views that begin
+/// at any element.
 pub fn gathered_plan<U: Bits>(size: Size) -> Plan {
     let grid = grid(gathered_tile_rows::<U>(size.height), gathered_tile_columns::<U>(size.width));
     Plan { config: LaunchConfig::new(grid, GATHERED_THREADS as u32), is_aligned: false }
 }
 
-/// The launch of [`transpose_plain`](gpu::transpose::transpose_plain()), for words and double words in views that begin at any
-/// element, by blocks of `THREADS` threads.
+/// The launch of [`transpose_plain`](gpu::transpose::transpose_plain()), for words and double words in views that begin
+/// at any element, by blocks of `THREADS` threads.
 pub fn plain_plan<U: Bits, const THREADS: usize>(size: Size) -> Plan {
     let columns = plain_row_bytes(THREADS) / size_of::<U>();
     let grid = grid(size.height.div_ceil(plain_rows(THREADS)), size.width.div_ceil(columns));
@@ -105,7 +106,7 @@ pub fn plain_plan<U: Bits, const THREADS: usize>(size: Size) -> Plan {
 
 /// A grid of `along_x` blocks, by at least `others` along y and z together, as evenly as they go.
 fn grid(along_x: usize, others: usize) -> Dim3 {
-    let z = others.div_ceil(MOST_ALONG_Y).max(1);
+    let z = others.div_ceil(MAX_ALONG_Y).max(1);
     let blocks = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     Dim3::new(blocks(along_x), blocks(others.div_ceil(z)), blocks(z))
 }
@@ -187,11 +188,11 @@ unsafe fn launch<T: Element, U: Bits>(
         (TransposeRung::Vectorised, None) if !is_aligned => transpose_unaligned::if_built::<U>(x, y, width, height),
         _ => rung.call(x, y, width, height),
     };
-    let call = call.ok_or_else(|| capabilities::not_built(rung.rung(), &[short_name::<U>()]))?;
+    let call = call.ok_or_else(|| capabilities::not_built(rung, &capabilities::of_type::<U>()))?;
     Ok(queue.launch(config, call)?)
 }
 
-/// The transpose as a method of a device, by the fastest rung.
+/// The transpose as a method of a device, by the default rung.
 pub trait TransposeExt {
     /// The transpose of a matrix: `x` has `height` rows of `width` elements, the result `width` rows of `height`.
     ///
@@ -203,8 +204,8 @@ pub trait TransposeExt {
     /// ```
     ///
     /// # Errors
-    /// [`AlgorithmError::SizeMismatch`] unless `x` has `width · height` elements; [`AlgorithmError::Launch`] when the device
-    /// fails or has too little memory.
+    /// [`AlgorithmError::SizeMismatch`] unless `x` has `width · height` elements; [`AlgorithmError::Launch`] when the
+    /// device fails or has too little memory.
     fn transpose<X: Vector>(&self, x: X, width: usize, height: usize) -> Result<X::Output, AlgorithmError>;
 }
 

@@ -133,8 +133,9 @@ fn algorithm_of(kernel: &KernelInfo) -> &'static str {
 
 impl AlgorithmEntry {
     fn add(&mut self, kernel: &'static KernelInfo) {
-        let arguments = kernel.name.strip_prefix(kernel.family).and_then(|rest| rest.strip_prefix('_'));
-        let arguments = arguments.map(|rest| rest.split('_').collect()).unwrap_or_default();
+        // The only instance of a kernel may have the kernel's name, as if there were no arguments.
+        let named = if kernel.name == kernel.family { &[] } else { kernel.arguments };
+        let arguments = named.iter().map(|argument| argument.name).collect();
         let instance = Instance { name: kernel.name, arguments };
         match self.kernels.iter_mut().find(|rung| rung.name == kernel.family && rung.module == kernel.module) {
             Some(rung) => rung.instances.push(instance),

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use gpu::operator::Sum;
 use gpu::saxpy::saxpy_grid_stride;
-use gridstride::reduce::{ReduceExt, Reduction, best_for};
+use gridstride::reduce::{ReduceExt, Reducer, default_rung};
 use launch::{Buffer, Device, LaunchConfig};
 use serde::Serialize;
 use workbench::WorkbenchError;
@@ -56,7 +56,7 @@ pub struct LaunchCost {
     pub typed: Cost,
     /// A launch of the graph, divided by its kernels.
     pub graph: Cost,
-    /// A sum of [`SUMMED`] elements by a `Reduction` made before, until its result is there.
+    /// A sum of [`SUMMED`] elements by a `Reducer` made before, until its result is there.
     pub sum_kept: Cost,
     /// The same by `device.reduce`, which allocates what it needs.
     pub sum_one_off: Cost,
@@ -97,7 +97,7 @@ pub fn measure(device: &Device, batches: Batches) -> Result<LaunchCost, Workbenc
     let [mut bare_times, mut typed_times, mut graph_times, mut kept_times, mut one_off_times] =
         [const { Times { asked: Vec::new(), done: Vec::new() } }; 5];
     let summed = device.zeroed::<f32>(SUMMED)?;
-    let mut kept = Reduction::<f32, Sum>::new(device, best_for::<f32, Sum>(), SUMMED)?;
+    let mut kept = Reducer::<f32, Sum>::new(device, default_rung::<f32, Sum>(), SUMMED)?;
     let sums = launches.div_ceil(LAUNCHES_PER_SUM);
     for batch in 0..=count {
         let is_timed = batch > 0;

@@ -8,7 +8,7 @@ use launch::{Device, Group, GroupChoice, ParseGroupChoiceError, compile_beside};
 use life::LifeError;
 use life::bands::{self, Need};
 use life::{
-    CpuSimulation, LifeRung, Rule, Topology, Workers, check_on, check_rule, check_topology, fastest_on,
+    CpuSimulation, LifeRung, Rule, Topology, Workers, check_on, check_rule, check_topology, default_rung,
     resident_kernels,
 };
 use workbench::MODULES;
@@ -197,7 +197,7 @@ impl Engine {
 
 /// The fastest kernel for a board of this size.
 fn fastest_kernel(device: &Device, size: (usize, usize), setting: &Setting) -> LifeRung {
-    fastest_on(device, size, &setting.rule, setting.kernel_topology(), u64::MAX)
+    default_rung(device, size, &setting.rule, setting.kernel_topology(), u64::MAX)
 }
 
 /// Several devices, or those or the cores of several ranks.

@@ -26,8 +26,8 @@ pub use error::LifeError;
 pub use pattern::{ParseError, Pattern, PlaceError};
 pub use rule::{Rule, RuleError};
 pub use simulation::{
-    LifeRung, Simulation, check_on, check_rule, check_topology, device_bytes, fastest, fastest_on,
-    generations_per_launch, resident_kernels,
+    LifeRung, Simulation, check_on, check_rule, check_topology, default_rung, device_bytes, generations_per_launch,
+    resident_kernels,
 };
 pub use soup::SoupError;
 pub use topology::{Grid, RuleAndTopology, Topology};
@@ -52,7 +52,7 @@ pub fn open() -> Result<Device, launch::Error> {
     Device::open(DeviceChoice::Auto, MODULES)
 }
 
-/// Life as a method of a device, by the [`fastest`] rung for many generations.
+/// Life as a method of a device, by the [`default_rung`] for many generations.
 pub trait LifeExt {
     /// A simulation that begins with `board`.
     ///
@@ -72,6 +72,10 @@ pub trait LifeExt {
 
 impl LifeExt for Device {
     fn life(&self, board: &Board) -> Result<Simulation, LifeError> {
-        Simulation::new(self, fastest(self, (board.width(), board.height()), &Rule::LIFE, u64::MAX), board)
+        Simulation::new(
+            self,
+            default_rung(self, (board.width(), board.height()), &Rule::LIFE, Topology::TORUS, u64::MAX),
+            board,
+        )
     }
 }

@@ -1,8 +1,8 @@
 //! Ranks: processes that work together, each with devices of its own, as MPI's are.
 //!
 //! What is spread over them asks a [`Communicator`] alone. [`alone`] is that of a program which is no part of several;
-//! [`in_threads`] makes ranks of threads, for tests; and with the feature `mpi`, `mpi` gives that of the program that `mpirun`
-//! started.
+//! [`in_threads`] makes ranks of threads, for tests; and with the feature `mpi`, `mpi` gives that of the program that
+//! `mpirun` started.
 //!
 //! # Design
 //!
@@ -42,15 +42,15 @@ pub trait Communicator: Send + Sync {
     /// Ranks of its host.
     fn local_size(&self) -> usize;
 
-    /// Sends and receives, each with (rank, bytes), all at once; returns when all are done. Between two ranks, messages are in
-    /// order. A rank may send to itself.
+    /// Sends and receives, each with (rank, bytes), all at once; returns when all are done. Between two ranks, messages
+    /// are in order. A rank may send to itself.
     ///
     /// # Errors
-    /// [`RanksError::Length`] when a message is not as long as what is to receive it; [`RanksError::Ended`] when the rank that
-    /// should send it has ended.
+    /// [`RanksError::Length`] when a message is not as long as what is to receive it; [`RanksError::Ended`] when the
+    /// rank that should send it has ended.
     fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<(), RanksError>;
 
-    /// What each rank gives, by rank; they may be of different lengths.
+    /// Returns the bytes that each rank passed, by rank. Their lengths may differ.
     ///
     /// # Errors
     /// [`RanksError::Ended`] when another rank has ended.
@@ -63,14 +63,14 @@ pub trait Communicator: Send + Sync {
     fn barrier(&self) -> Result<(), RanksError>;
 }
 
-/// Why ranks cannot work together.
+/// The error of ranks that cannot work together.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum RanksError {
     /// The program was built without MPI.
     #[error("this program was started as one of {size} ranks and built without MPI: build it with `--features mpi`")]
     NotBuilt {
-        /// How many ranks were started.
+        /// The number of ranks that were started.
         size: usize,
     },
     /// MPI does not start.

@@ -16,8 +16,8 @@ const PIECE: usize = 1 << 30;
 
 /// The communicator of all processes that `mpirun` started.
 ///
-/// It lives as long as the program: MPI starts once. Dropping it waits until all ranks have dropped theirs; a rank that fails
-/// calls [`abort`](Self::abort) instead.
+/// It lives as long as the program: MPI starts once. Dropping it waits until all ranks have dropped theirs; a rank that
+/// fails calls [`abort`](Self::abort) instead.
 pub struct Mpi {
     rank: usize,
     size: usize,
@@ -33,8 +33,8 @@ struct World {
     _universe: Universe,
 }
 
-// SAFETY: MPI was initialised for calls from any thread, one at a time, and whoever has a reference to this has locked the
-// mutex around it, so that they are one at a time. What is in it are handles, which do not depend on the thread.
+// SAFETY: MPI was initialised for calls from any thread, one at a time, and whoever has a reference to this has locked
+// the mutex around it, so that they are one at a time. What is in it are handles, which do not depend on the thread.
 unsafe impl Send for World {}
 
 /// Starts MPI, as one of the ranks that `mpirun` started; without it, as one rank.
@@ -67,7 +67,7 @@ impl Mpi {
         }
     }
 
-    /// Waits for all ranks and ends MPI. What is asked of the communicator afterwards fails.
+    /// Waits for all ranks and ends MPI. Later calls of the communicator fail.
     pub fn finalise(&self) {
         drop(self.lock().take());
     }
@@ -165,7 +165,7 @@ impl Communicator for Mpi {
     }
 }
 
-/// What MPI counts, none of which is negative.
+/// A count that MPI returned, which is never negative.
 fn index(count: Count) -> usize {
     usize::try_from(count).unwrap_or(0)
 }

@@ -6,8 +6,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::alone::receive;
 use super::{Communicator, RanksError};
 
-/// Runs `work` as each of `size` ranks, a thread each, and gives their results by rank. A rank that waits for one whose work
-/// has ended, or has panicked, gets [`RanksError::Ended`].
+/// Runs `work` as each of `size` ranks, a thread each, and gives their results by rank. A rank that waits for one whose
+/// work has ended, or has panicked, gets [`RanksError::Ended`].
 ///
 /// ```
 /// use multi::ranks::in_threads;
@@ -36,7 +36,7 @@ pub fn in_threads<R: Send>(size: usize, work: impl Fn(&dyn Communicator) -> R + 
     })
 }
 
-/// What the ranks share.
+/// The state that the ranks share.
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
@@ -53,7 +53,7 @@ struct State {
 struct Way {
     from: usize,
     to: usize,
-    /// Whether they are of a call that all ranks take part in.
+    /// True if they belong to a collective call.
     of_all: bool,
 }
 

@@ -12,7 +12,7 @@ use launch::{Buffer, Device};
 use crate::error::MultiError;
 use crate::reduce::Totals;
 use crate::team::Team;
-use gridstride::reduce::{self, Reducible};
+use gridstride::reduce::{self, ReduceElement};
 use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner};
 
 mod rounds;
@@ -21,16 +21,17 @@ pub use rounds::{RoundScan, Rounds};
 
 /// A scan of vectors whose parts have the lengths that it was made for, with its memory.
 ///
-/// The total of all that is before a member goes into the scan by its first element: while the member scans, that stands in
-/// memory combined with the total. So each kernel for one device does. The text of [`team`](crate::team) says how long it takes.
-pub struct SplitScan<'t, T: Scannable<O> + Reducible<O>, O: Operator<T>> {
+/// The total of all that is before a member goes into the scan by its first element: while the member scans, that
+/// stands in memory combined with the total. So each kernel for one device does. The text of [`team`](crate::team) says
+/// how long it takes.
+pub struct SplitScan<'t, T: Scannable<O> + ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     totals: Totals<'t, T, O>,
     members: Vec<Member<T, O>>,
 }
 
-/// What a device has for its part.
-struct Member<T: Scannable<O> + Reducible<O>, O: Operator<T>> {
+/// The scanner and memory of a device for its segment.
+struct Member<T: Scannable<O> + ReduceElement<O>, O: Operator<T>> {
     scanner: Scanner<T, O>,
     /// The part's first element as it is, combined with the total before it, and that total.
     edge: Buffer<T>,
@@ -41,7 +42,7 @@ const AS_IT_IS: usize = 0;
 const COMBINED: usize = 1;
 const BEFORE: usize = 2;
 
-impl<'t, T: Scannable<O> + Reducible<O>, O: Operator<T>> SplitScan<'t, T, O> {
+impl<'t, T: Scannable<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, O> {
     /// For vectors with parts as long as those of `x`, by the rung that `rung` gives for each.
     ///
     /// # Errors
@@ -52,7 +53,7 @@ impl<'t, T: Scannable<O> + Reducible<O>, O: Operator<T>> SplitScan<'t, T, O> {
         x: &[Buffer<T>],
     ) -> Result<Self, MultiError> {
         team.check("scan parts", x)?;
-        let totals = Totals::new(team, reduce::best_for::<T, O>(), x)?;
+        let totals = Totals::new(team, reduce::default_rung::<T, O>(), x)?;
         let member = |(x, device): (&Buffer<T>, &Device)| {
             let scanner = Scanner::new(device, rung(device, x.len()), x.len())?;
             Ok(Member { scanner, edge: device.alloc(3)? })
@@ -69,7 +70,7 @@ impl<'t, T: Scannable<O> + Reducible<O>, O: Operator<T>> SplitScan<'t, T, O> {
         self.totals.roundings()
     }
 
-    /// What finds the totals before parts.
+    /// Returns the reductions that find the totals before each segment.
     pub(super) fn totals(&mut self) -> &mut Totals<'t, T, O> {
         &mut self.totals
     }
@@ -79,8 +80,8 @@ impl<'t, T: Scannable<O> + Reducible<O>, O: Operator<T>> SplitScan<'t, T, O> {
         self.members.iter().map(|member| member.scanner.temporary_bytes()).sum()
     }
 
-    /// Writes the scan of `x` into `y`. On GPUs it returns when the totals are known; the scans are there for whatever is
-    /// asked of their devices next, and so is `x`, of which each part's first element has another value meanwhile.
+    /// Writes the scan of `x` into `y`. On GPUs it returns when the totals are known; the scans are there for whatever
+    /// is asked of their devices next, and so is `x`, of which each part's first element has another value meanwhile.
     ///
     /// # Errors
     /// As for [`Scanner::scan`], and when another rank has ended.
@@ -91,8 +92,8 @@ impl<'t, T: Scannable<O> + Reducible<O>, O: Operator<T>> SplitScan<'t, T, O> {
         self.scan_from(kind, &before.own, x, y)
     }
 
-    /// As [`scan`](Self::scan), where for each of this rank's parts the total of all elements before it is known: nothing is
-    /// exchanged, and nothing waited for but what was asked before.
+    /// As [`scan`](Self::scan), where for each of this rank's parts the total of all elements before it is known:
+    /// nothing is exchanged, and nothing waited for but what was asked before.
     ///
     /// # Errors
     /// As for [`Scanner::scan`].
@@ -128,7 +129,7 @@ impl<'t, T: Scannable<O> + Reducible<O>, O: Operator<T>> SplitScan<'t, T, O> {
     }
 }
 
-impl<T: Scannable<O> + Reducible<O>, O: Operator<T>> Member<T, O> {
+impl<T: Scannable<O> + ReduceElement<O>, O: Operator<T>> Member<T, O> {
     /// The scan from the total in `edge`. All of it is asked of the device, in this order.
     fn scan(&mut self, kind: ScanKind, x: &mut Buffer<T>, y: &mut Buffer<T>) -> Result<(), MultiError> {
         x.copy_range_from(0, &self.edge, COMBINED..COMBINED + 1)?;

@@ -8,18 +8,18 @@ use launch::{Buffer, Device, Element};
 use super::SplitScan;
 use crate::error::MultiError;
 use crate::team::{Team, gathered};
-use gridstride::reduce::Reducible;
+use gridstride::reduce::ReduceElement;
 use gridstride::scan::{ScanKind, ScanRung, Scannable};
 
 /// Rounds are no smaller than this, in bytes: what the host does between two takes some ten microseconds.
 const LEAST_ROUND: usize = 256 << 20;
-const MOST_ROUNDS: usize = 32;
+const MAX_ROUNDS: usize = 32;
 
 /// Shares of a round: 2 for each member, 3 for the last, which skips the reduction.
 const SHARE: usize = 2;
 const LAST_SHARE: usize = 3;
 
-/// How `n` elements are dealt: in rounds one after the other, each of which is split over all members.
+/// The division of `n` elements into rounds, each of which is split over all members.
 #[derive(Clone, Debug)]
 pub struct Rounds {
     n: usize,
@@ -33,20 +33,21 @@ impl Rounds {
     /// The rounds in which a scan of `n` elements of `T` takes least. One round of even parts where it is small.
     pub fn new<T: Element>(team: &Team<'_>, n: usize) -> Self {
         let rounds = n.saturating_mul(size_of::<T>()) / LEAST_ROUND;
-        Self::of(team, n, if team.members() == 1 { 1 } else { rounds.clamp(1, MOST_ROUNDS) })
+        Self::of(team, n, if team.members() == 1 { 1 } else { rounds.clamp(1, MAX_ROUNDS) })
     }
 
-    /// That many rounds, at least one.
+    /// Divides into that many rounds, at least one.
     pub fn of(team: &Team<'_>, n: usize, rounds: usize) -> Self {
         Self { n, rounds: rounds.max(1), members: team.members(), first: team.first(), own: team.devices().len() }
     }
 
-    /// The share of all elements that the member with most of them has, of so many members, if there are several rounds.
+    /// The share of all elements that the member with most of them has, of so many members, if there are several
+    /// rounds.
     pub fn largest_share(members: usize) -> f64 {
         LAST_SHARE as f64 / (SHARE * members.saturating_sub(1) + LAST_SHARE) as f64
     }
 
-    /// How many there are.
+    /// Returns the number of rounds.
     pub fn len(&self) -> usize {
         self.rounds
     }
@@ -57,7 +58,7 @@ impl Rounds {
     }
 
     /// The elements that this rank's device of that number has of a round.
-    pub fn part(&self, round: usize, device: usize) -> Range<usize> {
+    pub fn segment(&self, round: usize, device: usize) -> Range<usize> {
         let split = |n: usize, of: usize, at: usize| (n / of) * at + (n % of).min(at);
         let (start, end) = (split(self.n, self.rounds, round), split(self.n, self.rounds, round + 1));
         let share = if self.rounds == 1 { [1, 1] } else { [SHARE, LAST_SHARE] };
@@ -73,7 +74,7 @@ impl Rounds {
     /// This rank's parts of each round, made by `part` for a device and its elements.
     ///
     /// # Errors
-    /// That of `part`.
+    /// The error of `part`.
     pub fn make<T: Element>(
         &self,
         team: &Team<'_>,
@@ -81,7 +82,7 @@ impl Rounds {
     ) -> Result<Vec<Vec<Buffer<T>>>, MultiError> {
         let of_round = |round| {
             let devices = team.devices()[..self.own].iter().enumerate();
-            devices.map(|(number, device)| part(device, self.part(round, number))).collect()
+            devices.map(|(number, device)| part(device, self.segment(round, number))).collect()
         };
         (0..self.rounds).map(of_round).collect()
     }
@@ -89,14 +90,16 @@ impl Rounds {
 
 /// A scan of vectors that are dealt as those that it was made for, with its memory.
 ///
-/// While the last member scans its part of a round, the others scan theirs and reduce those of the next, so that none waits.
-pub struct RoundScan<'t, T: Scannable<O> + Reducible<O>, O: Operator<T>> {
+/// While the last member scans its part of a round, the others scan theirs and reduce those of the next, so that none
+/// waits.
+pub struct RoundScan<'t, T: Scannable<O> + ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     rounds: Vec<SplitScan<'t, T, O>>,
 }
 
-impl<'t, T: Scannable<O> + Reducible<O>, O: Operator<T>> RoundScan<'t, T, O> {
-    /// For vectors with parts as long as those of `x`, which are a rank's of each round, by the rung that `rung` gives for each.
+impl<'t, T: Scannable<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, O> {
+    /// For vectors with parts as long as those of `x`, which are a rank's of each round, by the rung that `rung` gives
+    /// for each.
     ///
     /// # Errors
     /// As for [`SplitScan::new`].
@@ -109,7 +112,8 @@ impl<'t, T: Scannable<O> + Reducible<O>, O: Operator<T>> RoundScan<'t, T, O> {
         Ok(Self { team, rounds })
     }
 
-    /// Writes the scan of `x` into `y`. On GPUs it returns when the last round has begun; `x` is as for [`SplitScan::scan`].
+    /// Writes the scan of `x` into `y`. On GPUs it returns when the last round has begun; `x` is as for
+    /// [`SplitScan::scan`].
     ///
     /// # Errors
     /// As for [`SplitScan::scan`].

@@ -12,7 +12,7 @@ pub struct Repeated<T> {
 }
 
 impl<T: Element> Repeated<T> {
-    /// The vector that repeats `pattern`. Of no elements it is one of zeros.
+    /// Returns the vector that repeats `pattern`. An empty pattern gives a vector of zeros.
     pub fn new(pattern: Vec<T>) -> Self {
         Self { pattern: if pattern.is_empty() { vec![T::zeroed()] } else { pattern } }
     }
@@ -27,14 +27,14 @@ impl<T: Element> Repeated<T> {
         self.pattern[index % self.pattern.len()]
     }
 
-    /// This rank's parts of its first `n` elements. A pattern is uploaded to each device, which then doubles it until all is
-    /// there.
+    /// This rank's parts of its first `n` elements. A pattern is uploaded to each device, which then doubles it until
+    /// all is there.
     ///
     /// # Errors
     /// When a device has too little memory.
     pub fn on(&self, team: &Team<'_>, n: usize) -> Result<Vec<Buffer<T>>, MultiError> {
         let mut parts = team.alloc(n)?;
-        parts.iter_mut().zip(team.parts(n)).try_for_each(|(part, range)| self.fill(part, range.start))?;
+        parts.iter_mut().zip(team.segments(n)).try_for_each(|(part, range)| self.fill(part, range.start))?;
         Ok(parts)
     }
 

@@ -4,14 +4,14 @@
 use std::thread;
 
 use gpu::operator::{Max, Min, Operator, Product, Sum};
-use gridstride::reduce::{Plan, ReduceRung, Reducible};
+use gridstride::reduce::{Plan, ReduceElement, ReduceRung};
 use launch::Device;
 use tests::reductions::{check, elements};
 use tests::{gpu, simulated};
 use workbench::reduce::inputs::Factor;
 use workbench::reduce::reference::Reference;
 
-fn reductions<T: Factor + Reducible<O>, O: Operator<T> + Reference<T>>(device: &Device, lengths: &[usize]) {
+fn reductions<T: Factor + ReduceElement<O>, O: Operator<T> + Reference<T>>(device: &Device, lengths: &[usize]) {
     let multiprocessors = device.multiprocessors();
     for &n in lengths {
         let plan = Plan::new(ReduceRung::GridStride, n, size_of::<T>(), multiprocessors);

@@ -5,7 +5,7 @@ use cuda_std::{Global, GlobalMut};
 use gpu::faults::{self, *};
 use gpu::operator::Sum;
 use gridstride::Size;
-use gridstride::reduce::{Plan, ReduceRung, Reduction};
+use gridstride::reduce::{Plan, ReduceRung, Reducer};
 use gridstride::scan::{ScanKind, ScanRung, scan};
 use gridstride::transpose::{TransposeRung, transpose};
 use launch::{Device, LaunchConfig};
@@ -206,7 +206,7 @@ fn a_ticket_without_fences() {
     };
     assert_reported(faulty, (Kind::Race, "partials", TICKET, &["read", "write"]), |device| {
         let plan = Plan::grid_stride(x.len(), 4, 7, 32);
-        let mut reduction = Reduction::<i32, Sum>::with_plan(device, plan).unwrap();
+        let mut reduction = Reducer::<i32, Sum>::with_plan(device, plan).unwrap();
         assert_eq!(reduction.reduce(&device.upload(&x).unwrap()).unwrap(), total(&x));
     });
 }

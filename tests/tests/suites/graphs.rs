@@ -4,7 +4,7 @@ use cuda_std::Ladder;
 use gpu::operator::{Affine, Compose, Max, Operator, Sum};
 use gpu::saxpy::saxpy_grid_stride;
 use gridstride::error::AlgorithmError;
-use gridstride::reduce::{Plan, ReduceRung, Reducible, Reduction};
+use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
 use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, check};
 use launch::{Device, Element, Error, LaunchConfig};
 use tests::{all_devices, devices, devices_and_turns, random};
@@ -26,14 +26,14 @@ fn integers(n: usize, seed: u64) -> Vec<i32> {
 /// Whether a reduction's graph gives what the reduction does, on inputs that change.
 fn reduction<T, O>(device: &Device, rung: ReduceRung, inputs: &[Vec<T>])
 where
-    T: Reducible<O> + PartialEq + std::fmt::Debug,
+    T: ReduceElement<O> + PartialEq + std::fmt::Debug,
     O: Operator<T>,
 {
     let n = inputs[0].len();
     // Small blocks, so that there are several launches and partial results.
     let plan = || Plan::with_block(rung, n, size_of::<T>(), 32);
-    let mut direct = Reduction::<T, O>::with_plan(device, plan()).unwrap();
-    let recorded = Reduction::<T, O>::with_plan(device, plan()).unwrap();
+    let mut direct = Reducer::<T, O>::with_plan(device, plan()).unwrap();
+    let recorded = Reducer::<T, O>::with_plan(device, plan()).unwrap();
     let x = device.alloc::<T>(n).unwrap();
     let mut graph = device.record((recorded, x), |queue, (sum, x)| sum.run_in(queue, x).map(|_| ())).unwrap();
     for input in inputs {
@@ -149,7 +149,7 @@ fn algorithms_go_together_and_are_launched_many_times() {
         let x = device.upload(&vec![1_i32; n]).unwrap();
         let sums = device.alloc::<i32>(n).unwrap();
         let scanner = Scanner::<i32, Sum>::new(&device, ScanRung::LookBack, n).unwrap();
-        let maximum = Reduction::<i32, Max>::new(&device, ReduceRung::GridStride, n).unwrap();
+        let maximum = Reducer::<i32, Max>::new(&device, ReduceRung::GridStride, n).unwrap();
         let mut graph = device
             .record((x, sums, scanner, maximum), |queue, (x, sums, scanner, maximum)| {
                 scanner.scan_in(queue, ScanKind::Inclusive, x, sums)?;

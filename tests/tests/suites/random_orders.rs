@@ -4,7 +4,7 @@
 use cuda_std::Ladder;
 use gpu::operator::Sum;
 use gridstride::Size;
-use gridstride::reduce::{Plan, ReduceRung, Reduction};
+use gridstride::reduce::{Plan, ReduceRung, Reducer};
 use gridstride::saxpy::{SaxpyRung, saxpy};
 use gridstride::scan::{ScanKind, ScanRung, scan};
 use gridstride::transpose::{TransposeRung, is_transpose, transpose};
@@ -57,7 +57,7 @@ proptest! {
     ) {
         let (device, x) = (open(device), numbers(n, seed));
         let plan = Plan::with_block(kernel, n, 4, 1 << power);
-        let mut reduction = Reduction::<i32, Sum>::with_plan(&device, plan).unwrap();
+        let mut reduction = Reducer::<i32, Sum>::with_plan(&device, plan).unwrap();
         let expected = x.iter().fold(0_i32, |sum, &x| sum.wrapping_add(x));
         let x = device.upload(&x).unwrap();
         prop_assert_eq!([(); 2].map(|()| reduction.reduce(&x).unwrap()), [expected; 2]);
@@ -66,7 +66,7 @@ proptest! {
     #[test]
     fn sums_of_any_grid_are_right(device in devices(), n in 0_usize..20_000, blocks in 1_u32..30, power in 0_u32..=9) {
         let (device, x) = (open(device), numbers(n, blocks));
-        let mut reduction = Reduction::<i32, Sum>::with_plan(&device, Plan::grid_stride(n, 4, blocks, 1 << power)).unwrap();
+        let mut reduction = Reducer::<i32, Sum>::with_plan(&device, Plan::grid_stride(n, 4, blocks, 1 << power)).unwrap();
         let expected = x.iter().fold(0_i32, |sum, &x| sum.wrapping_add(x));
         prop_assert_eq!(reduction.reduce(&device.upload(&x).unwrap()).unwrap(), expected);
     }
@@ -74,7 +74,7 @@ proptest! {
     #[test]
     fn sums_of_one_tile_a_block_are_right(device in devices(), n in 0_usize..50_000, seed: u32) {
         let (device, x) = (open(device), numbers(n, seed));
-        let mut reduction = Reduction::<i32, Sum>::with_plan(&device, Plan::one_tile(n, 4).unwrap()).unwrap();
+        let mut reduction = Reducer::<i32, Sum>::with_plan(&device, Plan::one_tile(n, 4).unwrap()).unwrap();
         let expected = x.iter().fold(0_i32, |sum, &x| sum.wrapping_add(x));
         let x = device.upload(&x).unwrap();
         prop_assert_eq!([(); 2].map(|()| reduction.reduce(&x).unwrap()), [expected; 2]);

@@ -1,11 +1,11 @@
 //! reduce: every rung against the reference, on every device.
 
-use cuda_std::Global;
-use cuda_std::Ladder;
+use cuda_std::{ArgumentId, Global, Ladder};
 use gpu::operator::{Affine, Compose, Min, Operator, Product, Sum};
 use gpu::reduce::{LOADS, reduce_grid_stride};
+use gridstride::capabilities::of_operator;
 use gridstride::error::AlgorithmError;
-use gridstride::reduce::{Plan, ReduceRung, Reducible, Reduction, before_first_vector, reduce};
+use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer, before_first_vector, reduce};
 use launch::{Buffer, Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use tests::reductions::{check, elements};
@@ -41,9 +41,9 @@ fn plan<T>(device: &Device, rung: ReduceRung, n: usize) -> Plan {
 }
 
 /// The most elements where accesses are checked.
-const MOST_CHECKED: usize = 8193;
+const MAX_CHECKED: usize = 8193;
 
-fn conforms<T: Factor + Reducible<O>, O: Reference<T>>(device: &Device, turns: &Turns, rung: ReduceRung) {
+fn conforms<T: Factor + ReduceElement<O>, O: Reference<T>>(device: &Device, turns: &Turns, rung: ReduceRung) {
     for n in sizes(device, rung, size_of::<T>()).into_iter().filter(|&n| turns.takes(n)) {
         check::<T, O>(device, plan::<T>(device, rung, n), &elements::<T, O>(n, n as u64));
     }
@@ -63,7 +63,7 @@ macro_rules! conformance {
     ($($name:ident $rung:ident;)*) => {$(
         #[test]
         fn $name() {
-            for (device, turns) in devices_and_turns(MOST_CHECKED) {
+            for (device, turns) in devices_and_turns(MAX_CHECKED) {
                 conforms::<f32, Sum>(&device, &turns, ReduceRung::$rung);
                 conforms::<i32, Sum>(&device, &turns, ReduceRung::$rung);
                 whole_floats_are_exact(&device, &turns, ReduceRung::$rung);
@@ -88,7 +88,7 @@ macro_rules! every_operator_conforms {
     ($($name:ident $type:ident;)*) => {$(
         #[test]
         fn $name() {
-            for (device, turns) in devices_and_turns(MOST_CHECKED) {
+            for (device, turns) in devices_and_turns(MAX_CHECKED) {
                 for_each_operator!(|O| conforms::<$type, O>(&device, &turns, ReduceRung::GridStride));
             }
         }
@@ -132,15 +132,18 @@ fn any_grid_gives_the_same_in_one_launch() {
     }
 }
 
-/// Views from every place of a vector, around whole vectors, chunks and turns of a grid; twice, with the same bits.
-/// Sums of integers show an element that is left out or taken twice; those of floats are within the bound of that
-/// beginning.
-fn views_conform<T: Factor + Reducible<O>, O: Reference<T>>(device: &Device, plan: impl Fn(usize) -> Plan, n: usize) {
+/// Views from every place of a vector, around whole vectors, chunks and turns of a grid; twice, with the same bits. Sums of
+/// integers show an element that is left out or taken twice; those of floats are within the bound of that beginning.
+fn views_conform<T: Factor + ReduceElement<O>, O: Reference<T>>(
+    device: &Device,
+    plan: impl Fn(usize) -> Plan,
+    n: usize,
+) {
     for from in 0..=16 / size_of::<T>() {
         let x = elements::<T, O>(from + n, n as u64);
         let buffer = device.upload(&x).unwrap();
         let view = buffer.view().part(from, n);
-        let mut reduction = Reduction::<T, O>::with_plan(device, plan(n)).unwrap();
+        let mut reduction = Reducer::<T, O>::with_plan(device, plan(n)).unwrap();
         let [found, again] = [(); 2].map(|()| {
             let result = reduction.run_view(device.queue(), view).unwrap();
             result.download().unwrap()[0]
@@ -174,7 +177,7 @@ fn each_run_of_a_reduction_is_of_its_own_input() {
     let n = 30_011;
     for device in all_devices() {
         for &rung in ReduceRung::ALL {
-            let mut sum = Reduction::<i32, Sum>::new(&device, rung, n).unwrap();
+            let mut sum = Reducer::<i32, Sum>::new(&device, rung, n).unwrap();
             for round in 1..=3 {
                 let x = device.upload(&vec![round; n]).unwrap();
                 assert_eq!(sum.reduce(&x).unwrap(), round * n as i32, "{rung}");
@@ -195,13 +198,13 @@ fn a_million_elements_and_one_are_reduced() {
 }
 
 /// The rungs that are built for an element type and operator.
-fn offering(arguments: [&'static str; 2]) -> impl Iterator<Item = ReduceRung> {
+fn offering(arguments: [ArgumentId; 2]) -> impl Iterator<Item = ReduceRung> {
     ReduceRung::ALL.iter().copied().filter(move |rung| rung.rung().entry(&arguments).is_some())
 }
 
 /// The rungs that sum `i32` in several launches, whose blocks leave partial results.
 fn in_steps() -> impl Iterator<Item = ReduceRung> {
-    offering(["i32", "sum"]).filter(|rung| rung.rung().items_per_thread().is_some())
+    offering(of_operator::<i32, Sum>()).filter(|rung| rung.rung().items_per_thread().is_some())
 }
 
 /// Grids and parts that no plan has: blocks that take several tiles, the last one not whole, and blocks without
@@ -274,7 +277,7 @@ fn maps(n: usize) -> Vec<Affine> {
 #[test]
 fn operands_keep_their_order() {
     for (device, turns) in devices_and_turns(5003) {
-        for rung in offering(["affine", "compose"]) {
+        for rung in offering(of_operator::<Affine, Compose>()) {
             for n in
                 SIZES.into_iter().filter(|&n| n <= if device.is_simulated() { 5003 } else { 10_000 } && turns.takes(n))
             {
@@ -286,14 +289,14 @@ fn operands_keep_their_order() {
                 assert_eq!([0, 1].map(|start| found.apply(start)), [0, 1].map(expected), "{rung}, n = {n}");
                 for block in [1, 2, 16, 64, 1024] {
                     let plan = Plan::with_block(rung, n, 8, block);
-                    let other = Reduction::<Affine, Compose>::with_plan(&device, plan).unwrap().reduce(&x).unwrap();
+                    let other = Reducer::<Affine, Compose>::with_plan(&device, plan).unwrap().reduce(&x).unwrap();
                     assert_eq!(other, found, "{rung}, n = {n}, blocks of {block}");
                 }
             }
         }
         let maps = maps(5003);
         let x = device.upload(&maps).unwrap();
-        for rung in offering(["affine", "compose"]) {
+        for rung in offering(of_operator::<Affine, Compose>()) {
             for (blocks, block, part) in GRIDS.into_iter().filter(|_| turns.takes(maps.len())) {
                 let mut y: Buffer<Affine> = device.alloc(blocks as usize).unwrap();
                 let config = LaunchConfig::new(blocks, block);
@@ -390,7 +393,7 @@ fn a_rung_refuses_what_it_is_not_built_for() {
 #[test]
 fn a_reduction_is_for_its_length_and_device() {
     let (device, other) = (simulated(0), simulated(0));
-    let mut sum = Reduction::<f32, Sum>::new(&device, ReduceRung::GridStride, 3).unwrap();
+    let mut sum = Reducer::<f32, Sum>::new(&device, ReduceRung::GridStride, 3).unwrap();
     let error = sum.run(&device.upload(&[1.0; 4]).unwrap()).unwrap_err();
     assert!(matches!(error, AlgorithmError::Launch(Error::LengthMismatch { .. })), "{error}");
     let error = sum.run(&other.upload(&[1.0; 3]).unwrap()).unwrap_err();

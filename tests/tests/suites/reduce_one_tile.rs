@@ -4,7 +4,7 @@
 use cuda_std::Global;
 use gpu::operator::{Min, Sum};
 use gpu::reduce::{ONE_TILE_BLOCK, reduce_one_tile, tile_elements};
-use gridstride::reduce::{Plan, Reducible, Reduction};
+use gridstride::reduce::{Plan, ReduceElement, Reducer};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use tests::reductions::{check, elements};
@@ -21,9 +21,8 @@ fn tile<T>() -> usize {
     tile_elements(16 / size_of::<T>())
 }
 
-/// Around the vector, the row and the tile; nothing; and several tiles, the last one of a few elements, or almost
-/// whole.
-fn conforms<T: Factor + Reducible<O>, O: Reference<T>>(device: &Device) {
+/// Around the vector, the row and the tile; nothing; and several tiles, the last one of a few elements, or almost whole.
+fn conforms<T: Factor + ReduceElement<O>, O: Reference<T>>(device: &Device) {
     let (vector, tile) = (16 / size_of::<T>(), tile::<T>());
     let row = tile / 4;
     let rows = [0, 1, vector, vector + 1, 255, 257, row - 1, row, row + 1, 3 * row + vector - 1];
@@ -70,7 +69,7 @@ fn there_may_be_more_blocks_than_a_block_has_threads() {
 fn each_run_is_of_its_own_input() {
     let n = 7 * tile::<i32>() + 100;
     for device in all_devices() {
-        let mut sum = Reduction::<i32, Sum>::with_plan(&device, plan::<i32>(n)).unwrap();
+        let mut sum = Reducer::<i32, Sum>::with_plan(&device, plan::<i32>(n)).unwrap();
         for round in 1..=3 {
             let x = device.upload(&vec![round; n]).unwrap();
             assert_eq!(sum.reduce(&x).unwrap(), round * n as i32);
@@ -82,7 +81,7 @@ fn each_run_is_of_its_own_input() {
 fn a_graph_gives_what_a_run_does() {
     let n = 3 * tile::<f32>() + 5;
     for device in all_devices() {
-        let sum = Reduction::<f32, Sum>::with_plan(&device, plan::<f32>(n)).unwrap();
+        let sum = Reducer::<f32, Sum>::with_plan(&device, plan::<f32>(n)).unwrap();
         let x = device.alloc::<f32>(n).unwrap();
         let mut graph = device.record((sum, x), |queue, (sum, x)| sum.run_in(queue, x).map(|_| ())).unwrap();
         for seed in [3, 4] {

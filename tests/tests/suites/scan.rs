@@ -15,7 +15,7 @@ const SIZES: [usize; 20] =
     [0, 1, 2, 3, 31, 32, 33, 64, 127, 255, 256, 257, 509, 1000, 1023, 1024, 1025, 2053, 4096, 10_007];
 
 /// The most elements where accesses are checked: more than two tiles of 8-byte elements, and one of 4.
-const MOST_CHECKED: usize = 8200;
+const MAX_CHECKED: usize = 8200;
 
 /// Around one tile and two, and the four that the blocks of a small grid take first.
 fn sizes_around_tiles(tile: usize) -> [usize; 9] {
@@ -147,7 +147,7 @@ impl Sample<Compose> for Affine {
 }
 
 fn conforms<T: Sample<O>, O: Operator<T>>(rung: ScanRung, sizes: &[usize]) {
-    for (device, turns) in devices_and_turns(MOST_CHECKED) {
+    for (device, turns) in devices_and_turns(MAX_CHECKED) {
         for &n in sizes.iter().filter(|&&n| check::<T, O>(rung, n).is_ok() && turns.takes(n)) {
             let x = T::sample(n);
             for kind in KINDS {
@@ -236,7 +236,7 @@ conformance! {
 /// Views that begin at any element of their buffers, by every rung; nothing beside them is written.
 #[test]
 fn views_may_begin_anywhere() {
-    for (device, turns) in devices_and_turns(MOST_CHECKED) {
+    for (device, turns) in devices_and_turns(MAX_CHECKED) {
         for rung in
             [ScanRung::NaiveBlock, ScanRung::Naive, ScanRung::WorkEfficient, ScanRung::LookBack, ScanRung::Pipelined]
         {

@@ -1,7 +1,7 @@
 //! The traits by which any algorithm is measured, benchmarked, explained and checked, without knowing which one it is.
 //!
-//! An [`Algorithm`] turns options into a [`Problem`]; that makes [`Inputs`] on a device, on which a rung is [`Prepared`] and
-//! run, in a queue: at once, or in a graph.
+//! An [`Algorithm`] turns options into a [`Problem`]; that makes [`Inputs`] on a device, on which a rung is
+//! [`Prepared`] and run, in a queue: at once, or in a graph.
 //!
 //! # Design
 //!
@@ -34,72 +34,74 @@ pub use work::{Aim, Sizes, Target, Unit, Work};
 
 /// An algorithm: its ladder, its problem as options, what is measured of it and what is checked.
 pub trait Algorithm: Send + Sync {
-    /// Its name: of its folder, of its command, and of its PTX module.
+    /// Returns its name, which its folder, its command and its PTX module have, too.
     fn name(&self) -> &'static str;
 
-    /// The rungs of its ladder, the plainest first.
+    /// Returns the rungs of its ladder, the plainest first.
     fn rungs(&self) -> &'static [Rung];
 
-    /// What its command measures, and what a right result is: a line, an empty line, and a paragraph.
+    /// Returns the help of its command: what it measures and when a result is right, as a line, an empty line and a
+    /// paragraph.
     fn about(&self) -> &'static str;
 
-    /// What can be asked for beside the size and the seed.
+    /// Returns the options beside the size and the seed.
     fn options(&self) -> &'static [ProblemOption];
 
-    /// The element types that can be asked for.
+    /// Returns the element types that some rung is built for.
     fn types(&self) -> Vec<NumberType> {
         capabilities::types(self.rungs())
     }
 
-    /// The size of a problem where none is given, for `rung` or for all rungs.
+    /// Returns the default size of a problem, for `rung` or for all rungs.
     fn default_shape(&self, rung: Option<&Rung>, purpose: Purpose) -> Shape {
         let n = match purpose {
             Purpose::Explain => 1 << 18,
             Purpose::Measure { simulated: true } => 1 << 18,
             Purpose::Measure { simulated: false } => 1 << 26,
         };
-        Shape::Vector(rung.and_then(Rung::most_elements).map_or(n, |most| n.min(most)))
+        Shape::Vector(rung.and_then(Rung::max_elements).map_or(n, |most| n.min(most)))
     }
 
-    /// The problem of that size with these options.
+    /// Returns the problem of that size with these options.
     ///
     /// # Errors
     /// [`WorkbenchError::Options`] for options that make no problem.
     fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, WorkbenchError>;
 
-    /// What the sizes of its inputs count.
+    /// Returns the unit in which the sizes of its inputs are counted.
     fn unit(&self) -> Unit {
         Unit::Elements
     }
 
-    /// Whether the rung of that name is no step of the ladder, but a yardstick for the others.
+    /// Returns whether the rung of that name is a yardstick for the others, and not a step of the ladder.
     fn is_yardstick(&self, _rung: &str) -> bool {
         false
     }
 
-    /// What is measured by a benchmark.
+    /// Returns the measurements of a benchmark.
     fn works(&self) -> Vec<Work>;
 
-    /// What is measured by a benchmark on several devices, by its fastest rung; nothing where it runs on one alone.
+    /// Returns the measurements of a benchmark on several devices, by its default rung; empty if it runs on one device
+    /// alone.
     fn scaling_works(&self) -> Vec<ScalingWork> {
         Vec::new()
     }
 
-    /// Whether the processor's own cores have an engine for it, which is measured beside the rungs.
+    /// Returns whether a CPU engine exists for it, which is measured beside the rungs.
     fn has_engine(&self) -> bool {
         false
     }
 
-    /// Launches that reach every barrier and branch of its kernels.
+    /// Returns launches that reach every barrier and branch of its kernels.
     fn cases(&self) -> Vec<Case>;
 
-    /// Kernels that are no rungs and can be explained as well.
+    /// Returns the kernels that are not rungs but can be explained as well.
     fn others(&self) -> &'static [Other] {
         &[]
     }
 }
 
-/// What a problem is for.
+/// The purpose of a problem, which decides its default size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
     /// To be timed.
@@ -107,16 +109,16 @@ pub enum Purpose {
         /// In the simulator, where it takes longer.
         simulated: bool,
     },
-    /// To have its accesses counted: so large that a last block with less work hardly shows in the figures, and so small that
-    /// it takes seconds.
+    /// To have its accesses counted: so large that a last block with less work hardly shows in the figures, and so
+    /// small that it takes seconds.
     Explain,
 }
 
 /// A kernel that is no rung, to be run by itself.
 pub struct Other {
-    /// What it is called beside the rungs.
+    /// Its name, beside those of the rungs.
     pub name: &'static str,
-    /// What it is for, in a sentence.
+    /// Its purpose, in a sentence.
     pub idea: &'static str,
     /// Its kernels, by the names of their functions.
     pub families: &'static [&'static str],
@@ -136,71 +138,72 @@ pub enum Fact {
     Number(f64),
     /// A name.
     Name(&'static str),
-    /// Whether something holds.
+    /// True or false.
     Flag(bool),
 }
 
 /// A problem: what is to be computed, of which size and on which data.
 pub trait Problem: Send + Sync {
-    /// What it is in words, such as "reduce, sum of f32, n = 1000".
+    /// Returns its description, such as "reduce, sum of f32, n = 1000".
     fn title(&self) -> String;
 
-    /// Its properties under their names in JSON: sizes, type, operator and the like.
+    /// Returns its properties under their names in JSON: sizes, type, operator and the like.
     fn facts(&self) -> Vec<(&'static str, Fact)>;
 
-    /// What is worth saying of it beside its size, its type and its operator, such as "inclusive".
+    /// Returns what distinguishes it beside its size, type and operator, such as "inclusive".
     fn detail(&self) -> Option<String> {
         None
     }
 
-    /// The number of units that figures are per: elements, or cell updates.
+    /// Returns the number of elements, or of cell updates, to which figures refer.
     fn elements(&self) -> u64;
 
-    /// Bytes that one run has to read and write at least.
+    /// Returns the bytes that one run must read and write at least.
     fn bytes(&self) -> u64;
 
-    /// Bytes of device memory that inputs, outputs and the temporary storage of `rungs` take.
+    /// Returns the bytes of device memory of the inputs, the outputs and the largest temporary storage of `rungs`.
     fn memory_bytes(&self, device: &Device, rungs: &[&Rung]) -> u64;
 
-    /// Whether the rung takes it on this device.
+    /// Checks that the rung solves it on this device.
     ///
     /// # Errors
     /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) says what the rung offers instead.
     fn check(&self, device: &Device, rung: &Rung) -> Result<(), WorkbenchError>;
 
-    /// What runs where no rung is named: the fastest one for its type, operator and size on the device. Two where that depends on
-    /// how it is run, too.
-    fn fastest(&self, device: &Device) -> Vec<&'static Rung>;
+    /// Returns the rung that runs by default: the fastest for the type, the operator and the size on the device.
+    /// Returns two if the choice also depends on how the problem is run.
+    fn default_rungs(&self, device: &Device) -> Vec<&'static Rung>;
 
-    /// Whether the rung is one of the [`fastest`](Self::fastest).
-    fn is_best(&self, device: &Device, rung: &Rung) -> bool {
-        self.fastest(device).iter().any(|best| best.name == rung.name)
+    /// Returns whether the rung is one of the [default rungs](Self::default_rungs).
+    fn is_default_rung(&self, device: &Device, rung: &Rung) -> bool {
+        self.default_rungs(device).contains(&rung)
     }
 
-    /// Whether the rung is worth the time that a benchmark of this size takes.
+    /// Returns whether the rung is worth the time that a benchmark of this size takes.
     fn is_worth_measuring(&self, _device: &Device, _rung: &Rung) -> bool {
         true
     }
 
-    /// Its inputs, on a device.
+    /// Returns its inputs, on a device.
     ///
     /// # Errors
     /// When device or host have too little memory.
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError>;
 
-    /// The problem on the processor's own cores.
+    /// Returns the problem for the CPU engine.
     ///
     /// # Errors
-    /// [`WorkbenchError::Options`] where there is no [engine](Algorithm::has_engine); when the host has too little memory.
+    /// [`WorkbenchError::Options`] where there is no [engine](Algorithm::has_engine); when the host has too little
+    /// memory.
     fn engine(&self) -> Result<Box<dyn Engine>, WorkbenchError> {
         Err(WorkbenchError::Options(format!("{} is computed by kernels alone", self.title())))
     }
 
-    /// The rung on inputs that are split over the members of a team.
+    /// Returns the rung's work on inputs that are split over the members of a team.
     ///
     /// # Errors
-    /// [`WorkbenchError::Options`] where there is no such work; as for [`check`](Self::check); when a device or the host has too
-    /// little memory.
+    /// [`WorkbenchError::Options`] where there is no such work; as for [`check`](Self::check); when a device or the
+    /// host has too little memory.
     fn split<'a>(&'a self, _team: &'a Team<'a>, _rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
         Err(WorkbenchError::Options(format!("{} runs on one device, of one process", self.title())))
     }
@@ -208,10 +211,10 @@ pub trait Problem: Send + Sync {
 
 /// A problem that the processor's own cores compute, without a kernel.
 pub trait Engine {
-    /// What it computes with, such as "AVX-512, 2 threads".
+    /// Returns the instructions and threads that it computes with, such as "AVX-512, 2 threads".
     fn setting(&self) -> String;
 
-    /// Makes so many more of the problem's steps, such as generations.
+    /// Advances by `steps` of the problem's steps, such as generations.
     fn run(&mut self, steps: u64);
 }
 
@@ -227,13 +230,13 @@ pub trait Inputs {
 
 /// A rung ready to run: a run allocates nothing.
 pub trait Prepared: Resources {
-    /// Runs it, where `queue` is: on the device, or in a graph that is being recorded.
+    /// Enqueues a run in `queue`: on the device, or in a graph that is being recorded.
     ///
     /// # Errors
     /// Whatever prevents a launch.
     fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError>;
 
-    /// Makes inputs and result as they were before the first run, so that what an earlier run left cannot pass for a result.
+    /// Restores the inputs and clears the result, so that an earlier result cannot pass for that of the next run.
     ///
     /// # Errors
     /// When the device fails.
@@ -255,10 +258,10 @@ pub trait Prepared: Resources {
         self.compare()
     }
 
-    /// Bytes of its temporary storage.
+    /// Returns the bytes of its temporary storage.
     fn workspace_bytes(&self) -> u64;
 
-    /// How many of the problem's steps a run makes, such as generations.
+    /// Returns the number of the problem's steps per run, such as generations.
     fn steps(&self) -> u64 {
         1
     }
@@ -266,7 +269,7 @@ pub trait Prepared: Resources {
     /// Makes each run take more steps, if it can: a longer run is timed more precisely.
     fn lengthen(&mut self) {}
 
-    /// Whether a benchmark also times a series of calls, launched one after the other.
+    /// Returns whether a benchmark also times a series of calls, launched one after the other.
     fn is_for_series(&self) -> bool {
         false
     }
@@ -294,12 +297,15 @@ impl Resources for Box<dyn Prepared + '_> {
     }
 }
 
-/// The rung of the ladder `L` that this is the description of.
+/// Returns the rung of the ladder `L` that this is the description of.
+///
+/// # Errors
+/// [`WorkbenchError::Algorithm`] for a rung of another ladder.
 pub(crate) fn rung_of<L: Ladder>(rung: &Rung) -> Result<L, WorkbenchError> {
-    Ok(rung.name.parse::<L>()?)
+    Ok(L::of(rung)?)
 }
 
-/// Whether one of the kernels of the rung is the one that `entry` is of.
+/// Returns whether `entry` is an instance of one of the rung's kernels.
 pub fn launches(rung: &Rung, entry: &KernelInfo) -> bool {
     rung.families.contains(&entry.family)
 }

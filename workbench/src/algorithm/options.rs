@@ -1,4 +1,4 @@
-//! What can be asked of an algorithm, as text.
+//! The options of an algorithm, as text.
 
 use std::str::FromStr;
 
@@ -11,13 +11,13 @@ use units::alternatives;
 pub struct ProblemOption {
     /// Its name, without dashes.
     pub name: &'static str,
-    /// What its value is called in the help; empty for a flag without a value.
+    /// The name of its value in the help; empty for a flag without a value.
     pub value: &'static str,
-    /// What it is, in a line.
+    /// Its help, in a line.
     pub help: &'static str,
     /// Its value where none is given.
     pub default: &'static str,
-    /// Says what is wrong with a value, as far as the value alone shows it.
+    /// Checks a value by itself; the error says what is allowed.
     pub check: fn(&str) -> Result<(), String>,
 }
 
@@ -42,15 +42,15 @@ impl ProblemOption {
         help: "The element of their buffers with which the vectors begin",
         default: "0",
         check: |text| match text.parse::<usize>() {
-            Ok(0..=Self::MOST_FROM) => Ok(()),
-            _ => Err(format!("it must be a whole number up to {}, such as 1", Self::MOST_FROM)),
+            Ok(0..=Self::MAX_FROM) => Ok(()),
+            _ => Err(format!("it must be a whole number up to {}, such as 1", Self::MAX_FROM)),
         },
     };
 
     /// The most that [`FROM`](Self::FROM) may be.
-    const MOST_FROM: usize = 1024;
+    const MAX_FROM: usize = 1024;
 
-    /// A flag without a value.
+    /// Returns a flag without a value.
     pub const fn flag(name: &'static str, help: &'static str) -> Self {
         Self { name, value: "", help, default: "", check: |_| Ok(()) }
     }
@@ -65,34 +65,34 @@ pub struct Options {
 }
 
 impl Options {
-    /// The defaults of `options`.
+    /// Returns the defaults of `options`.
     pub fn defaults(options: &[ProblemOption]) -> Self {
         let values = options.iter().filter(|option| !option.value.is_empty());
         Self { values: values.map(|option| (option.name, option.default.to_owned())).collect(), seed: 0 }
     }
 
-    /// The same with another seed.
+    /// Returns the same options with another seed.
     pub fn seeded(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
-    /// Asks for `name` to be `value`; of a flag, any text.
+    /// Sets the option `name` to `value`; the value of a flag may be any text.
     pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
         self.values.retain(|(known, _)| *known != name);
         self.values.push((name, value.into()));
     }
 
-    /// The value of `name`.
+    /// Returns the value of `name`, if it is given.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Whether the flag `name` is asked for.
+    /// Returns whether the flag `name` is given.
     pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// The value of `name`; `default` where none is given.
+    /// Returns the value of `name`, or `default` if none is given.
     ///
     /// # Errors
     /// [`WorkbenchError::Options`] when its text is not a `T`.
@@ -102,7 +102,7 @@ impl Options {
         })
     }
 
-    /// The element type, one of `types`; the first where none is asked for.
+    /// Returns the element type, one of `types`; the first if none is given.
     ///
     /// # Errors
     /// [`WorkbenchError::Options`] for another type, with what there is.
@@ -114,10 +114,10 @@ impl Options {
     }
 }
 
-/// The one of `types` that `text` names.
+/// Returns the one of `types` that `text` names.
 ///
 /// # Errors
-/// What there is instead.
+/// A message with the types that there are.
 pub fn parse_type(algorithm: &str, types: &[NumberType], text: &str) -> Result<NumberType, String> {
     types.iter().copied().find(|number| number.name() == text).ok_or_else(|| {
         let names: Vec<&str> = types.iter().map(|number| number.name()).collect();

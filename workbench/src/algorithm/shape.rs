@@ -1,10 +1,10 @@
-//! How large a problem is: the length of a vector, or the width and height of a matrix or board.
+//! The size of a problem: the length of a vector, or the width and height of a matrix or board.
 
 use std::fmt;
 
 pub use gridstride::size::{Size, SizeTextError};
 
-/// How large a problem is.
+/// The size of a problem.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// A vector of so many elements.

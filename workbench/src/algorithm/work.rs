@@ -1,4 +1,4 @@
-//! What a benchmark measures of an algorithm.
+//! The measurements that a benchmark makes of an algorithm.
 
 use std::fmt;
 
@@ -9,28 +9,28 @@ use super::Shape;
 pub struct Work {
     /// The element type's name.
     pub number: &'static str,
-    /// What sets it apart from others of its type, such as "inclusive".
+    /// The name that distinguishes it from others of its type, such as "inclusive".
     pub variant: Option<&'static str>,
-    /// What is asked for beside the type.
+    /// The options beside the type.
     pub options: &'static [(&'static str, &'static str)],
-    /// Whether all rungs of the ladder are measured; else the one that runs where none is named.
+    /// True if all rungs of the ladder are measured, and not the default rung alone.
     pub is_ladder: bool,
     /// The sizes.
     pub sizes: Sizes,
-    /// What the rung that runs where none is named is to reach.
+    /// The targets of the default rung.
     pub aims: &'static [Aim],
-    /// Whether tables show its calls on small inputs as well.
+    /// True if tables show its calls on small inputs as well.
     pub is_small: bool,
 }
 
-/// What a rung is to reach at a size that every run on a GPU has.
+/// The target of a rung at a size that every run on a GPU includes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Aim {
-    /// What it does, for tables: "inclusive scan f32".
+    /// Its name in tables: "inclusive scan f32".
     pub what: &'static str,
     /// The size.
     pub shape: Shape,
-    /// Which of the rungs that run where none is named: Life has one for a generation per launch, and one for several.
+    /// The index of the default rung: Life has one for a generation per launch, and one for several.
     pub nth: usize,
     /// All that it is to reach.
     pub targets: &'static [Target],
@@ -39,15 +39,15 @@ pub struct Aim {
 /// A speed to reach.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Target {
-    /// That many times the speed of the peer, which is called so.
+    /// A multiple of the speed of a peer, and the peer's name.
     Peer(f64, &'static str),
-    /// That share of the speed of the device's own copy, in hundredths.
+    /// A share of the speed of the device's own copy, in hundredths.
     Copy(f64),
-    /// That many cell updates per second.
+    /// A number of cell updates per second.
     CellUpdates(f64),
 }
 
-/// What the sizes of an algorithm's inputs count.
+/// The unit in which the sizes of an algorithm's inputs are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
     /// Elements, whose bytes are read or written.
@@ -56,7 +56,7 @@ pub enum Unit {
     Cells,
 }
 
-/// Which sizes.
+/// The sizes of a measurement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sizes {
     /// The lengths of vectors: powers of two.

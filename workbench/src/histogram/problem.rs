@@ -13,7 +13,7 @@ use crate::error::WorkbenchError;
 use crate::inputs::{self, REMEDY, RandomVector};
 use crate::scaling::ScalingWork;
 use crate::scaling::SplitWork;
-use gridstride::capabilities::{self, short_name};
+use gridstride::capabilities;
 use gridstride::histogram::{Bins, Histogram, HistogramRung, Plan};
 use gridstride::numbers::{Number, with_number};
 use multi::histogram::SplitHistogram;
@@ -105,7 +105,7 @@ impl Algorithm for Histograms {
     }
 }
 
-/// How the keys are distributed.
+/// The distribution of the keys.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Keys {
     Uniform,
@@ -209,7 +209,7 @@ impl<K: Key + Number> Problem for Counting<K> {
 
     fn check(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
         match u32::try_from(self.n) {
-            Ok(_) => Ok(capabilities::check(rung_of::<HistogramRung>(rung)?, &[short_name::<K>()], self.n)?),
+            Ok(_) => Ok(capabilities::check(rung_of::<HistogramRung>(rung)?, &capabilities::of_type::<K>(), self.n)?),
             Err(_) => {
                 let offered = format!("up to {} keys, whose counts have 32 bits", u32::MAX);
                 Err(capabilities::refused(rung, format!("{} keys", self.n), offered).into())
@@ -217,8 +217,8 @@ impl<K: Key + Number> Problem for Counting<K> {
         }
     }
 
-    fn fastest(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![HistogramRung::last_for(&[short_name::<K>()]).rung()]
+    fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
+        vec![HistogramRung::default_rung(&capabilities::of_type::<K>()).rung()]
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
@@ -237,7 +237,7 @@ struct OnDevice<'p, K: Key + Number> {
     problem: &'p Counting<K>,
     keys: Buffer<K>,
     counts: Buffer<u32>,
-    /// The reference's counts, once somebody has asked.
+    /// The reference's counts, computed when they are first needed.
     expected: Option<Vec<u32>>,
 }
 

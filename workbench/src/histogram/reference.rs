@@ -4,7 +4,7 @@ use gpu::histogram::Key;
 
 use gridstride::histogram::Bins;
 
-/// How many of `keys` are in each of `bins`.
+/// Returns the number of `keys` in each of `bins`.
 pub fn histogram<K: Key>(keys: &[K], bins: Bins) -> Vec<u32> {
     let mut counts = vec![0; bins.count() as usize];
     for &key in keys {

@@ -7,6 +7,7 @@ use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::scaling::SplitWork;
 use crate::scaling::{PERIOD, ScalingWork, pattern};
+use gridstride::capabilities;
 use gridstride::histogram::{Bins, HistogramRung};
 use multi::histogram::SplitHistogram;
 use multi::team::Team;
@@ -33,7 +34,8 @@ impl<'t> Histogram<'t> {
             expected[usize::from(key)] += (n / PERIOD + usize::from(index < n % PERIOD)) as u64;
         }
         let keys = keys.on(team, n)?;
-        let histogram = SplitHistogram::new(team, HistogramRung::last_for(&["u8"]), bins, &keys)?;
+        let histogram =
+            SplitHistogram::new(team, HistogramRung::default_rung(&capabilities::of_type::<u8>()), bins, &keys)?;
         Ok(Box::new(Self { keys, histogram, expected }))
     }
 }

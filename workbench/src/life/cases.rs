@@ -1,4 +1,5 @@
-//! Life: every rung on boards of awkward sizes, in whole simulations and by grids too small for the board, which stride over it.
+//! Life: every rung on boards of awkward sizes, in whole simulations and by grids too small for the board, which stride
+//! over it.
 
 use cuda_std::Ladder;
 use gpu::life::{

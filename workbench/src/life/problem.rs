@@ -1,8 +1,8 @@
 //! Life as an [`Algorithm`]: generations of a random board.
 //!
-//! A run is of several generations, as a simulation is: a small board stays in the caches from one to the next. The bytes of
-//! a generation are those of a board at one bit per cell, read once and written once. A rung that runs several generations per
-//! launch may move fewer, and one that keeps one byte per cell moves more.
+//! A run is of several generations, as a simulation is: a small board stays in the caches from one to the next. The
+//! bytes of a generation are those of a board at one bit per cell, read once and written once. A rung that runs several
+//! generations per launch may move fewer, and one that keeps one byte per cell moves more.
 
 use cuda_std::{Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
@@ -16,7 +16,7 @@ use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::scaling::ScalingWork;
 use gridstride::numbers::NumberType;
-use life::{Board, CpuSimulation, LifeRung, Rule, RuleError, Simulation, Topology, check_on, fastest, reference};
+use life::{Board, CpuSimulation, LifeRung, Rule, RuleError, Simulation, Topology, check_on, default_rung, reference};
 
 /// Conway's Life.
 pub struct Life;
@@ -26,8 +26,8 @@ const FEW_GENERATIONS: u64 = 8;
 const GENERATIONS: u64 = 480;
 
 /// The most cells for a rung whose one block works through the whole board.
-const MOST_OF_ONE_BLOCK: usize = 1 << 26;
-const MOST_OF_ONE_BLOCK_SIMULATED: usize = 1 << 12;
+const MAX_OF_ONE_BLOCK: usize = 1 << 26;
+const MAX_OF_ONE_BLOCK_SIMULATED: usize = 1 << 12;
 
 /// Live cells of a soup.
 const DENSITY: f64 = 0.25;
@@ -237,14 +237,15 @@ impl Problem for Generations {
         Ok(check_on(rung_of(rung)?, device, (self.size.width, self.size.height), &Rule::LIFE)?)
     }
 
-    /// Those for a generation at a time, and for many.
-    fn fastest(&self, device: &Device) -> Vec<&'static Rung> {
-        let fastest = |generations| fastest(device, (self.size.width, self.size.height), &Rule::LIFE, generations);
-        [1, u64::MAX].map(|generations| fastest(generations).rung()).to_vec()
+    /// Returns the rung for one generation at a time, and the one for many.
+    fn default_rungs(&self, device: &Device) -> Vec<&'static Rung> {
+        let size = (self.size.width, self.size.height);
+        let rung = |generations| default_rung(device, size, &Rule::LIFE, Topology::TORUS, generations).rung();
+        [1, u64::MAX].map(rung).to_vec()
     }
 
     fn is_worth_measuring(&self, device: &Device, rung: &Rung) -> bool {
-        let most = if device.is_simulated() { MOST_OF_ONE_BLOCK_SIMULATED } else { MOST_OF_ONE_BLOCK };
+        let most = if device.is_simulated() { MAX_OF_ONE_BLOCK_SIMULATED } else { MAX_OF_ONE_BLOCK };
         let is_one_block = rung_of(rung).is_ok_and(|rung| matches!(rung, LifeRung::Block | LifeRung::Shared));
         self.check(device, rung).is_ok() && (!is_one_block || self.cells() <= most as u64)
     }
@@ -336,8 +337,8 @@ mod tests {
     fn the_best_rungs_are_those_that_run_where_none_is_named() {
         let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
         let problem = Generations { size: Size { width: 8, height: 8 }, seed: 0 };
-        let is_best = |rung: &&LifeRung| problem.is_best(&device, rung.rung());
-        let best: Vec<_> = LifeRung::ALL.iter().filter(is_best).copied().collect();
+        let is_default = |rung: &&LifeRung| problem.is_default_rung(&device, rung.rung());
+        let best: Vec<_> = LifeRung::ALL.iter().filter(is_default).copied().collect();
         assert_eq!(best, [LifeRung::Bitpacked], "in the simulator for any number of generations");
     }
 }

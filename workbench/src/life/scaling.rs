@@ -50,7 +50,7 @@ struct Life<'t> {
     bands: Option<Bands<'t>>,
     is_first: bool,
     generations: u64,
-    /// What the board repeats.
+    /// The cells that the board repeats.
     tile: Board,
 }
 

@@ -1,5 +1,5 @@
-//! reduce: every rung as planned, in blocks of every kind, with several tiles per block, with one, and on maps, which do not
-//! commute.
+//! reduce: every rung as planned, in blocks of every kind, with several tiles per block, with one, and on maps, which
+//! do not commute.
 
 use cuda_std::Ladder;
 use gpu::collective::published::words;
@@ -10,14 +10,15 @@ use launch::{Buffer, LaunchConfig};
 use crate::case::{Case, CaseError, Stage, bits, equal, right};
 use crate::inputs::RandomVector;
 use crate::reduce::reference::{self, Reference};
+use gridstride::capabilities;
 use gridstride::numbers::Number;
-use gridstride::reduce::{Plan, ReduceRung, Reducible, Reduction};
+use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
 
-/// Grids and parts that no plan for a few elements has: several tiles per block, the last one not whole; whole warps, half a
-/// warp, and blocks without elements.
+/// Grids and parts that no plan for a few elements has: several tiles per block, the last one not whole; whole warps,
+/// half a warp, and blocks without elements.
 const PARTS: [(u32, u32, u32); 4] = [(3, 64, 2003), (2, 256, 4300), (4, 16, 300), (3, 32, 4000)];
 
-/// What the grid-stride rung launches for a small input, and for any other.
+/// The kernels that the grid-stride rung launches for a small input, and for any other.
 const ONE_TILE: &[&str] = &["reduce_one_tile"];
 const GRID_STRIDE: &[&str] = &["reduce_grid_stride"];
 const UNALIGNED: &[&str] = &["reduce_unaligned"];
@@ -71,7 +72,7 @@ pub(super) fn cases() -> Vec<Case> {
                 PARTS.into_iter().try_for_each(|(blocks, block, part)| check_parts(stage, rung, blocks, block, part))
             });
         }
-        if rung.rung().entry(&["affine", "compose"]).is_some() {
+        if rung.rung().entry(&capabilities::of_operator::<Affine, Compose>()).is_some() {
             add(other, "maps composed", check_maps);
         }
     }
@@ -88,25 +89,25 @@ fn input<T: Number>(n: usize) -> Vec<T> {
 }
 
 /// Twice in the same memory: the second run finds what the first has left.
-fn check<T: Number + Reducible<O>, O: Reference<T>>(stage: &Stage, plan: Plan) -> Result<(), CaseError> {
+fn check<T: Number + ReduceElement<O>, O: Reference<T>>(stage: &Stage, plan: Plan) -> Result<(), CaseError> {
     let x = input::<T>(plan.n());
     let answer = reference::reduce::<T, O>(x.len(), |index| x[index]);
     let x = stage.device.upload(&x)?;
     let roundings = plan.roundings();
-    let mut reduction = Reduction::<T, O>::with_plan(&stage.device, plan)?;
+    let mut reduction = Reducer::<T, O>::with_plan(&stage.device, plan)?;
     for _ in 0..2 {
         right(answer.deviation(reduction.reduce(&x)?, roundings))?;
     }
     Ok(())
 }
 
-fn check_one_tile<T: Number + Reducible<O>, O: Reference<T>>(stage: &Stage, n: usize) -> Result<(), CaseError> {
+fn check_one_tile<T: Number + ReduceElement<O>, O: Reference<T>>(stage: &Stage, n: usize) -> Result<(), CaseError> {
     let plan = Plan::one_tile(n, size_of::<T>()).ok_or_else(|| CaseError::Impossible("too many tiles".into()))?;
     check::<T, O>(stage, plan)
 }
 
 /// One launch of a rung that leaves a partial result per block.
-fn step<T: Reducible<O>, O: Operator<T>>(
+fn step<T: ReduceElement<O>, O: Operator<T>>(
     stage: &Stage,
     rung: ReduceRung,
     config: LaunchConfig,
@@ -146,8 +147,8 @@ fn check_not_aligned(stage: &Stage, is_one_tile: bool) -> Result<(), CaseError> 
     equal("y", &y.download()?, &[x[1..].iter().fold(0_i32, |sum, &x| sum.wrapping_add(x))])
 }
 
-/// What begins with element `from` of a buffer, twice in the same memory.
-fn check_unaligned<T: Number + Reducible<O>, O: Reference<T>>(
+/// Reduces a view that begins with element `from` of a buffer, twice in the same memory.
+fn check_unaligned<T: Number + ReduceElement<O>, O: Reference<T>>(
     stage: &Stage,
     from: usize,
     blocks: u32,
@@ -181,7 +182,7 @@ fn check_maps(stage: &Stage, rung: ReduceRung) -> Result<(), CaseError> {
     let value = |maps: &[Affine], start| maps.iter().fold(start, |value, map| map.apply(value));
     for block in [32, 64, 256] {
         let plan = Plan::with_block(rung, maps.len(), size_of::<Affine>(), block);
-        let all = Reduction::<Affine, Compose>::with_plan(&stage.device, plan)?.reduce(&x)?;
+        let all = Reducer::<Affine, Compose>::with_plan(&stage.device, plan)?.reduce(&x)?;
         equal("the map at 0 and 1", &[0, 1].map(|start| all.apply(start)), &[0, 1].map(|start| value(&maps, start)))?;
     }
     let (blocks, block, part) = PARTS[0];

@@ -1,17 +1,18 @@
-//! What the command reduces: random numbers, for a product such that neither overflows nor vanishes.
+//! The random inputs of a reduction. The factors of a product are such that it neither overflows nor vanishes.
 
 use crate::inputs::RandomVector;
 use gridstride::numbers::{Number, OperatorName};
 
 /// Factors other than 1 in a product of floats, on average: their logarithms to base 2 add up to 18 in the mean square,
 /// and seven times that is the range of an `f32`.
-const MOST_FACTORS: f64 = 1024.0;
+const MAX_FACTORS: f64 = 1024.0;
 
 /// A number that a product of many is made of.
 pub trait Factor: Number {
-    /// One of `n` factors, of 64 random bits. Of floats 2^u with u in −1..1, so that no product of some of them leaves the
-    /// range; where there are more than 1024, about as many, and 1 for the others. Of integers an odd one, so
-    /// that the product modulo 2^w depends on every bit of each.
+    /// Returns one of `n` factors, made of 64 random bits.
+    ///
+    /// A float is 2^u with u in −1..1, so that no product of some of them leaves the range; if `n` is above 1024, about
+    /// 1024 are, and the others are 1. An integer is odd, so that the product modulo 2^w depends on every bit of each.
     fn factor(bits: u64, n: usize) -> Self;
 }
 
@@ -31,7 +32,7 @@ macro_rules! floats {
             fn factor(bits: u64, n: usize) -> Self {
                 // Other bits than those that the factor is made of.
                 let drawn = (bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as f64 / f64::from(u32::MAX);
-                if drawn * n as f64 > MOST_FACTORS { 1.0 } else { Self::from_random(bits).exp2() }
+                if drawn * n as f64 > MAX_FACTORS { 1.0 } else { Self::from_random(bits).exp2() }
             }
         }
     )*};
@@ -40,7 +41,7 @@ macro_rules! floats {
 integers! { i32 u32 i64 u64 }
 floats! { f32 f64 }
 
-/// Element `index` of `n` to reduce with the operator.
+/// Returns element `index` of `n` to reduce with the operator.
 pub fn element<T: Factor>(operator: OperatorName, inputs: RandomVector<T>, n: usize, index: usize) -> T {
     match operator {
         OperatorName::Product => T::factor(inputs.bits(index), n),

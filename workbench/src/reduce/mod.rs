@@ -2,8 +2,9 @@
 
 mod cases;
 pub mod inputs;
+mod operation;
 mod problem;
 pub mod reference;
 mod scaling;
 
-pub use problem::Reduce as Algorithm;
+pub use problem::ReduceAlgorithm as Algorithm;

@@ -4,7 +4,8 @@ use cuda_std::{Global, Ladder, Rung};
 use launch::{Buffer, Device, Held, Queue, Resources};
 
 use super::inputs::{Factor, element};
-use super::reference::{self, Answer, Reference};
+use super::operation::{AnyReducer, AnySplitReducer, Operation};
+use super::reference::Answer;
 use crate::algorithm::{
     Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
 };
@@ -14,16 +15,15 @@ use crate::error::WorkbenchError;
 use crate::inputs::{self, REMEDY, RandomVector};
 use crate::scaling::ScalingWork;
 use crate::scaling::SplitWork;
-use gridstride::capabilities::{self, short_name};
+use gridstride::capabilities;
 use gridstride::numbers::{OperatorName, with_number, with_operator};
-use gridstride::reduce::{Plan, ReduceRung, Reducible, Reduction, before_first_vector, best_for};
-use multi::reduce::SplitReduction;
+use gridstride::reduce::{Plan, ReduceRung, before_first_vector};
 use multi::team::Team;
 
 /// Reduction by an operator.
-pub struct Reduce;
+pub struct ReduceAlgorithm;
 
-impl Algorithm for Reduce {
+impl Algorithm for ReduceAlgorithm {
     fn name(&self) -> &'static str {
         ReduceRung::ALGORITHM
     }
@@ -49,9 +49,10 @@ impl Algorithm for Reduce {
         let (n, seed) = (shape.elements(), options.seed);
         let number = options.element_type(self.name(), &capabilities::types(self.rungs()))?;
         let (operator, from) = (options.value("op", OperatorName::Sum)?, options.value("from", 0)?);
-        with_number!(number, [f32 f64 i32 u32 i64 u64], T => with_operator!(operator, O => {
-            Ok(Box::new(Reducing::<T, O> { n, from, seed, operator: std::marker::PhantomData }))
-        }), _ => Err(WorkbenchError::Options(format!("reduce has no element type '{number}'"))))
+        with_number!(number, [f32 f64 i32 u32 i64 u64], T => {
+            let operation = with_operator!(operator, O => Operation::of::<O>());
+            Ok(Box::new(ReduceProblem::<T> { n, from, seed, operation }))
+        }, _ => Err(WorkbenchError::Options(format!("reduce has no element type '{number}'"))))
     }
 
     fn works(&self) -> Vec<Work> {
@@ -72,37 +73,45 @@ impl Algorithm for Reduce {
     }
 }
 
-/// The reduction of `n` random elements of `T` by `O`.
-pub(super) struct Reducing<T, O> {
-    pub(super) n: usize,
+/// The reduction of `n` random elements of `T`.
+struct ReduceProblem<T: Factor> {
+    n: usize,
     /// The element of its buffer with which the vector begins.
     from: usize,
     seed: u64,
-    operator: std::marker::PhantomData<fn() -> (T, O)>,
+    operation: Operation<T>,
 }
 
-impl<T: Factor + Reducible<O>, O: Reference<T>> Reducing<T, O> {
+impl<T: Factor> ReduceProblem<T> {
     fn plan(&self, device: &Device, rung: &Rung) -> Result<Plan, WorkbenchError> {
         Ok(Plan::new(rung_of(rung)?, self.n, size_of::<T>(), device.multiprocessors()))
     }
 
-    /// What is reduced of `x`.
-    fn part<'x>(&self, x: &'x Buffer<T>) -> Global<'x, T> {
+    /// Returns the elements of `x` that are reduced.
+    fn segment<'x>(&self, x: &'x Buffer<T>) -> Global<'x, T> {
         x.view().part(self.from, self.n)
     }
 
-    pub(super) fn element(&self, index: usize) -> T {
-        element(O::NAME, RandomVector::new(self.seed, 0), self.n, index)
+    fn vector(&self) -> RandomVector<T> {
+        RandomVector::new(self.seed, 0)
+    }
+
+    fn element(&self, index: usize) -> T {
+        element(self.operation.operator, self.vector(), self.n, index)
+    }
+
+    fn answer(&self) -> Answer<T> {
+        (self.operation.answer)(self.vector(), self.n)
     }
 }
 
-impl<T: Factor + Reducible<O>, O: Reference<T>> Problem for Reducing<T, O> {
+impl<T: Factor> Problem for ReduceProblem<T> {
     fn title(&self) -> String {
-        format!("reduce, {} of {}, n = {}{}", O::NAME, T::TYPE, self.n, inputs::from_element(self.from))
+        format!("reduce, {} of {}, n = {}{}", self.operation.operator, T::TYPE, self.n, inputs::from_element(self.from))
     }
 
     fn facts(&self) -> Vec<(&'static str, Fact)> {
-        let operator = ("operator", Fact::Name(O::NAME.name()));
+        let operator = ("operator", Fact::Name(self.operation.operator.name()));
         let facts = vec![("n", Fact::Count(self.n as u64)), ("type", Fact::Name(T::TYPE.name())), operator];
         facts.into_iter().chain(inputs::from_fact(self.from)).collect()
     }
@@ -121,11 +130,11 @@ impl<T: Factor + Reducible<O>, O: Reference<T>> Problem for Reducing<T, O> {
     }
 
     fn check(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
-        Ok(capabilities::check(rung_of::<ReduceRung>(rung)?, &[short_name::<T>(), short_name::<O>()], self.n)?)
+        Ok(capabilities::check(rung_of::<ReduceRung>(rung)?, &self.operation.instance, self.n)?)
     }
 
-    fn fastest(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![best_for::<T, O>().rung()]
+    fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
+        vec![ReduceRung::default_rung(&self.operation.instance).rung()]
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
@@ -139,58 +148,57 @@ impl<T: Factor + Reducible<O>, O: Reference<T>> Problem for Reducing<T, O> {
     }
 }
 
-struct OnDevice<'p, T: Factor + Reducible<O>, O: Reference<T>> {
-    problem: &'p Reducing<T, O>,
+struct OnDevice<'p, T: Factor> {
+    problem: &'p ReduceProblem<T>,
     x: Buffer<T>,
-    /// The reference's, once somebody has asked.
+    /// The reference's, computed when it is first needed.
     answer: Option<Answer<T>>,
 }
 
-impl<T: Factor + Reducible<O>, O: Reference<T>> Inputs for OnDevice<'_, T, O> {
+impl<T: Factor> Inputs for OnDevice<'_, T> {
     fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError> {
         let Self { problem, x, answer } = self;
-        let reduction = Reduction::with_plan(x.device(), problem.plan(x.device(), rung)?)?;
-        Ok(Box::new(Ready { problem, x, answer, reduction, sets: Vec::new() }))
+        let reducer = (problem.operation.reducer)(x.device(), problem.plan(x.device(), rung)?)?;
+        Ok(Box::new(PreparedReduction { problem, x, answer, reducer, sets: Vec::new() }))
     }
 }
 
-struct Ready<'a, T: Factor + Reducible<O>, O: Reference<T>> {
-    problem: &'a Reducing<T, O>,
+struct PreparedReduction<'a, T: Factor> {
+    problem: &'a ReduceProblem<T>,
     x: &'a Buffer<T>,
     answer: &'a mut Option<Answer<T>>,
-    reduction: Reduction<T, O>,
+    reducer: Box<dyn AnyReducer<T>>,
     sets: Vec<Buffer<T>>,
 }
 
-impl<T: Factor + Reducible<O>, O: Reference<T>> Resources for Ready<'_, T, O> {
+impl<T: Factor> Resources for PreparedReduction<'_, T> {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
         held.shared(self.x);
         self.sets.iter().for_each(|set| held.shared(set));
-        self.reduction.hold(held);
+        self.reducer.hold(held);
     }
 }
 
-impl<T: Factor + Reducible<O>, O: Reference<T>> Prepared for Ready<'_, T, O> {
+impl<T: Factor> Prepared for PreparedReduction<'_, T> {
     fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
-        Ok(self.reduction.run_view(queue, self.problem.part(self.x)).map(drop)?)
+        Ok(self.reducer.run(queue, self.problem.segment(self.x))?)
     }
 
     fn refresh(&mut self) -> Result<(), WorkbenchError> {
-        Ok(self.reduction.refresh()?)
+        Ok(self.reducer.refresh()?)
     }
 
     fn compare(&mut self) -> Result<Deviation, WorkbenchError> {
-        let found = self.reduction.result().download()?;
+        let found = self.reducer.result().download()?;
         let problem = self.problem;
-        let answer =
-            self.answer.get_or_insert_with(|| reference::reduce::<T, O>(problem.n, |index| problem.element(index)));
-        let lead = before_first_vector(problem.part(self.x));
-        let roundings = self.reduction.plan().roundings_from(lead);
+        let answer = self.answer.get_or_insert_with(|| problem.answer());
+        let lead = before_first_vector(problem.segment(self.x));
+        let roundings = self.reducer.plan().roundings_from(lead);
         Ok(found.first().map_or_else(Deviation::default, |&found| answer.deviation(found, roundings)))
     }
 
     fn workspace_bytes(&self) -> u64 {
-        self.reduction.plan().workspace_bytes()
+        self.reducer.plan().workspace_bytes()
     }
 
     fn is_for_series(&self) -> bool {
@@ -203,33 +211,32 @@ impl<T: Factor + Reducible<O>, O: Reference<T>> Prepared for Ready<'_, T, O> {
     }
 
     fn run_set(&mut self, set: usize, queue: Queue<'_>) -> Result<(), WorkbenchError> {
-        Ok(self.reduction.run_view(queue, self.problem.part(&self.sets[set])).map(drop)?)
+        Ok(self.reducer.run(queue, self.problem.segment(&self.sets[set]))?)
     }
 }
 
 /// A reduction of random elements that are split over a team.
-struct Split<'a, T: Factor + Reducible<O>, O: Reference<T>> {
+struct Split<'a, T: Factor> {
     x: Vec<Buffer<T>>,
-    reduction: SplitReduction<'a, T, O>,
+    reducer: Box<dyn AnySplitReducer<T> + 'a>,
     answer: Answer<T>,
 }
 
-impl<'a, T: Factor + Reducible<O>, O: Reference<T>> Split<'a, T, O> {
-    fn new(problem: &Reducing<T, O>, team: &'a Team<'a>, rung: ReduceRung) -> Result<Self, WorkbenchError> {
+impl<'a, T: Factor> Split<'a, T> {
+    fn new(problem: &ReduceProblem<T>, team: &'a Team<'a>, rung: ReduceRung) -> Result<Self, WorkbenchError> {
         let x = team.filled(problem.n, |index| problem.element(index))?;
-        let reduction = SplitReduction::new(team, rung, &x)?;
-        let answer = reference::reduce::<T, O>(problem.n, |index| problem.element(index));
-        Ok(Self { x, reduction, answer })
+        let reducer = (problem.operation.split)(team, rung, &x)?;
+        Ok(Self { x, reducer, answer: problem.answer() })
     }
 }
 
-impl<T: Factor + Reducible<O>, O: Reference<T>> SplitWork for Split<'_, T, O> {
+impl<T: Factor> SplitWork for Split<'_, T> {
     fn run(&mut self) -> Result<(), WorkbenchError> {
-        Ok(self.reduction.reduce(&self.x).map(drop)?)
+        Ok(self.reducer.reduce(&self.x).map(drop)?)
     }
 
     fn verify(&mut self) -> Result<Deviation, WorkbenchError> {
-        let found = self.reduction.reduce(&self.x)?;
-        Ok(self.answer.deviation(found, self.reduction.roundings()))
+        let found = self.reducer.reduce(&self.x)?;
+        Ok(self.answer.deviation(found, self.reducer.roundings()))
     }
 }

@@ -12,8 +12,8 @@
 //! [`Plan::roundings`](gridstride::reduce::Plan::roundings) gives:
 //! what a thread combines one after the other, and the depth of the tree.
 //!
-//! A product of *k* factors other than 1 is rounded *k* − 1 times, whatever the tree, and every rounding goes into it: *d* is
-//! (1 + ε/2)^(*k*−1) − 1. Multiplying by 1 is exact. So the inputs of a long product have few other factors.
+//! A product of *k* factors other than 1 is rounded *k* − 1 times, whatever the tree, and every rounding goes into it:
+//! *d* is (1 + ε/2)^(*k*−1) − 1. Multiplying by 1 is exact. So the inputs of a long product have few other factors.
 
 use gpu::operator::{Max, Min, Operator, Product, Sum};
 
@@ -21,7 +21,7 @@ use crate::deviation::Deviation;
 use crate::inputs::in_parts;
 use gridstride::numbers::{NamedOperator, Number};
 
-/// What the elements combined are, as far as the type can tell.
+/// The combined elements: exact, or a float with its error bound.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Answer<T> {
     /// This.
@@ -43,7 +43,7 @@ pub enum Answer<T> {
 }
 
 impl<T: Number> Answer<T> {
-    /// How far a right result may be from it, with at most `roundings` between an element and the result.
+    /// Returns the allowed distance of a result, with at most `roundings` between an element and the result.
     pub fn bound(&self, roundings: usize) -> f64 {
         let epsilon = T::EPSILON.unwrap_or(0.0);
         match *self {
@@ -58,7 +58,7 @@ impl<T: Number> Answer<T> {
         }
     }
 
-    /// How far `found` is from it.
+    /// Returns the deviation of `found`.
     pub fn deviation(&self, found: T, roundings: usize) -> Deviation {
         let mut deviation = Deviation::default();
         match *self {
@@ -73,20 +73,20 @@ impl<T: Number> Answer<T> {
 
 /// An operator with a plain implementation for `T`, which shares nothing with the kernels.
 pub trait Reference<T: Number>: Operator<T> + NamedOperator {
-    /// What is known of a part of the elements.
+    /// The state of a reference that has combined a segment.
     type Part: Send + Sync;
 
-    /// The elements of a part, one after the other.
+    /// Combines the elements of a segment, one after the other.
     fn of(elements: impl Iterator<Item = T>) -> Self::Part;
 
-    /// A part and the one after it.
+    /// Combines a segment and the one after it.
     fn merge(earlier: Self::Part, later: Self::Part) -> Self::Part;
 
-    /// The answer of all elements.
+    /// Returns the answer for all elements.
     fn answer(all: Self::Part) -> Answer<T>;
 }
 
-/// The elements `element(0)` to `element(n − 1)` combined.
+/// Returns the elements `element(0)` to `element(n − 1)` combined.
 pub fn reduce<T: Number, O: Reference<T>>(n: usize, element: impl Fn(usize) -> T + Sync) -> Answer<T> {
     let parts = in_parts(n, |part| O::of(part.map(&element)));
     let all = parts.into_iter().reduce(O::merge).unwrap_or_else(|| O::of(std::iter::empty()));

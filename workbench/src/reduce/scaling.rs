@@ -8,7 +8,7 @@ use crate::error::WorkbenchError;
 use crate::scaling::SplitWork;
 use crate::scaling::{PERIOD, ScalingWork, pattern};
 use gridstride::numbers::Number;
-use gridstride::reduce::{Reducible, best_for};
+use gridstride::reduce::{ReduceElement, default_rung};
 use multi::reduce::SplitReduction;
 use multi::team::Team;
 
@@ -21,7 +21,7 @@ pub(crate) fn works() -> Vec<ScalingWork> {
 }
 
 /// Sums of numbers so small that no order of additions rounds: of floats, whole ones from −8 to 8.
-struct Reduce<'t, T: Reducible<Sum>>
+struct Reduce<'t, T: ReduceElement<Sum>>
 where
     Sum: Operator<T>,
 {
@@ -30,7 +30,7 @@ where
     expected: T,
 }
 
-impl<'t, T: Number + Reducible<Sum>> Reduce<'t, T>
+impl<'t, T: Number + ReduceElement<Sum>> Reduce<'t, T>
 where
     Sum: Operator<T>,
 {
@@ -47,12 +47,12 @@ where
             (times, power) = (times / 2, Sum::combine(power, power));
         }
         let x = x.on(team, n)?;
-        let reduction = SplitReduction::new(team, best_for::<T, Sum>(), &x)?;
+        let reduction = SplitReduction::new(team, default_rung::<T, Sum>(), &x)?;
         Ok(Box::new(Self { x, reduction, expected }))
     }
 }
 
-impl<T: Number + Reducible<Sum>> SplitWork for Reduce<'_, T>
+impl<T: Number + ReduceElement<Sum>> SplitWork for Reduce<'_, T>
 where
     Sum: Operator<T>,
 {

@@ -65,7 +65,8 @@ fn check_not_aligned(stage: &Stage) -> Result<(), CaseError> {
     check_from(stage, 1, 1, saxpy_vectorised::<f32, 4>)
 }
 
-/// `kernel` on what begins with element `from` of a buffer and element `to` of another, and ends an element before they do.
+/// `kernel` on what begins with element `from` of a buffer and element `to` of another, and ends an element before they
+/// do.
 fn check_from<T: Reference>(
     stage: &Stage,
     from: usize,

@@ -121,11 +121,11 @@ impl<T: Reference> Problem for Axpy<T> {
     }
 
     fn check(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
-        Ok(capabilities::check(rung_of::<SaxpyRung>(rung)?, &[T::TYPE.name()], self.n)?)
+        Ok(capabilities::check(rung_of::<SaxpyRung>(rung)?, &capabilities::of_type::<T>(), self.n)?)
     }
 
-    fn fastest(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![SaxpyRung::last_for(&[T::TYPE.name()]).rung()]
+    fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
+        vec![SaxpyRung::default_rung(&capabilities::of_type::<T>()).rung()]
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
@@ -218,14 +218,14 @@ impl<T: Reference> SplitWork for Split<'_, T> {
     fn verify(&mut self) -> Result<Deviation, WorkbenchError> {
         let [x, y] = self.problem.vectors();
         let mut host = Vec::new();
-        for (buffer, part) in self.y.iter_mut().zip(self.team.parts(self.problem.n)) {
+        for (buffer, part) in self.y.iter_mut().zip(self.team.segments(self.problem.n)) {
             host.resize(part.len(), T::zeroed());
             inputs::fill_with(&mut host, |index| y.element(part.start + index));
             buffer.upload(&host)?;
         }
         self.run()?;
         let mut deviation = Deviation::default();
-        for (buffer, part) in self.y.iter().zip(self.team.parts(self.problem.n)) {
+        for (buffer, part) in self.y.iter().zip(self.team.segments(self.problem.n)) {
             let found = buffer.download()?;
             deviation = deviation.merge(reference::deviation_from(part.start, self.problem.a, x, y, &found));
         }

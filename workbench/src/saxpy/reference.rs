@@ -1,9 +1,9 @@
 //! The plain CPU answer, in double precision, and how far from it a result may be.
 //!
 //! The product of two `f32` is exact in `f64`, so that the reference for `f32` is off by one rounding of `f64` alone. A
-//! kernel rounds to `f32` once (fused multiply-add) or twice (product, then sum). Each rounding is off by at most ε/2 of
-//! what it rounds, with ε = 2⁻²³, so that both kinds stay within `ε·(|a·x| + |y|)`, and one subnormal step where the result
-//! is as small as that. For `f64` the reference is the sum rounded once, and ε = 2⁻⁵².
+//! kernel rounds to `f32` once (fused multiply-add) or twice (product, then sum). Each rounding is off by at most ε/2
+//! of what it rounds, with ε = 2⁻²³, so that both kinds stay within `ε·(|a·x| + |y|)`, and one subnormal step where the
+//! result is as small as that. For `f64` the reference is the sum rounded once, and ε = 2⁻⁵².
 
 use crate::deviation::Deviation;
 use crate::inputs::{self, RandomVector};
@@ -50,13 +50,13 @@ pub fn element<T: Reference>(a: T, x: T, y: T) -> f64 {
     T::exact(a, x, y)
 }
 
-/// How far from [`element`] a right result may be.
+/// Returns the allowed distance of a result from [`element`].
 pub fn bound<T: Reference>(a: T, x: T, y: T) -> f64 {
     let epsilon = <T as Number>::EPSILON.unwrap_or_default();
     epsilon * ((a.to_f64() * x.to_f64()).abs() + y.to_f64().abs()) + T::SUBNORMAL_STEP
 }
 
-/// How far `found` is from `a·x + y` for the random vectors x and y, on all cores.
+/// Returns the deviation of `found` from `a·x + y` for the random vectors x and y. Uses all cores.
 pub fn deviation<T: Reference>(a: T, x: RandomVector<T>, y: RandomVector<T>, found: &[T]) -> Deviation {
     deviation_from(0, a, x, y, found)
 }

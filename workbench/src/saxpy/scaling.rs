@@ -7,6 +7,7 @@ use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::scaling::SplitWork;
 use crate::scaling::{ScalingWork, compare, pattern};
+use gridstride::capabilities;
 use gridstride::saxpy::SaxpyRung;
 use multi::saxpy::split_saxpy;
 use multi::team::{Repeated, Team};
@@ -37,15 +38,27 @@ impl<'t> Saxpy<'t> {
 
 impl SplitWork for Saxpy<'_> {
     fn run(&mut self) -> Result<(), WorkbenchError> {
-        Ok(split_saxpy(self.team, SaxpyRung::last_for(&["f32"]), Self::A, &self.x, &mut self.y)?)
+        Ok(split_saxpy(
+            self.team,
+            SaxpyRung::default_rung(&capabilities::of_type::<f32>()),
+            Self::A,
+            &self.x,
+            &mut self.y,
+        )?)
     }
 
     fn verify(&mut self) -> Result<Deviation, WorkbenchError> {
         let [x, y] = &self.patterns;
-        for (buffer, part) in self.y.iter_mut().zip(self.team.parts(self.n)) {
+        for (buffer, part) in self.y.iter_mut().zip(self.team.segments(self.n)) {
             y.fill(buffer, part.start)?;
         }
-        split_saxpy(self.team, SaxpyRung::last_for(&["f32"]), Self::A, &self.x, &mut self.y)?;
+        split_saxpy(
+            self.team,
+            SaxpyRung::default_rung(&capabilities::of_type::<f32>()),
+            Self::A,
+            &self.x,
+            &mut self.y,
+        )?;
         compare(self.team, self.n, &self.y, |index| Self::A * x.element(index) + y.element(index))
     }
 }

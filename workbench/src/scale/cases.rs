@@ -46,7 +46,8 @@ fn input<T: Scalable>(n: usize) -> Vec<T> {
     (0..n).map(|index| inputs.element(index)).collect()
 }
 
-/// What begins with element `from` of a buffer, to element `to` of another, which end later.
+/// Scales a view that begins with element `from` of a buffer to one that begins with element `to` of another. Both
+/// buffers end later.
 fn check_from(stage: &Stage, from: usize, to: usize) -> Result<(), CaseError> {
     let (n, x) = (601, input::<i32>(605));
     let (dx, mut y) = (stage.device.upload(&x)?, stage.device.zeroed(x.len())?);

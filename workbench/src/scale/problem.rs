@@ -107,11 +107,11 @@ impl<T: Scalable + Product> Problem for Scaling<T> {
     }
 
     fn check(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
-        Ok(capabilities::check(rung_of::<ScaleRung>(rung)?, &[T::TYPE.name()], self.n)?)
+        Ok(capabilities::check(rung_of::<ScaleRung>(rung)?, &capabilities::of_type::<T>(), self.n)?)
     }
 
-    fn fastest(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![ScaleRung::last_for(&[T::TYPE.name()]).rung()]
+    fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
+        vec![ScaleRung::default_rung(&capabilities::of_type::<T>()).rung()]
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {

@@ -1,5 +1,5 @@
-//! Works of any size for a benchmark of teams: their inputs repeat a pattern, so that no host holds a vector, and their results
-//! are known by it.
+//! Works of any size for a benchmark of teams: their inputs repeat a pattern, so that no host holds a vector, and their
+//! results are known by it.
 
 use std::ops::Range;
 
@@ -37,8 +37,8 @@ pub struct ScalingWork {
 }
 
 impl ScalingWork {
-    /// A work of elements that are divided evenly, any number of them: of type `number`, each of which takes `bytes` of reading
-    /// and writing and `memory` bytes of a device.
+    /// A work of elements that are divided evenly, any number of them: of type `number`, each of which takes `bytes` of
+    /// reading and writing and `memory` bytes of a device.
     pub fn new(number: &'static str, bytes: f64, memory: f64, prepare: Prepare) -> Self {
         let share = |members| 1.0 / members as f64;
         Self { number, bytes, memory, most: usize::MAX, share, whole: |n| n, prepare }
@@ -51,7 +51,7 @@ pub type Prepare = for<'t> fn(&'t Team<'t>, usize) -> Result<Box<dyn SplitWork +
 /// Elements of a pattern. A prime, so that parts and tiles begin anywhere in it.
 pub(crate) const PERIOD: usize = 65_521;
 
-/// How much of a part is looked at: so many pieces of so many elements, from its first to its last.
+/// The number of pieces of a segment that are compared, and the elements of each, from the segment's first to its last.
 const PIECES: usize = 16;
 const PIECE: usize = 4096;
 
@@ -69,7 +69,7 @@ pub(crate) fn compare<T: Number>(
     expected: impl Fn(usize) -> T,
 ) -> Result<Deviation, WorkbenchError> {
     let mut deviation = Deviation::default();
-    for (buffer, part) in parts.iter().zip(team.parts(n)) {
+    for (buffer, part) in parts.iter().zip(team.segments(n)) {
         deviation = deviation.merge(compare_part(buffer, part.start, &expected)?);
     }
     Ok(deviation)

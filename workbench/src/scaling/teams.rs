@@ -1,4 +1,4 @@
-//! What is split gives what one device gives.
+//! Tests that work split over a team has the result of one device.
 
 use std::fmt::Debug;
 
@@ -7,8 +7,9 @@ use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 use launch::{Buffer, Device, DeviceChoice, Element, Group};
 
 use gridstride::AlgorithmError;
+use gridstride::capabilities;
 use gridstride::histogram::{Bins, HistogramRung};
-use gridstride::reduce::{self, Reducible};
+use gridstride::reduce::{self, ReduceElement};
 use gridstride::saxpy::SaxpyRung;
 use gridstride::scan::{self, ScanKind, Scannable};
 use multi::MultiError;
@@ -35,7 +36,8 @@ fn group(members: usize) -> Group {
     Group::open(&format!("sim:{members}").parse().unwrap(), gridstride::MODULES).unwrap()
 }
 
-/// Calls `work` with teams of 1, 2, 3 and 7 devices of one rank, and of 1 to 4 ranks that have two devices if they are odd.
+/// Calls `work` with teams of 1, 2, 3 and 7 devices of one rank, and of 1 to 4 ranks that have two devices if they are
+/// odd.
 fn on_teams(work: impl Fn(&Team<'_>) + Sync) {
     for members in [1, 2, 3, 7] {
         let ranks = alone();
@@ -54,7 +56,7 @@ fn whole<T: Element>(team: &Team<'_>, parts: &[Buffer<T>]) -> Vec<T> {
 
 fn check_reduce<T, O>(element: fn(u64) -> T)
 where
-    T: Reducible<O> + PartialEq + Debug,
+    T: ReduceElement<O> + PartialEq + Debug,
     O: Operator<T>,
 {
     on_teams(|team| {
@@ -62,7 +64,7 @@ where
             let x: Vec<T> = (0..n).map(|index| element(bits(index))).collect();
             let expected = x.iter().copied().fold(O::IDENTITY, O::combine);
             let parts = team.upload(&x).unwrap();
-            let mut reduction = SplitReduction::<T, O>::new(team, reduce::best_for::<T, O>(), &parts).unwrap();
+            let mut reduction = SplitReduction::<T, O>::new(team, reduce::default_rung::<T, O>(), &parts).unwrap();
             for _ in 0..2 {
                 assert_eq!(reduction.reduce(&parts).unwrap(), expected, "{n} on {}", team.members());
             }
@@ -88,7 +90,7 @@ fn a_sum_of_floats_is_within_its_roundings() {
         for n in SIZES {
             let element = |index| (bits(index) >> 40) as f32 / 1e6 - 8.0;
             let parts = team.filled(n, element).unwrap();
-            let mut sum = SplitReduction::<f32, Sum>::new(team, reduce::best_for::<f32, Sum>(), &parts).unwrap();
+            let mut sum = SplitReduction::<f32, Sum>::new(team, reduce::default_rung::<f32, Sum>(), &parts).unwrap();
             let answer = reduced::reduce::<f32, Sum>(n, element);
             let deviation = answer.deviation(sum.reduce(&parts).unwrap(), sum.roundings());
             assert_eq!(deviation.wrong, None, "{n} on {}: {deviation:?}", team.members());
@@ -98,14 +100,14 @@ fn a_sum_of_floats_is_within_its_roundings() {
 
 fn check_scan<T, O>(element: fn(u64) -> T)
 where
-    T: Scannable<O> + Reducible<O> + PartialEq + Debug,
+    T: Scannable<O> + ReduceElement<O> + PartialEq + Debug,
     O: Operator<T>,
 {
     on_teams(|team| {
         for n in SIZES {
             let x: Vec<T> = (0..n).map(|index| element(bits(index))).collect();
             let (mut parts, mut y) = (team.upload(&x).unwrap(), team.alloc(n).unwrap());
-            let mut scan = SplitScan::<T, O>::new(team, scan::best_for::<T>, &parts).unwrap();
+            let mut scan = SplitScan::<T, O>::new(team, scan::default_rung::<T>, &parts).unwrap();
             for kind in [ScanKind::Inclusive, ScanKind::Exclusive, ScanKind::Inclusive] {
                 scan.scan(kind, &mut parts, &mut y).unwrap();
                 assert_eq!(whole(team, &y), scanned::<T, O>(kind, &x), "{kind} scan of {n} on {}", team.members());
@@ -131,7 +133,7 @@ fn a_scan_in_rounds_is_that_of_one_device() {
             let rounds = Rounds::of(team, n, count);
             let mut parts = rounds.make(team, |device, part| Ok(device.upload(&x[part])?)).unwrap();
             let mut y = rounds.make(team, |device, part| Ok(device.alloc(part.len())?)).unwrap();
-            let mut scan = RoundScan::<Affine, Compose>::new(team, scan::best_for::<Affine>, &parts).unwrap();
+            let mut scan = RoundScan::<Affine, Compose>::new(team, scan::default_rung::<Affine>, &parts).unwrap();
             for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
                 scan.scan(kind, &mut parts, &mut y).unwrap();
                 let expected = scanned::<Affine, Compose>(kind, &x);
@@ -151,13 +153,13 @@ fn rounds_cover_each_element_once_and_give_the_last_member_more() {
         let parts = (0..rounds.len()).flat_map(|round| (0..3).map(move |device| (round, device)));
         let mut next = 0;
         for (round, device) in parts {
-            let part = rounds.part(round, device);
+            let part = rounds.segment(round, device);
             assert_eq!(part.start, next, "{n} in {count}: {round} {device}");
             next = part.end;
         }
         assert_eq!(next, n);
     }
-    let lengths = |rounds: Rounds| [0, 1, 2].map(|device| rounds.part(0, device).len());
+    let lengths = |rounds: Rounds| [0, 1, 2].map(|device| rounds.segment(0, device).len());
     assert_eq!(lengths(Rounds::of(&team, 7000, 10)), [200, 200, 300]);
     assert_eq!(Rounds::largest_share(3), 300.0 / 700.0);
     assert_eq!(lengths(Rounds::of(&team, 7000, 1)), [2334, 2333, 2333]);
@@ -179,11 +181,11 @@ fn parts_may_be_uneven_and_empty() {
         let mut parts: Vec<_> = of_lengths.collect();
         let mut y: Vec<_> =
             team.devices().iter().zip(lengths).map(|(device, len)| device.alloc(len).unwrap()).collect();
-        let rung = reduce::best_for::<Affine, Compose>();
+        let rung = reduce::default_rung::<Affine, Compose>();
         let mut reduction = SplitReduction::<Affine, Compose>::new(&team, rung, &parts).unwrap();
         let expected = x.iter().copied().fold(Compose::IDENTITY, Compose::combine);
         assert_eq!(reduction.reduce(&parts).unwrap(), expected, "{lengths:?}");
-        let mut scan = SplitScan::<Affine, Compose>::new(&team, scan::best_for::<Affine>, &parts).unwrap();
+        let mut scan = SplitScan::<Affine, Compose>::new(&team, scan::default_rung::<Affine>, &parts).unwrap();
         for kind in [ScanKind::Inclusive, ScanKind::Exclusive] {
             scan.scan(kind, &mut parts, &mut y).unwrap();
             assert_eq!(whole(&team, &y), scanned::<Affine, Compose>(kind, &x), "{kind} {lengths:?}");
@@ -197,8 +199,9 @@ fn known_totals_need_no_exchange() {
     let team = Team::new(&group, &ranks).unwrap();
     let x: Vec<u32> = (0..100).collect();
     let (mut parts, mut y) = (team.upload(&x).unwrap(), team.alloc(100).unwrap());
-    let mut scan = SplitScan::<u32, Sum>::new(&team, scan::best_for::<u32>, &parts).unwrap();
-    let before: Vec<_> = team.parts(100).map(|part| (part.start > 0).then(|| x[..part.start].iter().sum())).collect();
+    let mut scan = SplitScan::<u32, Sum>::new(&team, scan::default_rung::<u32>, &parts).unwrap();
+    let before: Vec<_> =
+        team.segments(100).map(|part| (part.start > 0).then(|| x[..part.start].iter().sum())).collect();
     scan.scan_from(ScanKind::Inclusive, &before, &mut parts, &mut y).unwrap();
     assert_eq!(whole(&team, &y), scanned::<u32, Sum>(ScanKind::Inclusive, &x));
     let error = scan.scan_from(ScanKind::Inclusive, &before[1..], &mut parts, &mut y).unwrap_err();
@@ -216,7 +219,8 @@ fn saxpy_has_the_bits_of_one_device() {
             let vector = |number| (0..n).map(|index| bits(2 * index + number) as f32 / 1e18 - 9.0).collect::<Vec<_>>();
             let (x, y) = (vector(0), vector(1));
             let (parts, mut sums) = (team.upload(&x).unwrap(), team.upload(&y).unwrap());
-            split_saxpy(team, SaxpyRung::last_for(&["f32"]), 1.7, &parts, &mut sums).unwrap();
+            split_saxpy(team, SaxpyRung::default_rung(&capabilities::of_type::<f32>()), 1.7, &parts, &mut sums)
+                .unwrap();
             let mut alone = device.upload(&y).unwrap();
             gridstride::saxpy::saxpy(&device, SaxpyRung::LAST, 1.7, &device.upload(&x).unwrap(), &mut alone).unwrap();
             assert_eq!(whole(team, &sums), alone.download().unwrap());
@@ -260,7 +264,7 @@ fn the_first_members_are_a_team() {
         let x: Vec<i64> = (0..1000).collect();
         for team in &parts[1..] {
             let parts = team.upload(&x).unwrap();
-            let mut sum = SplitReduction::<i64, Sum>::new(team, reduce::best_for::<i64, Sum>(), &parts).unwrap();
+            let mut sum = SplitReduction::<i64, Sum>::new(team, reduce::default_rung::<i64, Sum>(), &parts).unwrap();
             assert_eq!(sum.reduce(&parts).unwrap(), 499_500);
         }
         parts.iter().map(|team| team.devices().len()).collect::<Vec<_>>()
@@ -273,7 +277,7 @@ fn buffers_of_another_number_are_refused() {
     let (ranks, group) = (alone(), group(2));
     let team = Team::new(&group, &ranks).unwrap();
     let x = team.upload(&[1_u32, 2, 3]).unwrap();
-    let error = SplitReduction::<u32, Sum>::new(&team, reduce::best_for::<u32, Sum>(), &x[..1]).err().unwrap();
+    let error = SplitReduction::<u32, Sum>::new(&team, reduce::default_rung::<u32, Sum>(), &x[..1]).err().unwrap();
     assert!(
         matches!(error, MultiError::Algorithm(AlgorithmError::Launch(launch::Error::LengthMismatch { .. }))),
         "{error}"

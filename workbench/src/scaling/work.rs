@@ -1,10 +1,11 @@
-//! What is run on a team and checked, whatever it is.
+//! Work that is run on a team and checked.
 
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use multi::team::Team;
 
-/// A piece of work of a [`Team`], with its inputs: a run allocates nothing. All ranks call the same methods in the same order.
+/// A piece of work of a [`Team`], with its inputs: a run allocates nothing. All ranks call the same methods in the same
+/// order.
 pub trait SplitWork {
     /// Runs it. On GPUs it may return before they are done; what it exchanges between members is part of it.
     ///
@@ -18,7 +19,7 @@ pub trait SplitWork {
     /// As for [`run`](Self::run), and when a launch made before failed.
     fn verify(&mut self) -> Result<Deviation, WorkbenchError>;
 
-    /// Of a cellular automaton, the generations of a run. What counts then is not its bytes.
+    /// Returns the generations per run of a cellular automaton, whose figures are cell updates and not bytes.
     fn generations(&self) -> Option<u64> {
         None
     }

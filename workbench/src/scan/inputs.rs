@@ -1,27 +1,40 @@
 //! The command's inputs: such that an element left out or taken twice anywhere shows in the result.
 
-use std::marker::PhantomData;
+use crate::inputs::{self, RandomVector};
+use gridstride::numbers::{Number, NumberType, OperatorName};
 
-use crate::inputs::RandomVector;
-use gridstride::numbers::{NamedOperator, Number, NumberType, OperatorName};
-
-/// The vector to scan with the operator `O`, `n` elements long.
-#[derive(Debug)]
-pub(super) struct ScanInput<T, O> {
+/// The vector to scan with an operator, `n` elements long.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ScanInput<T> {
     random: RandomVector<T>,
     n: usize,
-    operator: PhantomData<fn() -> O>,
+    operator: OperatorName,
+    is_exact: bool,
 }
 
-impl<T: Number, O: NamedOperator> ScanInput<T, O> {
-    pub(super) fn new(seed: u64, n: usize) -> Self {
-        Self { random: RandomVector::new(seed, 0), n, operator: PhantomData }
+impl<T: Number> ScanInput<T> {
+    /// The vector that is measured. Floats are in −1..1 for a sum; only their sums round.
+    pub(super) fn new(operator: OperatorName, seed: u64, n: usize) -> Self {
+        Self { random: RandomVector::new(seed, 0), n, operator, is_exact: false }
     }
 
-    /// Element `index` of the input that is measured. Floats are in −1..1 for a sum; only their sums round.
+    /// The vector of floats whose prefixes, and all partial results, are exact.
+    pub(super) fn exact(self) -> Self {
+        Self { is_exact: true, ..self }
+    }
+
+    /// Fills `out` with the elements from element `first` on, on all cores.
+    pub(super) fn fill(&self, first: usize, out: &mut [T]) {
+        inputs::fill_with(out, |index| self.element(first + index));
+    }
+
+    /// Returns element `index`.
     pub(super) fn element(&self, index: usize) -> T {
+        if self.is_exact {
+            return self.exact_element(index);
+        }
         let bits = self.random.bits(index);
-        match (O::NAME, T::EPSILON) {
+        match (self.operator, T::EPSILON) {
             (OperatorName::Sum, _) => self.random.element(index),
             // An odd number: no product of any is 0.
             (OperatorName::Product, None) => T::from_random(bits | 1 << (64 - 8 * size_of::<T>())),
@@ -34,10 +47,10 @@ impl<T: Number, O: NamedOperator> ScanInput<T, O> {
     /// Element `index` of the input of floats whose prefixes, and all partial results, are exact: sums are multiples of
     /// 2⁻¹⁹ in −1/2..1/2, and products are powers of two. Each prefix is random, and an element is what changes the
     /// prefix before it.
-    pub(super) fn exact_element(&self, index: usize) -> T {
+    fn exact_element(&self, index: usize) -> T {
         let prefix = |index: usize| self.random.bits(index);
         let before = |value: fn(u64) -> f64, none| index.checked_sub(1).map_or(none, |index| value(prefix(index)));
-        match O::NAME {
+        match self.operator {
             OperatorName::Product => {
                 let value: fn(u64) -> f64 = |bits| 2_f64.powi((bits >> 60) as i32 - 8);
                 T::from_f64(value(prefix(index)) / before(value, 1.0))
@@ -68,9 +81,10 @@ impl<T: Number, O: NamedOperator> ScanInput<T, O> {
 mod tests {
     use super::*;
     use gpu::operator::{Max, Min, Operator, Product, Sum};
+    use gridstride::numbers::NamedOperator;
 
     fn records<T: Number, O: NamedOperator + Operator<T>>() -> usize {
-        let input = ScanInput::<T, O>::new(3, 10_000);
+        let input = ScanInput::<T>::new(O::NAME, 3, 10_000);
         let mut extreme = O::IDENTITY;
         (0..10_000)
             .filter(|&index| {
@@ -98,7 +112,7 @@ mod tests {
     #[test]
     fn exact_prefixes_are_exact_and_all_different_from_each_other() {
         fn check<T: Number, O: NamedOperator + Operator<T>>(operation: fn(f64, f64) -> f64, start: f64, least: f64) {
-            let input = ScanInput::<T, O>::new(7, 10_000);
+            let input = ScanInput::<T>::new(O::NAME, 7, 10_000);
             let (mut prefix, mut expected, mut largest) = (O::IDENTITY, start, 0.0_f64);
             for index in 0..10_000 {
                 let element = input.exact_element(index);
@@ -117,8 +131,8 @@ mod tests {
 
     #[test]
     fn integer_factors_are_odd() {
-        let narrow = ScanInput::<i32, Product>::new(1, 100);
-        let wide = ScanInput::<u64, Product>::new(1, 100);
+        let narrow = ScanInput::<i32>::new(OperatorName::Product, 1, 100);
+        let wide = ScanInput::<u64>::new(OperatorName::Product, 1, 100);
         assert!((0..100).all(|index| narrow.element(index) & 1 == 1 && wide.element(index) & 1 == 1));
     }
 }

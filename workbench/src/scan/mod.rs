@@ -2,8 +2,9 @@
 
 mod cases;
 mod inputs;
+mod operation;
 mod problem;
 pub mod reference;
 mod scaling;
 
-pub use problem::Scan as Algorithm;
+pub use problem::ScanAlgorithm as Algorithm;

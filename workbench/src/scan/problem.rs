@@ -1,13 +1,11 @@
 //! The scan as an [`Algorithm`].
 
-use std::marker::PhantomData;
-
 use cuda_std::{Ladder, Rung};
-use gpu::operator::Operator;
 use launch::{Buffer, Device, Held, Queue, Resources};
 
 use super::inputs::ScanInput;
-use super::reference::{self, compare_exact_from, compare_sums_from, sum_depth};
+use super::operation::{AnyScanner, AnySplitScan, Operation};
+use super::reference::{self, compare_sums_from, sum_depth};
 use crate::algorithm::{
     Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
 };
@@ -17,16 +15,14 @@ use crate::error::WorkbenchError;
 use crate::inputs::{self, REMEDY};
 use crate::scaling::ScalingWork;
 use crate::scaling::SplitWork;
-use gridstride::numbers::{NamedOperator, Number, OperatorName, with_number, with_operator};
-use gridstride::reduce::Reducible;
-use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, best_for, check_on, temporary_bytes};
-use multi::scan::SplitScan;
+use gridstride::numbers::{Number, OperatorName, with_number, with_operator};
+use gridstride::scan::{ScanKind, ScanRung, default_rung, temporary_bytes};
 use multi::team::Team;
 
 /// The prefix scan.
-pub struct Scan;
+pub struct ScanAlgorithm;
 
-impl Algorithm for Scan {
+impl Algorithm for ScanAlgorithm {
     fn name(&self) -> &'static str {
         ScanRung::ALGORITHM
     }
@@ -54,9 +50,10 @@ impl Algorithm for Scan {
         let kind = if options.has("exclusive") { ScanKind::Exclusive } else { ScanKind::Inclusive };
         let number = options.element_type(self.name(), &self.types())?;
         let (operator, from) = (options.value("op", OperatorName::Sum)?, options.value("from", 0)?);
-        with_number!(number, [f32 f64 i32 u32 i64 u64], T => with_operator!(operator, O => {
-            Ok(Box::new(Scanning::<T, O> { n, from, seed, kind, operator: PhantomData }))
-        }), _ => Err(WorkbenchError::Options(format!("scan has no element type '{number}'"))))
+        with_number!(number, [f32 f64 i32 u32 i64 u64], T => {
+            let operation = with_operator!(operator, O => Operation::of::<O>());
+            Ok(Box::new(ScanProblem::<T> { n, from, seed, kind, operation }))
+        }, _ => Err(WorkbenchError::Options(format!("scan has no element type '{number}'"))))
     }
 
     fn works(&self) -> Vec<Work> {
@@ -83,45 +80,50 @@ impl Algorithm for Scan {
     }
 }
 
-/// The scan of `n` random elements of `T` with `O`.
-pub(super) struct Scanning<T, O> {
-    pub(super) n: usize,
+/// The scan of `n` random elements of `T`.
+struct ScanProblem<T: Number> {
+    n: usize,
     /// The element of their buffers with which the vectors begin.
     from: usize,
     seed: u64,
-    pub(super) kind: ScanKind,
-    operator: PhantomData<fn() -> (T, O)>,
+    kind: ScanKind,
+    operation: Operation<T>,
 }
 
-impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Scanning<T, O> {
-    pub(super) fn input(&self) -> ScanInput<T, O> {
-        ScanInput::new(self.seed, self.n)
+impl<T: Number> ScanProblem<T> {
+    fn input(&self) -> ScanInput<T> {
+        ScanInput::new(self.operation.operator, self.seed, self.n)
     }
 
-    /// The scan of what is asked for of `x`, to the same elements of `y`.
+    /// Returns whether results depend on how the elements are grouped.
+    fn sums_round(&self) -> bool {
+        T::EPSILON.is_some() && self.operation.operator == OperatorName::Sum
+    }
+
+    /// Scans the problem's elements of `x` to the same elements of `y`.
     fn scan(
         &self,
-        scanner: &mut Scanner<T, O>,
+        scanner: &mut dyn AnyScanner<T>,
         queue: Queue<'_>,
         x: &Buffer<T>,
         y: &mut Buffer<T>,
     ) -> Result<(), WorkbenchError> {
         let (from, n) = (self.from, self.n);
-        Ok(scanner.scan_views(queue, self.kind, x.view().part(from, n), y.view_mut().part(from, n))?)
+        Ok(scanner.scan(queue, self.kind, x.view().part(from, n), y.view_mut().part(from, n))?)
     }
 }
 
-impl<T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> Problem for Scanning<T, O> {
+impl<T: Number> Problem for ScanProblem<T> {
     fn title(&self) -> String {
         let from = inputs::from_element(self.from);
-        format!("{} scan, {} of {}, n = {}{from}", self.kind, O::NAME, T::TYPE, self.n)
+        format!("{} scan, {} of {}, n = {}{from}", self.kind, self.operation.operator, T::TYPE, self.n)
     }
 
     fn facts(&self) -> Vec<(&'static str, Fact)> {
         let facts = vec![
             ("n", Fact::Count(self.n as u64)),
             ("type", Fact::Name(T::TYPE.name())),
-            ("operator", Fact::Name(O::NAME.name())),
+            ("operator", Fact::Name(self.operation.operator.name())),
             ("exclusive", Fact::Flag(self.kind == ScanKind::Exclusive)),
         ];
         facts.into_iter().chain(inputs::from_fact(self.from)).collect()
@@ -146,17 +148,16 @@ impl<T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> Pr
     }
 
     fn check(&self, device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
-        Ok(check_on::<T, O>(rung_of(rung)?, device, self.n)?)
+        Ok((self.operation.check)(rung_of(rung)?, device, self.n)?)
     }
 
-    fn fastest(&self, device: &Device) -> Vec<&'static Rung> {
-        vec![best_for::<T>(device, self.n).rung()]
+    fn default_rungs(&self, device: &Device) -> Vec<&'static Rung> {
+        vec![default_rung::<T>(device, self.n).rung()]
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
         let mut host = inputs::host_memory(self.n, REMEDY)?;
-        let input = self.input();
-        inputs::fill_with(&mut host, |index| input.element(index));
+        self.input().fill(0, &mut host);
         let x = inputs::uploaded_from(device, self.from, &host)?;
         Ok(Box::new(OnDevice { problem: self, y: device.alloc(x.len())?, x, host }))
     }
@@ -166,29 +167,29 @@ impl<T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> Pr
     }
 }
 
-struct OnDevice<'p, T: Number + Scannable<O>, O: Operator<T> + NamedOperator> {
-    problem: &'p Scanning<T, O>,
+struct OnDevice<'p, T: Number> {
+    problem: &'p ScanProblem<T>,
     x: Buffer<T>,
     y: Buffer<T>,
     host: Vec<T>,
 }
 
-impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Inputs for OnDevice<'_, T, O> {
+impl<T: Number> Inputs for OnDevice<'_, T> {
     fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError> {
         let rung = rung_of(rung)?;
-        let scanner = Scanner::new(self.x.device(), rung, self.problem.n)?;
-        Ok(Box::new(Ready { rung, scanner, on: self, sets: Vec::new() }))
+        let scanner = (self.problem.operation.scanner)(self.x.device(), rung, self.problem.n)?;
+        Ok(Box::new(PreparedScan { rung, scanner, on: self, sets: Vec::new() }))
     }
 }
 
-struct Ready<'a, 'p, T: Number + Scannable<O>, O: Operator<T> + NamedOperator> {
+struct PreparedScan<'a, 'p, T: Number> {
     rung: ScanRung,
-    scanner: Scanner<T, O>,
-    on: &'a mut OnDevice<'p, T, O>,
+    scanner: Box<dyn AnyScanner<T>>,
+    on: &'a mut OnDevice<'p, T>,
     sets: Vec<(Buffer<T>, Buffer<T>)>,
 }
 
-impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Resources for Ready<'_, '_, T, O> {
+impl<T: Number> Resources for PreparedScan<'_, '_, T> {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
         held.shared(&self.on.x);
         self.on.y.hold(held);
@@ -200,30 +201,26 @@ impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Resources for Rea
     }
 }
 
-impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Ready<'_, '_, T, O> {
-    /// Whether results depend on how the elements are grouped.
-    const SUMS_ROUND: bool = T::EPSILON.is_some() && matches!(O::NAME, OperatorName::Sum);
-
+impl<T: Number> PreparedScan<'_, '_, T> {
     /// The deviation of sums that no order of additions rounds, which must be exact.
     fn exact_sums(&mut self, device: &Device) -> Result<Deviation, WorkbenchError> {
-        let (kind, input) = (self.on.problem.kind, self.on.problem.input());
-        let element = |index| input.exact_element(index);
-        inputs::fill_with(&mut self.on.host, element);
+        let (problem, input) = (self.on.problem, self.on.problem.input());
+        input.exact().fill(0, &mut self.on.host);
         self.on.x.upload_range(self.on.problem.from, &self.on.host)?;
         self.refresh()?;
         self.run(device.queue())?;
         self.on.y.download_range(self.on.problem.from, &mut self.on.host)?;
-        let exact = reference::compare_exact::<T, O>(kind, element, &self.on.host);
-        inputs::fill_with(&mut self.on.host, |index| input.element(index));
+        let exact = (problem.operation.compare_exact)(0, problem.kind, &input.exact(), &self.on.host);
+        input.fill(0, &mut self.on.host);
         self.on.x.upload_range(self.on.problem.from, &self.on.host)?;
         Ok(exact)
     }
 }
 
-impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Prepared for Ready<'_, '_, T, O> {
+impl<T: Number> Prepared for PreparedScan<'_, '_, T> {
     fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
         let Self { scanner, on, .. } = self;
-        on.problem.scan(scanner, queue, &on.x, &mut on.y)
+        on.problem.scan(&mut **scanner, queue, &on.x, &mut on.y)
     }
 
     fn refresh(&mut self) -> Result<(), WorkbenchError> {
@@ -232,16 +229,15 @@ impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Prepared for Read
 
     fn compare(&mut self) -> Result<Deviation, WorkbenchError> {
         self.on.y.download_range(self.on.problem.from, &mut self.on.host)?;
-        let (kind, input, found) = (self.on.problem.kind, self.on.problem.input(), &self.on.host);
-        let element = |index| input.element(index);
-        Ok(match Self::SUMS_ROUND {
-            true => reference::compare_sums(self.rung, kind, element, found),
-            false => reference::compare_exact::<T, O>(kind, element, found),
+        let (problem, input, found) = (self.on.problem, self.on.problem.input(), &self.on.host);
+        Ok(match problem.sums_round() {
+            true => reference::compare_sums(self.rung, problem.kind, |index| input.element(index), found),
+            false => (problem.operation.compare_exact)(0, problem.kind, &input, found),
         })
     }
 
     fn verify(&mut self, device: &Device) -> Result<Deviation, WorkbenchError> {
-        let exact = if Self::SUMS_ROUND { self.exact_sums(device)? } else { Deviation::default() };
+        let exact = if self.on.problem.sums_round() { self.exact_sums(device)? } else { Deviation::default() };
         self.refresh()?;
         self.run(device.queue())?;
         Ok(exact.merge(self.compare()?))
@@ -263,69 +259,69 @@ impl<T: Number + Scannable<O>, O: Operator<T> + NamedOperator> Prepared for Read
 
     fn run_set(&mut self, set: usize, queue: Queue<'_>) -> Result<(), WorkbenchError> {
         let (x, y) = &mut self.sets[set];
-        self.on.problem.scan(&mut self.scanner, queue, x, y)
+        self.on.problem.scan(&mut *self.scanner, queue, x, y)
     }
 }
 
 /// The scan of random elements that are split over a team.
-struct Split<'a, T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> {
-    problem: &'a Scanning<T, O>,
+struct Split<'a, T: Number> {
+    problem: &'a ScanProblem<T>,
     team: &'a Team<'a>,
     rung: ScanRung,
     x: Vec<Buffer<T>>,
     y: Vec<Buffer<T>>,
-    scan: SplitScan<'a, T, O>,
+    scan: Box<dyn AnySplitScan<T> + 'a>,
 }
 
-impl<'a, T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> Split<'a, T, O> {
-    fn new(problem: &'a Scanning<T, O>, team: &'a Team<'a>, rung: ScanRung) -> Result<Self, WorkbenchError> {
+impl<'a, T: Number> Split<'a, T> {
+    fn new(problem: &'a ScanProblem<T>, team: &'a Team<'a>, rung: ScanRung) -> Result<Self, WorkbenchError> {
         let input = problem.input();
         let x = team.filled(problem.n, |index| input.element(index))?;
-        let scan = SplitScan::new(team, |_, _| rung, &x)?;
+        let scan = (problem.operation.split)(team, rung, &x)?;
         Ok(Self { problem, team, rung, y: team.alloc(problem.n)?, x, scan })
     }
 
-    /// Runs on the input whose elements `element` gives, and compares each part by `compare`, which is given its first index.
+    /// Runs on `input` and compares each part by `compare`, whose first argument is the part's first index.
     fn checked(
         &mut self,
-        element: impl Fn(usize) -> T + Sync,
-        compare: impl Fn(usize, &[T]) -> Deviation,
+        input: &ScanInput<T>,
+        compare: &dyn Fn(usize, &[T]) -> Deviation,
     ) -> Result<Deviation, WorkbenchError> {
         let mut host = Vec::new();
-        for ((x, y), part) in self.x.iter_mut().zip(&mut self.y).zip(self.team.parts(self.problem.n)) {
+        for ((x, y), part) in self.x.iter_mut().zip(&mut self.y).zip(self.team.segments(self.problem.n)) {
             host.resize(part.len(), T::zeroed());
-            inputs::fill_with(&mut host, |index| element(part.start + index));
+            input.fill(part.start, &mut host);
             x.upload(&host)?;
             y.fill_zero()?;
         }
         self.run()?;
         let mut deviation = Deviation::default();
-        for (y, part) in self.y.iter().zip(self.team.parts(self.problem.n)) {
+        for (y, part) in self.y.iter().zip(self.team.segments(self.problem.n)) {
             deviation = deviation.merge(compare(part.start, &y.download()?));
         }
         Ok(deviation)
     }
 }
 
-impl<T: Number + Scannable<O> + Reducible<O>, O: Operator<T> + NamedOperator> SplitWork for Split<'_, T, O> {
+impl<T: Number> SplitWork for Split<'_, T> {
     fn run(&mut self) -> Result<(), WorkbenchError> {
         Ok(self.scan.scan(self.problem.kind, &mut self.x, &mut self.y)?)
     }
 
     fn verify(&mut self) -> Result<Deviation, WorkbenchError> {
         let (kind, input, rung) = (self.problem.kind, self.problem.input(), self.rung);
-        let element = |index| input.element(index);
-        if T::EPSILON.is_none() || O::NAME != OperatorName::Sum {
-            return self.checked(element, |first, found| compare_exact_from::<T, O>(first, kind, element, found));
+        let compare_exact = self.problem.operation.compare_exact;
+        if !self.problem.sums_round() {
+            return self.checked(&input, &|first, found| compare_exact(first, kind, &input, found));
         }
-        // As on one device: sums that no order of additions rounds, which must be exact, and sums that round. The inputs of
-        // the latter stay.
-        let whole = |index| input.exact_element(index);
-        let exact = self.checked(whole, |first, found| compare_exact_from::<T, O>(first, kind, whole, found))?;
+        // As on one device: sums that no order of additions rounds, which must be exact, and sums that round. The
+        // inputs of the latter stay.
+        let whole = input.exact();
+        let exact = self.checked(&whole, &|first, found| compare_exact(first, kind, &whole, found))?;
         let roundings = self.scan.roundings()? as f64;
-        let rounded = self.checked(element, |first, found| {
+        let rounded = self.checked(&input, &|first, found| {
             let depth = |at| roundings + sum_depth(rung, at, found.len(), size_of::<T>());
-            compare_sums_from(first, depth, kind, element, found)
+            compare_sums_from(first, depth, kind, |index| input.element(index), found)
         })?;
         Ok(exact.merge(rounded))
     }

@@ -1,9 +1,9 @@
 //! The plain CPU answer, and how far from it a result may be.
 //!
-//! Integers, minima and maxima are exact however they are grouped. A sum of floats is not: each addition is off by at most
-//! ε/2 of its result, and what an element passes through on the way into a prefix is a tree of additions, whose depth
-//! depends on the kernel ([`sum_depth`]). So a prefix is off by at most `depth · ε · Σ|x|` over its elements. The reference
-//! adds in twice the precision of an `f64`.
+//! Integers, minima and maxima are exact however they are grouped. A sum of floats is not: each addition is off by at
+//! most ε/2 of its result, and what an element passes through on the way into a prefix is a tree of additions, whose
+//! depth depends on the kernel ([`sum_depth`]). So a prefix is off by at most `depth · ε · Σ|x|` over its elements. The
+//! reference adds in twice the precision of an `f64`.
 
 use std::ops::Range;
 
@@ -36,12 +36,12 @@ fn choose<A>(kind: ScanKind, before: A, upto: A) -> A {
 /// Additions, at most, that an element passes through on the way into prefix `index` of `n` elements of
 /// `element_bytes` bytes.
 ///
-/// For `LookBack`: within a tile those of a thread's vectors, of the shuffles, of the chunks and of the warps, and two that
-/// add the tiles before; the tile's sum is grouped otherwise but no deeper. Then those of the shuffles that combine the states
-/// of other tiles, and one per tile, as every tile's prefix may come from that of the tile before.
+/// For `LookBack`: within a tile those of a thread's vectors, of the shuffles, of the chunks and of the warps, and two
+/// that add the tiles before; the tile's sum is grouped otherwise but no deeper. Then those of the shuffles that
+/// combine the states of other tiles, and one per tile, as every tile's prefix may come from that of the tile before.
 ///
-/// For `Pipelined`: the same within a tile. Then those of the shuffles that combine the sums of other tiles, plus one per 32
-/// states of a lane, plus one per tile.
+/// For `Pipelined`: the same within a tile. Then those of the shuffles that combine the sums of other tiles, plus one
+/// per 32 states of a lane, plus one per tile.
 pub fn sum_depth(rung: ScanRung, index: usize, n: usize, element_bytes: usize) -> f64 {
     let levels = f64::from(n.next_power_of_two().ilog2());
     match rung {
@@ -76,14 +76,21 @@ pub(super) fn compare_exact_from<T: Number, O: Operator<T>>(
     element: impl Fn(usize) -> T + Sync,
     found: &[T],
 ) -> Deviation {
-    let add = |prefix: T, index| O::combine(prefix, element(index));
-    let check = |deviation: &mut Deviation, index: usize, before: T, upto: T| {
-        deviation.add_exact(index, found[index - first], choose(kind, before, upto));
+    let fold = |part: Range<usize>, start| part.fold(start, |prefix, index| O::combine(prefix, element(index)));
+    let compare = |part: Range<usize>, mut prefix: T| {
+        let mut deviation = Deviation::default();
+        for index in part {
+            let before = prefix;
+            prefix = O::combine(prefix, element(index));
+            deviation.add_exact(index, found[index - first], choose(kind, before, prefix));
+        }
+        deviation
     };
-    in_two_passes(first, found.len(), O::IDENTITY, add, O::combine, check)
+    in_two_passes(first, found.len(), O::IDENTITY, &fold, O::combine, &compare)
 }
 
-/// Compares `found`, the sums by `kernel` of the floats `element(0)`, `element(1)`, …, with the reference. On all cores.
+/// Compares `found`, the sums by `kernel` of the floats `element(0)`, `element(1)`, …, with the reference. On all
+/// cores.
 pub fn compare_sums<T: Number>(
     rung: ScanRung,
     kind: ScanKind,
@@ -94,8 +101,8 @@ pub fn compare_sums<T: Number>(
     compare_sums_from(0, depth, kind, element, found)
 }
 
-/// As [`compare_sums`], where `found` is the part of the scan from element `first` on, and `depth` is the number of additions
-/// that an element passes through, at most, on the way into an element of it.
+/// As [`compare_sums`], where `found` is the part of the scan from element `first` on, and `depth` is the number of
+/// additions that an element passes through, at most, on the way into an element of it.
 pub(super) fn compare_sums_from<T: Number>(
     first: usize,
     depth: impl Fn(usize) -> f64 + Sync,
@@ -105,29 +112,36 @@ pub(super) fn compare_sums_from<T: Number>(
 ) -> Deviation {
     let epsilon = T::EPSILON.unwrap_or(0.0);
     let add = |prefix: Sums, index| prefix.plus(element(index).to_f64());
-    let check = |deviation: &mut Deviation, index: usize, before: Sums, upto: Sums| {
-        let Sums { sum, magnitude } = choose(kind, before, upto);
-        let at = index - first;
-        // The second part is what the reference loses as it becomes an `f64`.
-        let bound = depth(at) * epsilon * magnitude + f64::EPSILON * sum.high.abs();
-        deviation.add(index, found[at].to_f64(), sum.high, bound);
+    let fold = |part: Range<usize>, start| part.fold(start, add);
+    let compare = |part: Range<usize>, mut prefix: Sums| {
+        let mut deviation = Deviation::default();
+        for index in part {
+            let before = prefix;
+            prefix = add(prefix, index);
+            let Sums { sum, magnitude } = choose(kind, before, prefix);
+            let at = index - first;
+            // The second part is what the reference loses as it becomes an `f64`.
+            let bound = depth(at) * epsilon * magnitude + f64::EPSILON * sum.high.abs();
+            deviation.add(index, found[at].to_f64(), sum.high, bound);
+        }
+        deviation
     };
-    in_two_passes(first, found.len(), Sums::default(), add, Sums::merge, check)
+    in_two_passes(first, found.len(), Sums::default(), &fold, Sums::merge, &compare)
 }
 
-/// Visits each of the `n` indices from `first` on with the prefixes before and after it: every core first folds its part, then
-/// goes over it again from the prefix of the parts before.
+/// Compares the `n` elements from `first` on with their prefixes: every core first folds its segment from `start`, then
+/// goes over it again from the prefix of the segments before.
 fn in_two_passes<A: Copy + Send + Sync>(
     first: usize,
     n: usize,
     start: A,
-    add: impl Fn(A, usize) -> A + Sync,
-    merge: impl Fn(A, A) -> A,
-    visit: impl Fn(&mut Deviation, usize, A, A) + Sync,
+    fold: &(dyn Fn(Range<usize>, A) -> A + Sync),
+    merge: fn(A, A) -> A,
+    compare: &(dyn Fn(Range<usize>, A) -> Deviation + Sync),
 ) -> Deviation {
     let moved = |part: Range<usize>| first + part.start..first + part.end;
-    let totals = inputs::in_parts(n, |part| (part.start, moved(part).fold(start, &add)));
-    let mut prefix = inputs::in_parts(first, |part| part.fold(start, &add)).into_iter().fold(start, &merge);
+    let totals = inputs::in_parts(n, |part| (part.start, fold(moved(part), start)));
+    let mut prefix = inputs::in_parts(first, |part| fold(part, start)).into_iter().fold(start, merge);
     let prefixes: Vec<(usize, A)> = totals
         .into_iter()
         .map(|(first, total)| {
@@ -138,14 +152,7 @@ fn in_two_passes<A: Copy + Send + Sync>(
         .collect();
     let of_part = |part: Range<usize>| {
         let at = prefixes.partition_point(|&(first, _)| first < part.start);
-        let mut prefix = prefixes.get(at).map_or(start, |&(_, before)| before);
-        let mut deviation = Deviation::default();
-        for index in moved(part) {
-            let before = prefix;
-            prefix = add(prefix, index);
-            visit(&mut deviation, index, before, prefix);
-        }
-        deviation
+        compare(moved(part), prefixes.get(at).map_or(start, |&(_, before)| before))
     };
     inputs::in_parts(n, of_part).into_iter().fold(Deviation::default(), Deviation::merge)
 }

@@ -7,7 +7,7 @@ use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::scaling::SplitWork;
 use crate::scaling::{PERIOD, ScalingWork, compare_part, pattern};
-use gridstride::scan::{ScanKind, best_for};
+use gridstride::scan::{ScanKind, default_rung};
 use multi::scan::{RoundScan, Rounds};
 use multi::team::{Repeated, Team};
 
@@ -17,8 +17,8 @@ pub(crate) fn works() -> Vec<ScalingWork> {
     vec![ScalingWork { share: Rounds::largest_share, ..even }]
 }
 
-/// Inclusive sums of floats, of which each is a number of a pattern: an element is what changes the prefix before it. All are
-/// multiples of 2⁻¹⁹ between −1/2 and 1/2, so that no sum of elements next to each other rounds.
+/// Inclusive sums of floats, of which each is a number of a pattern: an element is what changes the prefix before it.
+/// All are multiples of 2⁻¹⁹ between −1/2 and 1/2, so that no sum of elements next to each other rounds.
 struct Scan<'t> {
     rounds: Rounds,
     prefixes: Repeated<f32>,
@@ -42,7 +42,7 @@ impl<'t> Scan<'t> {
             Ok(buffer)
         })?;
         let y = rounds.make(team, |device, part| Ok(device.alloc(part.len())?))?;
-        let scan = RoundScan::new(team, best_for::<f32>, &x)?;
+        let scan = RoundScan::new(team, default_rung::<f32>, &x)?;
         Ok(Box::new(Self { rounds, prefixes, y, x, scan }))
     }
 }
@@ -58,7 +58,7 @@ impl SplitWork for Scan<'_> {
         let mut deviation = Deviation::default();
         for (round, parts) in self.y.iter().enumerate() {
             for (device, part) in parts.iter().enumerate() {
-                let first = self.rounds.part(round, device).start;
+                let first = self.rounds.segment(round, device).start;
                 deviation = deviation.merge(compare_part(part, first, |index| self.prefixes.element(index))?);
             }
         }

@@ -7,7 +7,7 @@ use launch::{Call, Kernel};
 use super::reference;
 use crate::algorithm::Size;
 use crate::case::{Case, CaseError, Stage, bits, equal};
-use gridstride::capabilities::{self, short_name};
+use gridstride::capabilities;
 use gridstride::transpose::{
     Plan, TransposeRung, gathered_plan, is_transpose, plain_plan, plan, transpose, unaligned_plan,
 };
@@ -103,7 +103,7 @@ fn check<T: Bits + PartialEq + std::fmt::Debug>(
                 true => transpose_vectorised::if_built::<T>(x, y, width, height),
                 false => transpose_unaligned::if_built::<T>(x, y, width, height),
             };
-            let call = call.ok_or_else(|| capabilities::not_built(rung.rung(), &[short_name::<T>()]))?;
+            let call = call.ok_or_else(|| capabilities::not_built(rung, &capabilities::of_type::<T>()))?;
             stage.device.launch(config, call)?;
         } else {
             transpose(&stage.device, rung, size, &dx, &mut dy)?;

@@ -13,7 +13,7 @@ use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::{self, REMEDY, RandomVector};
-use gridstride::capabilities::short_name;
+use gridstride::capabilities;
 use gridstride::numbers::{Number, NumberType, with_number};
 use gridstride::transpose::{TransposeRung, is_transpose, transpose, unaligned_plan};
 
@@ -117,7 +117,7 @@ fn bits_of(number: NumberType) -> NumberType {
     }
 }
 
-/// That kernel, also where the other one would do.
+/// Launches that kernel even if the other one could run.
 fn run_unaligned(device: &Device, shape: Shape, options: &Options) -> Result<(), WorkbenchError> {
     let size = shape.size();
     let number = options.element_type(TransposeRung::ALGORITHM, &TYPES)?;
@@ -178,8 +178,8 @@ impl<T: Bits + Number> Problem for Transposing<T> {
         Ok(())
     }
 
-    fn fastest(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![TransposeRung::last_for(&[short_name::<T>()]).rung()]
+    fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
+        vec![TransposeRung::default_rung(&capabilities::of_type::<T>()).rung()]
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {

@@ -18,7 +18,7 @@ pub fn transpose<T: Copy>(size: Size, x: &[T]) -> Vec<T> {
     y
 }
 
-/// Which element of `x` is element `index` of its transpose.
+/// Returns the index in `x` of element `index` of its transpose.
 ///
 /// # Panics
 /// When `index` is none of a matrix of `size`.

@@ -3,10 +3,10 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::visit_mut::VisitMut;
-use syn::{Attribute, ItemFn, Safety, parse_quote};
+use syn::{Attribute, GenericParam, ItemFn, Safety, parse_quote};
 
 use super::attribute::Options;
-use super::instances::Instance;
+use super::instances::{Instance, identity};
 use super::kernel_type::kernel_type;
 use super::shared::DynamicParts;
 use super::{Parameter, check_bytes, conditions, local, place_of};
@@ -65,6 +65,11 @@ pub fn host(
             }
             let (any_declared, _, any_where) = of_any.split_for_impl();
             let first = &first.arguments;
+            let identities = sig.generics.params.iter().filter_map(|parameter| match parameter {
+                GenericParam::Type(ty) => Some(identity(parameter, &ty.ident)),
+                GenericParam::Const(value) => Some(identity(parameter, &value.ident)),
+                GenericParam::Lifetime(_) => None,
+            });
             let conditions = super::conditions(attrs);
             Some(quote! {
                 #(#conditions)*
@@ -75,7 +80,8 @@ pub fn host(
                     #vis #unsafety fn if_built #any_declared(
                         #(#names: #passed),*
                     ) -> ::core::option::Option<::cuda_std::Call<'call>> #any_where {
-                        let instance = ::cuda_std::__private::Instance::find::<#name #arguments>(Self::BUILT)?;
+                        let instance =
+                            ::cuda_std::__private::Instance::find(Self::BUILT, const { &[#(#identities),*] })?;
                         // SAFETY: as in the function that calls what is built: the instance is that of these arguments.
                         ::core::option::Option::Some(unsafe { ::cuda_std::Call::of(instance, (#(#names,)*)) })
                     }

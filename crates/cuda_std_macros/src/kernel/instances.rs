@@ -104,7 +104,21 @@ fn suffix(argument: &GenericArgument) -> syn::Result<String> {
         .ok_or_else(|| Error::new(argument.span(), "expected the name of a type, or a literal"))
 }
 
+/// Returns the expression of a generic argument's identity: the type `argument`, or the value of the const `parameter`.
+pub fn identity(parameter: &GenericParam, argument: &impl ToTokens) -> TokenStream {
+    match parameter {
+        GenericParam::Const(_) => quote!(::cuda_std::ArgumentId::value(#argument as i128)),
+        _ => quote!(::cuda_std::ArgumentId::of::<#argument>()),
+    }
+}
+
 impl Instance {
+    /// Returns the expressions of the arguments' identities, in the order of the parameters.
+    pub fn identities(&self, generics: &Generics) -> Vec<TokenStream> {
+        let pairs = generics.params.iter().zip(&self.arguments);
+        pairs.map(|(parameter, argument)| identity(parameter, argument)).collect()
+    }
+
     /// Items that make each generic parameter's name stand for its argument.
     pub fn aliases(&self, generics: &Generics) -> TokenStream {
         let aliases = generics.params.iter().zip(&self.arguments).map(|(parameter, argument)| match parameter {

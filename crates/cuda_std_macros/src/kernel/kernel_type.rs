@@ -76,7 +76,11 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
             let aliases = instance.map(|instance| instance.aliases(&sig.generics));
             quote!(.#fact({ #aliases #value }))
         });
-        let suffixes = instance.iter().flat_map(|instance| &instance.suffixes);
+        let arguments = instance.map(|instance| {
+            let arguments = instance.suffixes.iter().zip(instance.identities(&sig.generics));
+            arguments.map(|(name, id)| quote!(::cuda_std::GenericArgument::new(#name, #id))).collect::<Vec<_>>()
+        });
+        let arguments = arguments.unwrap_or_default();
         quote! {
             #(#conditions)*
             unsafe impl ::cuda_std::Kernel for #ty {
@@ -88,7 +92,7 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
                 )
                 .family(#family)
                 .summary(#summary)
-                .arguments(&[#(#suffixes),*])
+                .arguments(&[#(#arguments),*])
                 #(#facts)*
                 #max_threads
                 #min_blocks;
@@ -166,7 +170,7 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
             #vis const INSTANCES: &'static [&'static ::cuda_std::KernelInfo] =
                 &[#(<#types as ::cuda_std::Kernel>::INFO),*];
 
-            /// What finds an instance by its type.
+            /// The instances, to be found by their generic arguments.
             const BUILT: &'static [::cuda_std::__private::Instance] =
                 &[#(::cuda_std::__private::Instance::of::<#types>()),*];
         }

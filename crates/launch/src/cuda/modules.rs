@@ -13,7 +13,7 @@ use super::context::Context;
 use super::kernels::{KernelTable, Key, LoadedKernel};
 use super::sys::{self, Code, FunctionAttribute};
 use crate::error::{Error, Launched};
-use crate::limits::Limits;
+use crate::limits::{Limits, check};
 use crate::module::{self, PtxModule};
 use crate::properties::KernelResources;
 use crate::ptx;
@@ -71,7 +71,7 @@ impl Modules {
         limits: &Limits,
     ) -> Result<&LoadedKernel, Error> {
         let loaded = self.kernel(context, kernel, config.tables)?;
-        limits.check(kernel, config, Some(loaded.max_threads), loaded.static_shared)?;
+        check(limits, kernel, config, Some(loaded.max_threads), loaded.static_shared)?;
         if loaded.lacks_tables {
             return Err(missing_table(kernel, config, 0));
         }

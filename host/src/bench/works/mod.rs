@@ -37,7 +37,7 @@ fn rungs(bench: &mut Bench, sweep: &Sweep, algorithm: &'static dyn Algorithm) ->
     let options = sweep.options.clone().seeded(bench.seed());
     for &shape in &sweep.shapes {
         let problem = algorithm.problem(shape, &options)?;
-        let is_asked = |rung: &&Rung| sweep.rungs == Rungs::All || problem.is_best(&device, rung);
+        let is_asked = |rung: &&Rung| sweep.rungs == Rungs::All || problem.is_default_rung(&device, rung);
         let rungs: Vec<&Rung> = algorithm.rungs().iter().filter(is_asked).collect();
         if !bench.has_room(sweep, shape, problem.memory_bytes(&device, &rungs))? {
             continue;
@@ -52,7 +52,7 @@ fn rungs(bench: &mut Bench, sweep: &Sweep, algorithm: &'static dyn Algorithm) ->
                 bench.leave_out(&reason);
                 continue;
             }
-            let point = Point::new(sweep, rung.name, problem.is_best(&device, rung), shape, problem.bytes());
+            let point = Point::new(sweep, rung.name, problem.is_default_rung(&device, rung), shape, problem.bytes());
             bench.rung(point, &mut *inputs.prepare(rung)?)?;
         }
     }

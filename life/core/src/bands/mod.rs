@@ -66,7 +66,7 @@ pub struct Setting {
 pub enum Workers<'g> {
     /// The host's cores, one band.
     Cores,
-    /// Each member of a group, by this kernel, or else by the [`fastest`](super::fastest) one.
+    /// Each member of a group, by this kernel, or else by the [default](super::default_rung) one.
     Kernels(&'g Group, Option<LifeRung>),
 }
 

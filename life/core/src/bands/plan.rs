@@ -9,7 +9,7 @@ use super::messages::all;
 use super::rows::{are_all_direct, rows_beyond};
 use super::{HaloWay, Overrides, Setting, Workers};
 use crate::error::LifeError;
-use crate::{Board, CpuSimulation, LifeRung, Topology, check_on, device_bytes, fastest};
+use crate::{Board, CpuSimulation, LifeRung, Topology, check_on, default_rung, device_bytes};
 use multi::ranks::Communicator;
 
 /// The board of a band.
@@ -57,7 +57,9 @@ impl Plan {
                 let device = &group.members()[0];
                 (
                     Beyond::BY_KERNELS,
-                    Some(asked.unwrap_or_else(|| fastest(device, (setting.width, rows), &setting.rule, u64::MAX))),
+                    Some(asked.unwrap_or_else(|| {
+                        default_rung(device, (setting.width, rows), &setting.rule, Topology::TORUS, u64::MAX)
+                    })),
                 )
             }
         };
@@ -81,7 +83,9 @@ impl Plan {
         let rung = match workers {
             Workers::Kernels(group, asked) => {
                 let size = (setting.width, if division.bands() == 1 { rows } else { rows + 2 * halo });
-                let rung = asked.unwrap_or_else(|| fastest(&group.members()[0], size, &setting.rule, u64::MAX));
+                let rung = asked.unwrap_or_else(|| {
+                    default_rung(&group.members()[0], size, &setting.rule, Topology::TORUS, u64::MAX)
+                });
                 group.members().iter().try_for_each(|device| check_on(rung, device, size, &setting.rule))?;
                 Some(rung)
             }

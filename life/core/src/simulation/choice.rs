@@ -1,4 +1,4 @@
-//! Which rungs there are for a board and a rule, and which is the fastest.
+//! Which rungs there are for a board and a rule, and which one runs by default.
 //!
 //! # Design
 //!
@@ -95,13 +95,23 @@ pub(super) fn circuit(rung: LifeRung, rule: &Rule) -> Result<Circuit, LifeError>
     }
 }
 
-/// The fastest rung for `generations` generations of a board of this size at a time, by a rule that some rung has.
+/// Returns the rung that runs by default for `generations` generations at a time of a board of this size, by a rule
+/// that some rung has. Any topology but the torus is for `streaming` alone.
 ///
-/// On a GPU a single generation is fastest by `bitpacked`, which is as fast as memory. Several are by `resident` where that can
-/// hold the board, then by `temporal`, and from some 5800² cells on by `streaming`, or from 4096² where it need not write margins, as
-/// measured on an H200. In the simulator, where a launch costs little, it is `bitpacked`, which
-/// does least. For other rules than Life it is `streaming` where that has the rule.
-pub fn fastest(device: &Device, (width, height): (usize, usize), rule: &Rule, generations: u64) -> LifeRung {
+/// On a GPU a single generation is fastest by `bitpacked`, which is as fast as memory. Several are by `resident` where
+/// that can hold the board, then by `temporal`, and from some 5800² cells on by `streaming`, or from 4096² where it
+/// need not write margins, as measured on an H200. In the simulator, where a launch costs little, it is `bitpacked`,
+/// which does least. For other rules than Life it is `streaming` where that has the rule.
+pub fn default_rung(
+    device: &Device,
+    (width, height): (usize, usize),
+    rule: &Rule,
+    topology: Topology,
+    generations: u64,
+) -> LifeRung {
+    if topology != Topology::TORUS {
+        return LifeRung::Streaming;
+    }
     let cells = width.saturating_mul(height);
     let is_offered = |rung| check_on(rung, device, (width, height), rule).is_ok();
     if device.is_simulated() || generations <= 1 {
@@ -121,19 +131,8 @@ pub fn fastest(device: &Device, (width, height): (usize, usize), rule: &Rule, ge
     }
 }
 
-/// [`fastest`] on a board whose edges are joined so.
-pub fn fastest_on(
-    device: &Device,
-    size: (usize, usize),
-    rule: &Rule,
-    topology: Topology,
-    generations: u64,
-) -> LifeRung {
-    if topology == Topology::TORUS { fastest(device, size, rule, generations) } else { LifeRung::Streaming }
-}
-
-/// The kernels of B3/S23 on a torus that a GPU of so many multiprocessors holds in its registers, with those that make a soup of it
-/// and count its cells, as far as they can be told before there is the GPU; none for a larger one.
+/// The kernels of B3/S23 on a torus that a GPU of so many multiprocessors holds in its registers, with those that make
+/// a soup of it and count its cells, as far as they can be told before there is the GPU; none for a larger one.
 pub fn resident_kernels((width, height): (usize, usize), multiprocessors: u32) -> Vec<&'static KernelInfo> {
     let others = [<life_soup as Kernel>::INFO, <life_population_words as Kernel>::INFO];
     let kernel = resident::Plan::kernel_for(width, height, multiprocessors as usize);

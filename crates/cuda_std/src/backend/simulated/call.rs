@@ -2,13 +2,12 @@
 
 extern crate std;
 
-use core::any::TypeId;
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use std::sync::Arc;
 
-use simt::{KernelInfo, Region, Threads};
+use simt::{ArgumentId, KernelInfo, Region, Threads};
 
 use crate::Global;
 use crate::few::Few;
@@ -197,11 +196,10 @@ pub struct Call<'a> {
     arguments: Arguments<'a>,
 }
 
-/// An instance of a generic kernel, to be found by its type.
+/// An instance of a generic kernel, to be found by its generic arguments.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Instance {
-    id: TypeId,
     info: &'static KernelInfo,
     encode: unsafe fn(&Arguments<'_>, &mut Params),
     run: unsafe fn(&Arguments<'_>, Threads<'_>),
@@ -209,19 +207,15 @@ pub struct Instance {
 
 impl Instance {
     /// The kernel `K`.
-    pub const fn of<K: Kernel + 'static>() -> Self {
-        Self { id: TypeId::of::<K>(), info: K::INFO, encode: K::encode, run: K::run }
+    pub const fn of<K: Kernel>() -> Self {
+        Self { info: K::INFO, encode: K::encode, run: K::run }
     }
 
-    /// The one of `built` that is `K`, which need not be a kernel.
-    pub fn find<K: 'static>(built: &'static [Self]) -> Option<&'static Self> {
-        Self::find_id(built, TypeId::of::<K>())
-    }
-
+    /// Returns the one of `built` that has these generic arguments, all of the kernel's.
+    ///
     /// Not generic: each call of a kernel would have a copy.
-    #[inline]
-    fn find_id(built: &'static [Self], id: TypeId) -> Option<&'static Self> {
-        built.iter().find(|instance| instance.id == id)
+    pub fn find(built: &'static [Self], arguments: &[ArgumentId]) -> Option<&'static Self> {
+        built.iter().find(|instance| instance.info.has_arguments(arguments))
     }
 }
 

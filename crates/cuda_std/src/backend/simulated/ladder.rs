@@ -2,17 +2,24 @@
 
 extern crate std;
 
+use core::any::TypeId;
 use core::fmt;
 use core::hash::Hash;
 use core::str::FromStr;
 use std::borrow::ToOwned;
 use std::string::String;
 
-use simt::KernelInfo;
+use simt::{ArgumentId, KernelInfo};
 
 /// A rung of a ladder: a way to compute what the algorithm computes, by one kernel or several.
+///
+/// Two are equal if they are the same rung of the same ladder.
 #[derive(Debug)]
 pub struct Rung {
+    /// The [`Ladder`] that it is a rung of.
+    pub ladder: TypeId,
+    /// Its index in the ladder, from the plainest on.
+    pub index: usize,
     /// The algorithm's name.
     pub algorithm: &'static str,
     /// Its name, as people type it.
@@ -30,43 +37,47 @@ pub struct Rung {
 pub struct RungKernel {
     /// All entries of the kernel.
     pub entries: &'static [&'static KernelInfo],
-    /// The last generic arguments that this rung gives it, as they are written: `["4"]` of `unrolled_4`.
-    pub arguments: &'static [&'static str],
+    /// The last generic arguments that this rung gives it: 4 for `unrolled_4`.
+    pub arguments: &'static [ArgumentId],
 }
 
 impl RungKernel {
-    /// The entries that the rung may launch.
+    /// Returns the entries that the rung may launch.
     pub fn entries(&self) -> impl Iterator<Item = &'static KernelInfo> + '_ {
-        self.entries.iter().copied().filter(|entry| entry.arguments.ends_with(self.arguments))
+        self.entries.iter().copied().filter(|entry| entry.arguments_end_with(self.arguments))
     }
 }
 
 impl Rung {
-    /// The entry of its first kernel for generic arguments that begin with `arguments`, such as `["f32", "sum"]`, in
-    /// upper or lower case.
-    pub fn entry(&self, arguments: &[&str]) -> Option<&'static KernelInfo> {
-        self.kernels.first()?.entries().find(|entry| begins_with(entry.arguments, arguments))
+    /// Returns the entry of its first kernel whose generic arguments begin with `arguments`: the element type, or the
+    /// element type and the operator.
+    pub fn entry(&self, arguments: &[ArgumentId]) -> Option<&'static KernelInfo> {
+        self.kernels.first()?.entries().find(|entry| entry.arguments_begin_with(arguments))
     }
 
-    /// The generic arguments that it is built for: those of its first kernel.
-    pub fn offered(&self) -> impl Iterator<Item = &'static [&'static str]> + '_ {
-        self.kernels.first().into_iter().flat_map(|kernel| kernel.entries().map(|entry| entry.arguments))
+    /// Returns the entries of its first kernel: the types and operators that the rung is built for.
+    pub fn entries(&self) -> impl Iterator<Item = &'static KernelInfo> + '_ {
+        self.kernels.first().into_iter().flat_map(RungKernel::entries)
     }
 
-    /// Elements of the input that a thread takes at a time, if its first kernel says so.
+    /// Returns the number of input elements that a thread takes at a time, if its first kernel declares it.
     pub fn items_per_thread(&self) -> Option<usize> {
         self.kernels.first()?.entries().find_map(|entry| entry.items_per_thread)
     }
 
-    /// The most elements that it takes, where its kernels say so.
-    pub fn most_elements(&self) -> Option<usize> {
+    /// Returns the largest number of elements that it takes, if its kernels declare one.
+    pub fn max_elements(&self) -> Option<usize> {
         self.kernels.iter().flat_map(RungKernel::entries).filter_map(|entry| entry.most_elements).min()
     }
 }
 
-fn begins_with(arguments: &[&str], first: &[&str]) -> bool {
-    first.len() <= arguments.len() && arguments.iter().zip(first).all(|(a, b)| a.eq_ignore_ascii_case(b))
+impl PartialEq for Rung {
+    fn eq(&self, other: &Self) -> bool {
+        (self.ladder, self.index) == (other.ladder, other.index)
+    }
 }
+
+impl Eq for Rung {}
 
 /// The rungs of an algorithm, the plainest first: an enum that [`ladder!`](crate::ladder!) declares.
 pub trait Ladder:
@@ -102,9 +113,18 @@ pub trait Ladder:
     /// The last rung of all.
     const LAST: Self = Self::ALL[Self::ALL.len() - 1];
 
-    /// The fastest rung for generic arguments that begin with `arguments`: the last one that is built for them, or
-    /// where none is, the last of all.
-    fn last_for(arguments: &[&str]) -> Self {
+    /// Returns the rung of this description.
+    ///
+    /// # Errors
+    /// [`UnknownRung`] if it describes a rung of another ladder.
+    fn of(rung: &Rung) -> Result<Self, UnknownRung> {
+        let own = Self::ALL.get(rung.index).filter(|_| rung.ladder == TypeId::of::<Self>());
+        own.copied().ok_or_else(|| UnknownRung::new::<Self>(rung.name))
+    }
+
+    /// Returns the rung that runs by default for generic arguments that begin with `arguments`: the last one that is
+    /// built for them. Returns the last of all if none is.
+    fn default_rung(arguments: &[ArgumentId]) -> Self {
         let is_built = |rung: &&Self| rung.rung().entry(arguments).is_some();
         Self::ALL.iter().rfind(is_built).copied().unwrap_or(Self::LAST)
     }
@@ -119,6 +139,13 @@ pub struct UnknownRung {
     pub name: String,
     /// What there is, and `all` where that is meant too.
     pub known: std::vec::Vec<&'static str>,
+}
+
+impl UnknownRung {
+    fn new<L: Ladder>(name: &str) -> Self {
+        let known = L::RUNGS.iter().map(|rung| rung.name).collect();
+        Self { algorithm: L::ALGORITHM, name: name.to_owned(), known }
+    }
 }
 
 impl fmt::Debug for UnknownRung {
@@ -148,9 +175,5 @@ impl core::error::Error for UnknownRung {}
 /// The rung of that name.
 #[doc(hidden)]
 pub fn find_rung<L: Ladder>(name: &str) -> Result<L, UnknownRung> {
-    L::ALL.iter().copied().find(|rung| rung.name() == name).ok_or_else(|| UnknownRung {
-        algorithm: L::ALGORITHM,
-        name: name.to_owned(),
-        known: L::RUNGS.iter().map(|rung| rung.name).collect(),
-    })
+    L::ALL.iter().copied().find(|rung| rung.name() == name).ok_or_else(|| UnknownRung::new::<L>(name))
 }

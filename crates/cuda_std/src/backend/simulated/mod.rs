@@ -32,7 +32,7 @@ pub const CHECKS_EVERY_ACCESS: bool = true;
 pub mod host_face {
     pub use super::call::{Call, DeviceId, Kernel};
     pub use super::ladder::{Ladder, Rung, RungKernel, UnknownRung};
-    pub use simt::{DeviceStatic, Dim3, KernelInfo, LaunchConfig, Region};
+    pub use simt::{ArgumentId, DeviceStatic, Dim3, GenericArgument, KernelInfo, LaunchConfig, Region};
 }
 
 pub use atomics::*;

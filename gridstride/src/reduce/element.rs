@@ -1,4 +1,4 @@
-//! Which element types can be reduced by which operators.
+//! The element types that can be reduced, by operator.
 
 use gpu::operator::Operator;
 use launch::Element;
@@ -9,22 +9,23 @@ use launch::Element;
     label = "no such kernel is built",
     note = "Sum, Product, Min and Max take u32, i32, u64, i64, f32 and f64; Compose takes Affine"
 )]
-pub trait Reducible<O: Operator<Self>>: Element {}
+pub trait ReduceElement<O: Operator<Self>>: Element {}
 
-crate::operators::built_for_operators!(Reducible);
+crate::operators::built_for_operators!(ReduceElement);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capabilities;
-    use crate::reduce::{ReduceRung, best_for};
-    use cuda_std::Ladder;
+    use crate::capabilities::{self, of_operator};
+    use crate::reduce::{ReduceRung, default_rung};
+    use cuda_std::{ArgumentId, Ladder};
 
     #[test]
     fn what_is_listed_is_what_is_built() {
         let mut listed: Vec<_> = LISTED.iter().map(|(t, o)| [t.to_lowercase(), o.to_lowercase()]).collect();
-        let offered = ReduceRung::RUNGS.iter().flat_map(|rung| rung.offered());
-        let mut built: Vec<_> = offered.map(|arguments| [arguments[0].to_owned(), arguments[1].to_owned()]).collect();
+        let entries = ReduceRung::RUNGS.iter().flat_map(|rung| rung.entries());
+        let mut built: Vec<_> =
+            entries.map(|entry| [0, 1].map(|place| entry.arguments[place].name.to_owned())).collect();
         listed.sort_unstable();
         built.sort_unstable();
         built.dedup();
@@ -37,17 +38,17 @@ mod tests {
         assert_eq!(offered(ReduceRung::Unrolled4), "sum of f32 and i32");
         assert_eq!(offered(ReduceRung::GridStride), "sum, product, min and max of f32, f64, i32, u32, i64 and u64");
         assert_eq!(offered(ReduceRung::Shuffle), "sum of f32 and i32");
-        let check = |arguments| capabilities::check(ReduceRung::Unrolled4, arguments, 0);
-        assert!(check(&["i32", "Sum"]).is_ok());
-        let message = check(&["f64", "Min"]).unwrap_err().to_string();
+        let check = |arguments: [ArgumentId; 2]| capabilities::check(ReduceRung::Unrolled4, &arguments, 0);
+        assert!(check(of_operator::<i32, Sum>()).is_ok());
+        let message = check(of_operator::<f64, Min>()).unwrap_err().to_string();
         assert_eq!(message, "reduce's rung unrolled_4 does not offer min of f64: it offers sum of f32 and i32");
     }
 
     #[test]
-    fn the_best_rung_is_the_last_there_is() {
-        assert_eq!(best_for::<f64, Min>(), ReduceRung::GridStride);
-        assert_eq!(best_for::<f32, Sum>(), ReduceRung::GridStride);
-        assert_eq!(best_for::<Affine, Compose>(), ReduceRung::Shuffle);
-        assert!(ReduceRung::RUNGS.iter().all(|rung| rung.entry(&["f32", "sum"]).is_some()));
+    fn the_default_rung_is_the_last_there_is() {
+        assert_eq!(default_rung::<f64, Min>(), ReduceRung::GridStride);
+        assert_eq!(default_rung::<f32, Sum>(), ReduceRung::GridStride);
+        assert_eq!(default_rung::<Affine, Compose>(), ReduceRung::Shuffle);
+        assert!(ReduceRung::RUNGS.iter().all(|rung| rung.entry(&of_operator::<f32, Sum>()).is_some()));
     }
 }

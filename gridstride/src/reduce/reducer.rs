@@ -2,30 +2,30 @@
 
 use std::marker::PhantomData;
 
-use cuda_std::{Global, Ladder};
+use cuda_std::Global;
 use gpu::collective::published::words;
 use gpu::operator::Operator;
 use gpu::reduce::{reduce_grid_stride, reduce_one_tile, reduce_unaligned};
-use launch::{Buffer, Device, Error, Graph, Held, Queue, Resources};
+use launch::{Buffer, Device, Element, Error, Graph, Held, Queue, Resources};
 
 use super::plan::Kind;
-use super::{Plan, ReduceRung, Reducible};
-use crate::capabilities::{self, short_name};
+use super::{Pass, Plan, ReduceElement, ReduceRung};
+use crate::capabilities;
 use crate::error::AlgorithmError;
 
 /// A reduction of *n* elements of `T` by `O`, and the device memory for its partial results. A run allocates nothing.
-pub struct Reduction<T: Reducible<O>, O: Operator<T>> {
+pub struct Reducer<T: ReduceElement<O>, O: Operator<T>> {
     device: Device,
     plan: Plan,
-    /// What each launch but the last leaves.
+    /// The partial results of each launch but the last.
     partials: Vec<Buffer<T>>,
-    /// What the blocks of the grid-stride rung publish. Zeros between two launches.
+    /// The words that the blocks of the grid-stride rung publish. All are zero between two launches.
     published: Buffer<u64>,
     result: Buffer<T>,
     operator: PhantomData<O>,
 }
 
-impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
+impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// A reduction of `n` elements on `device` by `rung`, with the plan that suits the device.
     ///
     /// # Errors
@@ -40,11 +40,11 @@ impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
     /// # Errors
     /// As for [`new`](Self::new).
     pub fn with_plan(device: &Device, plan: Plan) -> Result<Self, AlgorithmError> {
-        capabilities::check(plan.rung(), &[short_name::<T>(), short_name::<O>()], plan.n())?;
+        capabilities::check(plan.rung(), &capabilities::of_operator::<T, O>(), plan.n())?;
         let (last, before) = plan.passes().split_last().map_or((0, &[][..]), |(last, before)| (last.blocks, before));
-        let partials = before.iter().map(|pass| device.alloc(pass.blocks as usize)).collect::<Result<_, _>>()?;
+        let partials = partial_results(device, before)?;
         let published = match plan.kind() {
-            Kind::Steps { .. } => device.zeroed(0)?,
+            Kind::Passes { .. } => device.zeroed(0)?,
             // Zeros again after each launch.
             Kind::GridStride | Kind::OneTile => device.workspace::<Plan, _>(last as usize * words::<T>())?,
         };
@@ -52,7 +52,7 @@ impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
         Ok(Self { device: device.clone(), plan, partials, published, result, operator: PhantomData })
     }
 
-    /// Its launches.
+    /// Returns its launches.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -82,10 +82,10 @@ impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
     ///
     /// ```
     /// use gpu::operator::Sum;
-    /// use gridstride::reduce::{ReduceRung, Reduction};
+    /// use gridstride::reduce::{ReduceRung, Reducer};
     /// # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
     /// let x = device.upload(&[3, -1, 4])?;
-    /// let mut sum = Reduction::<i32, Sum>::new(&device, ReduceRung::GridStride, 2)?;
+    /// let mut sum = Reducer::<i32, Sum>::new(&device, ReduceRung::GridStride, 2)?;
     /// assert_eq!(sum.run_view(device.queue(), x.view().part(1, 2))?.download()?, [3]);
     /// # Ok::<(), gridstride::error::AlgorithmError>(())
     /// ```
@@ -100,16 +100,16 @@ impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
 
     /// The [`run`](Self::run) of `x` as a graph, which borrows both. Its result is in [`result`](Self::result).
     ///
-    /// A graph of more than that, or one that owns what it uses, so that `x` can be filled anew between its launches, is
-    /// made by [`Device::record`] and [`run_in`](Self::run_in).
+    /// A graph of more than that, or one that owns what it uses, so that `x` can be filled anew between its launches,
+    /// is made by [`Device::record`] and [`run_in`](Self::run_in).
     ///
     /// ```
     /// use gpu::operator::Sum;
-    /// use gridstride::reduce::{ReduceRung, Reduction};
+    /// use gridstride::reduce::{ReduceRung, Reducer};
     /// # fn main() -> Result<(), gridstride::error::AlgorithmError> {
     /// # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
     /// let x = device.upload(&[3, -1, 4])?;
-    /// let mut sum = Reduction::<i32, Sum>::new(&device, ReduceRung::GridStride, x.len())?;
+    /// let mut sum = Reducer::<i32, Sum>::new(&device, ReduceRung::GridStride, x.len())?;
     /// let mut graph = sum.record(&x)?;
     /// graph.launch()?;
     /// assert_eq!(graph.resources().0.result().download()?, [6]);
@@ -137,7 +137,7 @@ impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
         self.result.fill_zero()
     }
 
-    /// Where a run leaves its result.
+    /// Returns the buffer that holds the result of the last run.
     pub fn result(&self) -> &Buffer<T> {
         &self.result
     }
@@ -154,12 +154,17 @@ impl<T: Reducible<O>, O: Operator<T>> Reduction<T, O> {
     }
 }
 
-impl<T: Reducible<O>, O: Operator<T>> Resources for Reduction<T, O> {
+impl<T: ReduceElement<O>, O: Operator<T>> Resources for Reducer<T, O> {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
         self.partials.hold(held);
         self.result.hold(held);
         self.published.hold(held);
     }
+}
+
+/// Returns a buffer for the results of each pass. Compiled once per type, and not per operator.
+fn partial_results<T: Element>(device: &Device, passes: &[Pass]) -> Result<Vec<Buffer<T>>, Error> {
+    passes.iter().map(|pass| device.alloc(pass.blocks as usize)).collect()
 }
 
 /// The call of a kernel that reads vectors of 16 bytes.
@@ -173,7 +178,7 @@ macro_rules! one_launch {
 }
 
 /// Asks `queue` for the launches of `plan`.
-fn launches<T: Reducible<O>, O: Operator<T>>(
+fn launches<T: ReduceElement<O>, O: Operator<T>>(
     queue: Queue<'_>,
     plan: &Plan,
     x: Global<'_, T>,
@@ -189,18 +194,17 @@ fn launches<T: Reducible<O>, O: Operator<T>>(
     for (number, &pass) in plan.passes().iter().enumerate() {
         let config = plan.config(pass);
         let call = match plan.kind() {
-            Kind::Steps { rung, .. } => {
+            Kind::Passes { rung, .. } => {
                 let (before, after) = partials.split_at_mut(number);
                 let (x, y) = (before.last().map_or(x, Buffer::view), after.first_mut().unwrap_or(&mut *result));
-                rung.step::<T, O>(pass.part, x, y.view_mut())
+                rung.step::<T, O>(pass.segment, x, y.view_mut())
             }
             Kind::GridStride if is_aligned => one_launch!(reduce_grid_stride, x, published, result),
             Kind::GridStride => one_launch!(reduce_unaligned, x, published, result),
             Kind::OneTile => one_launch!(reduce_one_tile, x, published, result),
         };
         // `with_plan` has refused what is not built.
-        let call =
-            call.ok_or_else(|| capabilities::not_built(plan.rung().rung(), &[short_name::<T>(), short_name::<O>()]))?;
+        let call = call.ok_or_else(|| capabilities::not_built(plan.rung(), &capabilities::of_operator::<T, O>()))?;
         queue.launch(config, call)?;
     }
     Ok(())

@@ -1,0 +1,48 @@
+//! The generic arguments of a kernel's instances, by which an instance is found.
+
+use std::any::TypeId;
+
+/// A generic argument of an entry: its identity, and its name for people.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct GenericArgument {
+    /// The argument as the entry's name has it: `f32`, `sum`, `4`.
+    pub name: &'static str,
+    /// Which type or value it is.
+    pub id: ArgumentId,
+}
+
+impl GenericArgument {
+    /// An argument that the entry's name calls `name`.
+    pub const fn new(name: &'static str, id: ArgumentId) -> Self {
+        Self { name, id }
+    }
+}
+
+/// The identity of a generic argument: two are equal if they are the same type, or the same value.
+///
+/// ```
+/// use simt::ArgumentId;
+///
+/// assert_eq!(ArgumentId::of::<f32>(), ArgumentId::of::<core::primitive::f32>());
+/// assert_ne!(ArgumentId::of::<f32>(), ArgumentId::of::<f64>());
+/// assert_ne!(ArgumentId::value(2), ArgumentId::value(4));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArgumentId {
+    /// A type.
+    Type(TypeId),
+    /// The value of a const parameter. A `u128` above `i128::MAX` is wrapped.
+    Value(i128),
+}
+
+impl ArgumentId {
+    /// Returns the identity of the type `T`.
+    pub const fn of<T: 'static>() -> Self {
+        Self::Type(TypeId::of::<T>())
+    }
+
+    /// Returns the identity of the value of a const parameter.
+    pub const fn value(value: i128) -> Self {
+        Self::Value(value)
+    }
+}

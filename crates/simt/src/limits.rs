@@ -1,0 +1,111 @@
+//! The limits of a launch, which the simulator and the GPUs of the crate `launch` check alike.
+
+use crate::block::arena::LIMIT;
+use crate::fault::FaultKind;
+use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
+use crate::lanes::MAX_THREADS;
+use crate::worker::stacks::STACKS;
+
+/// The largest launch that a device runs.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchLimits {
+    /// Blocks in each dimension of the grid.
+    pub grid: Dim3,
+    /// Threads in each dimension of a block.
+    pub block: Dim3,
+    /// Threads in a block.
+    pub block_threads: u32,
+    /// Bytes of shared memory per block, static and dynamic together.
+    pub shared_bytes: u32,
+}
+
+impl LaunchLimits {
+    /// The limits of the simulator: those of every GPU since 2017, with the shared memory of an H100.
+    pub const SIMULATOR: Self = Self {
+        grid: Dim3::new(i32::MAX as u32, 65535, 65535),
+        block: Dim3::new(1024, 1024, 64),
+        block_threads: MAX_THREADS as u32,
+        shared_bytes: LIMIT as u32,
+    };
+
+    /// Returns which limit a launch of `kernel` exceeds and what to do, or `None` if it exceeds none.
+    ///
+    /// `register_threads` is the number of threads per block for which the compiled kernel's registers suffice, where
+    /// that is known; `static_shared` is the number of bytes of its static shared memory.
+    pub fn violation(
+        &self,
+        kernel: &KernelInfo,
+        config: LaunchConfig,
+        register_threads: Option<u32>,
+        static_shared: u32,
+    ) -> Option<String> {
+        let LaunchConfig { grid, block, shared_bytes, .. } = config;
+        let threads = block.count();
+        if grid.count() == 0 {
+            let remedy = "use at least 1 in each dimension, or leave the launch out if there is nothing to do";
+            return Some(format!("the grid {grid} has no block: {remedy}"));
+        }
+        if threads == 0 {
+            return Some(format!("the block {block} has no thread: use at least 1 in each dimension"));
+        }
+        for (what, given, max) in [("grid", grid, self.grid), ("block", block, self.block)] {
+            for (axis, given, max) in [('x', given.x, max.x), ('y', given.y, max.y), ('z', given.z, max.z)] {
+                if given > max {
+                    let remedy = format!("use a smaller {what}, whose threads take several elements each");
+                    return Some(format!("the {what}'s {axis} is {given}, and this device allows {max}: {remedy}"));
+                }
+            }
+        }
+        let too_many = |limit: String| Some(format!("the block has {threads} threads, and {limit}"));
+        if threads > u128::from(self.block_threads) {
+            return too_many(format!("this device allows {}: use a smaller block", self.block_threads));
+        }
+        if let Some(bound) = kernel.max_threads.filter(|&bound| threads > u128::from(bound)) {
+            let remedy = "use a smaller block, or raise the kernel's `max_threads`";
+            return too_many(format!("the kernel's launch bound is {bound}: {remedy}"));
+        }
+        if let Some(max) = register_threads.filter(|&max| threads > u128::from(max)) {
+            let remedy = "use a smaller block, or declare the kernel's `max_threads`";
+            return too_many(format!("the kernel's registers leave room for {max}: {remedy}"));
+        }
+        let shared = u64::from(shared_bytes) + u64::from(static_shared);
+        if shared > u64::from(self.shared_bytes) {
+            return Some(format!(
+                "a block needs {shared} bytes of shared memory ({static_shared} static, {shared_bytes} dynamic), and \
+                 this device has {} for it: use less",
+                self.shared_bytes
+            ));
+        }
+        None
+    }
+}
+
+/// The largest number of threads of a cooperative launch: all of them may have to wait at once.
+pub(crate) fn most_cooperative_threads() -> usize {
+    STACKS.half()
+}
+
+/// Checks that the simulator can run a launch.
+///
+/// # Errors
+/// The kind of the fault, with the numbers that are wrong.
+pub(crate) fn validate(kernel: &KernelInfo, config: &LaunchConfig) -> Result<(), FaultKind> {
+    let LaunchConfig { grid, block, shared_bytes, is_cooperative, .. } = *config;
+    let dynamic = shared_bytes as usize;
+    if dynamic > LIMIT {
+        return Err(FaultKind::SharedMemory { needed: dynamic, limit: LIMIT });
+    }
+    if let Some(reason) = LaunchLimits::SIMULATOR.violation(kernel, *config, None, 0) {
+        return Err(FaultKind::InvalidLaunch(reason));
+    }
+    let most = most_cooperative_threads();
+    if is_cooperative && grid.count().saturating_mul(block.count()) > most as u128 {
+        return Err(FaultKind::InvalidLaunch(format!(
+            "a cooperative launch of {} blocks of {} threads, all of which run at the same time; the simulator runs at \
+             most {most} threads so",
+            grid.count(),
+            block.count()
+        )));
+    }
+    Ok(())
+}
