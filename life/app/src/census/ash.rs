@@ -6,7 +6,7 @@ use life::{Board, CpuSimulation};
 
 use super::cells::Cells;
 use super::object::identify;
-use crate::stable::divisors;
+use crate::observers::stability::divisors;
 
 /// How often each object was found, by its apgcode.
 pub type Tally = BTreeMap<String, u64>;

@@ -24,10 +24,10 @@ mod object;
 const INTERVAL: u64 = 120;
 
 /// The most generations of a soup.
-const MOST_GENERATIONS: u64 = 10_000_000;
+const MAX_GENERATIONS: u64 = 10_000_000;
 
 /// Objects that are printed.
-const MOST_PRINTED: usize = 50;
+const MAX_PRINTED: usize = 50;
 
 /// One kind of object.
 #[derive(Serialize, Debug)]
@@ -159,7 +159,7 @@ fn settle(soup: &Board) -> anyhow::Result<(Board, Option<u64>, u64)> {
     let mut life = CpuSimulation::new(soup)?;
     let mut seen = HashMap::new();
     let mut before = soup.clone();
-    while life.generation() < MOST_GENERATIONS {
+    while life.generation() < MAX_GENERATIONS {
         life.advance(INTERVAL);
         let board = life.board()?;
         let now = life.generation();
@@ -178,7 +178,7 @@ fn settle(soup: &Board) -> anyhow::Result<(Board, Option<u64>, u64)> {
         }
         before = board;
     }
-    Ok((before, None, MOST_GENERATIONS))
+    Ok((before, None, MAX_GENERATIONS))
 }
 
 impl fmt::Display for Census {
@@ -200,11 +200,11 @@ impl fmt::Display for Census {
             let name = kind.name.unwrap_or_default().to_owned();
             [kind.code.clone(), grouped(kind.count), format!("{share:.4} %"), name]
         };
-        let rows: Vec<_> = kinds.iter().take(MOST_PRINTED).map(row).collect();
+        let rows: Vec<_> = kinds.iter().take(MAX_PRINTED).map(row).collect();
         if !rows.is_empty() {
             writeln!(f, "{}", report::table(["object", "count", "share", "name"], &rows))?;
         }
-        match kinds.len().saturating_sub(MOST_PRINTED) {
+        match kinds.len().saturating_sub(MAX_PRINTED) {
             0 => Ok(()),
             more => writeln!(f, "and {} rarer kinds; --json has them all", grouped(more as u64)),
         }

@@ -26,7 +26,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use life::board::{hash_of_planes, hash_of_words, hash_of_words_from};
 use life::{Board, Rule};
 
-use crate::memory;
+use crate::backend::memory;
 
 /// What a checkpoint begins with: its name, and the version of its format after it.
 pub const NAME: &str = "gridstride life checkpoint ";
@@ -34,7 +34,7 @@ pub const NAME: &str = "gridstride life checkpoint ";
 const VERSION: &str = "1";
 
 /// No header is longer.
-const MOST_HEADER_BYTES: usize = 4096;
+const MAX_HEADER_BYTES: usize = 4096;
 
 /// What a checkpoint says of its board.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -161,7 +161,7 @@ pub fn read_header(input: &mut impl Read, length: u64) -> anyhow::Result<(Header
     let mut header = Vec::new();
     let mut byte = [0];
     while !header.ends_with(b"\n\n") {
-        ensure!(header.len() < MOST_HEADER_BYTES, "its header has no end: this is no checkpoint, or a damaged one");
+        ensure!(header.len() < MAX_HEADER_BYTES, "its header has no end: this is no checkpoint, or a damaged one");
         ensure!(input.read(&mut byte)? == 1, "it ends within its header: it was cut short");
         header.push(byte[0]);
     }

@@ -8,7 +8,7 @@ use anyhow::Context;
 use life::Board;
 
 use super::format::{self, Body, Header};
-use crate::memory;
+use crate::backend::memory;
 
 /// Whether the file can be read and begins as a checkpoint does.
 pub fn is_checkpoint(path: &Path) -> bool {

@@ -8,8 +8,6 @@ use ratatui::style::Stylize;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear};
 
-use super::super::engine::Life;
-use super::super::run::Run;
 use super::follow;
 use super::history::{History, Shown};
 use super::keys::{Action, Typed, help};
@@ -18,6 +16,8 @@ use super::picture::Picture;
 use super::prompt::{Asked, Prompt};
 use super::speed::Speed;
 use super::view::View;
+use crate::run::Run;
+use crate::simulation::{Advance, GrowingBoard};
 use life::{Board, Rule};
 use program::report::{Rate, grouped};
 
@@ -66,7 +66,7 @@ impl App {
         let board = run.life().board()?;
         let labels = labels(run.life());
         let generation = run.generation();
-        let population = run.population()?;
+        let population = run.life_mut().population()?;
         Ok(Self { seed, ..Self::of(board, generation, population, labels, area) })
     }
 
@@ -110,7 +110,7 @@ impl App {
         }
         if std::mem::take(&mut self.is_changed) {
             run.put(&self.board, self.generation, self.added)?;
-            self.population = run.population()?;
+            self.population = run.life_mut().population()?;
         }
         Ok(())
     }
@@ -156,7 +156,7 @@ impl App {
             self.meter.record(Instant::now(), generation);
         }
         if generation != self.generation {
-            self.population = run.population()?;
+            self.population = run.life_mut().population()?;
             let shown = std::mem::replace(&mut self.board, run.life().board()?);
             self.history.push(Shown { generation: self.generation, board: shown, added: self.added });
             let (added, (left, top)) = (run.life().added(), self.added);
@@ -307,8 +307,8 @@ impl App {
 }
 
 /// What advances the board, and its rule.
-fn labels(life: &Life) -> String {
-    let (device, kernel, rule) = (life.device(), life.kernel(), life.setting().rule);
+fn labels(life: &GrowingBoard) -> String {
+    let (device, kernel, rule) = (life.device(), life.kernel(), life.universe().rule);
     let rule = if rule == Rule::LIFE { String::new() } else { format!("{rule} · ") };
     format!("{rule}{device} · {kernel}")
 }

@@ -10,13 +10,14 @@ use anyhow::Context;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::frames;
 use life::{Board, Pattern};
 use life_formats::picture::{self, Gif};
 use life_formats::{About, Format, FormatError, apgcode, lif, macrocell, plaintext, read_pattern_bytes, rle};
 use program::error::UsageError;
 
 use program::files::{Draft, WholeFile};
+
+mod frames;
 
 /// The pattern in `file`, or on standard input for `-`; or the object that an apgcode names, where no file has that name.
 ///

@@ -20,7 +20,7 @@ pub fn has_sign(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::BoardFile;
+    use crate::board_file::BoardFile;
     use program::error::UsageError;
 
     #[test]

@@ -7,7 +7,7 @@ use program::error::UsageError;
 
 /// The rule of a run, and what is beyond the edges of its board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Setting {
+pub struct Universe {
     /// The rule.
     pub rule: Rule,
     /// How the edges are joined.
@@ -18,17 +18,17 @@ pub struct Setting {
     pub generation: u64,
 }
 
-impl Setting {
+impl Universe {
     /// What `text`, a rule with or without a suffix, says of an unbounded plane; and the grid that it names.
     pub fn of(text: RuleAndTopology) -> (Self, Option<Grid>) {
         let RuleAndTopology { rule, grid } = text;
-        let setting = match grid {
+        let universe = match grid {
             None => Self { rule, topology: Topology::Plane, grows: [true; 2], generation: 0 },
             Some(Grid { topology, width, height }) => {
                 Self { rule, topology, grows: [width == 0, height == 0], generation: 0 }
             }
         };
-        (setting, grid)
+        (universe, grid)
     }
 
     /// The same bounded in both directions: the plane as a torus, and a tube as well.
@@ -124,19 +124,19 @@ fn odd_shifted(side: &str, cells: usize) -> String {
 mod tests {
     use super::*;
 
-    fn setting(text: &str) -> Setting {
-        Setting::of(text.parse().unwrap()).0
+    fn universe(text: &str) -> Universe {
+        Universe::of(text.parse().unwrap()).0
     }
 
     #[test]
     fn settings_are_written_as_they_are_read() {
         for text in ["B3/S23", "/2/3:T30,20", "B36/S23:P30,20", "B3/S23:T0,20", "B3/S23:P30,0", "B3/S23:K30,20*"] {
-            assert_eq!(setting(text).text((30, 20)), text);
+            assert_eq!(universe(text).text((30, 20)), text);
         }
-        assert_eq!(setting("B3/S23:S30").suffix((30, 30)), ":S30");
-        assert_eq!(setting("B3/S23").bounded(), Setting::default());
-        assert_eq!(setting("B3/S23:T0,20").bounded(), Setting::default());
-        assert_eq!(setting("B3/S23:P9,9").bounded().topology, Topology::Plane);
+        assert_eq!(universe("B3/S23:S30").suffix((30, 30)), ":S30");
+        assert_eq!(universe("B3/S23").bounded(), Universe::default());
+        assert_eq!(universe("B3/S23:T0,20").bounded(), Universe::default());
+        assert_eq!(universe("B3/S23:P9,9").bounded().topology, Topology::Plane);
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod tests {
             ),
             ("Life:S30", (7, 9), "a sphere (:S) needs equal sides, but 7x9 was given: use 7x7 or 9x9"),
         ] {
-            let UsageError(said) = setting(text).check_size(size).unwrap_err();
+            let UsageError(said) = universe(text).check_size(size).unwrap_err();
             assert_eq!(said, message, "{text}");
         }
         for (text, size) in [
@@ -164,7 +164,7 @@ mod tests {
             ("Life:S30", (7, 7)),
             ("Life:C30,20", (7, 9)),
         ] {
-            assert_eq!(setting(text).check_size(size).err().map(|UsageError(text)| text), None, "{text}");
+            assert_eq!(universe(text).check_size(size).err().map(|UsageError(text)| text), None, "{text}");
         }
     }
 
@@ -173,7 +173,7 @@ mod tests {
         for text in
             ["Life", "Life:T5,6", "HighLife", "/2/3", "B2-a/S12", "B3/S012V", "B2/S/C4", "HighLife:S5", "B03/S23:P5,6"]
         {
-            assert_eq!(setting(text).why_no_kernel(), None, "{text}");
+            assert_eq!(universe(text).why_no_kernel(), None, "{text}");
         }
         for (text, part) in [
             ("/2/5", "/2/5"),
@@ -182,7 +182,7 @@ mod tests {
             ("B2-a/S12:P5,6", "bounded plane"),
             ("B3/S012V:K5*,6", "Klein"),
         ] {
-            let why = setting(text).why_no_kernel().unwrap();
+            let why = universe(text).why_no_kernel().unwrap();
             assert!(why.contains(part), "{text}: {why}");
         }
         for (text, part) in [
@@ -193,10 +193,10 @@ mod tests {
             ("Life:C5,6", "cross-surface"),
             ("Life:S5", "sphere"),
         ] {
-            assert_eq!(setting(text).why_no_kernel(), None, "{text}");
-            let why = setting(text).why_no_bands().unwrap();
+            assert_eq!(universe(text).why_no_kernel(), None, "{text}");
+            let why = universe(text).why_no_bands().unwrap();
             assert!(why.contains(part), "{text}: {why}");
         }
-        assert_eq!(setting("Life").why_no_bands().or(setting("Life:T5,6").why_no_bands()), None);
+        assert_eq!(universe("Life").why_no_bands().or(universe("Life:T5,6").why_no_bands()), None);
     }
 }

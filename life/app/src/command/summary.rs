@@ -4,9 +4,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::census::Census;
-use super::run::Run;
-use super::stable::Stability;
+use crate::census::Census;
+use crate::observers::stability::Stability;
+use crate::run::Run;
+use crate::simulation::Advance;
 use program::report::{Rate, Seconds, grouped};
 
 /// The result of a run.
@@ -49,7 +50,7 @@ impl Summary {
         stable: Option<Option<Stability>>,
         census: Option<Census>,
     ) -> anyhow::Result<Self> {
-        let population = run.population()?;
+        let population = run.life_mut().population()?;
         let seconds = run.computing().as_secs_f64();
         let (life, advanced) = (run.life(), run.advanced());
         let updates = width as f64 * height as f64 * advanced as f64;

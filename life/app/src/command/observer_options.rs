@@ -1,4 +1,4 @@
-//! The flags of what is done beside a long run: checkpoints, statistics, the search for its end.
+//! The flags of a run's observers: checkpoints, statistics, the search for the end.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,12 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
-use super::checkpoint::{Checkpoints, Claim, Every, Facts, saved};
-use super::stats::{Spacing, Stats, StatsFile};
+use crate::checkpoint::{Claim, Every, Facts, saved};
+use crate::observers::checkpoints::Checkpoints;
+use crate::observers::stats::{Spacing, Stats, StatsFile};
+use crate::ranks::Ranks;
 use program::error::UsageError;
 use program::files::are_the_same;
-use program::ranks;
 use program::report::plot;
 
 /// How often a checkpoint is written, when nobody says how often.
@@ -35,7 +36,7 @@ impl FromStr for Until {
 
 /// What is done beside a run's generations.
 #[derive(Args, Debug)]
-pub struct LongRun {
+pub struct ObserverOptions {
     /// Run until the board repeats itself, and print from which generation on, and the period; at most --generations
     #[arg(long, value_name = "stable")]
     pub until: Option<Until>,
@@ -67,7 +68,7 @@ pub struct LongRun {
     stats_every: Option<u64>,
 }
 
-impl LongRun {
+impl ObserverOptions {
     /// Whether there is something that keeps a run from being animated.
     pub fn is_asked_for(&self) -> bool {
         self.until.is_some() || self.checkpoint.is_some() || self.stats.is_some() || self.plot.is_some()
@@ -77,12 +78,16 @@ impl LongRun {
     ///
     /// # Errors
     /// [`UsageError`] for what was typed, otherwise what prevents it.
-    pub fn check(&self) -> anyhow::Result<()> {
+    pub fn check(&self, ranks: Ranks) -> anyhow::Result<()> {
         if self.stats_every.is_some() && self.stats.is_none() && self.plot.is_none() {
             return Err(UsageError("--stats-every says what --stats or --plot counts: give one of them".into()).into());
         }
-        self.stats.as_deref().map(StatsFile::new).transpose()?;
-        self.plot.as_deref().filter(|_| ranks::is_first()).map_or(Ok(()), plot::check)
+        let stats = self.stats.as_deref().map(StatsFile::new).transpose()?;
+        if ranks.is_first() {
+            stats.map_or(Ok(()), |stats| stats.check())?;
+            self.plot.as_deref().map_or(Ok(()), plot::check)?;
+        }
+        Ok(())
     }
 
     /// Refuses to write two of a run's files, `out` among them, to the same place, or one in place of the `input`; only a checkpoint
