@@ -1,7 +1,7 @@
 //! The command `host life`. It advances boards, and watches, records, searches and counts them.
 //!
-//! A run goes from `command` down: `first_board` reads or makes a board, `backend` opens what advances it, `simulation` advances
-//! it, `run` measures that, and `observers` look at its generations. Each module uses only modules below it.
+//! A run goes from `command` down: `first_board` reads or makes a board, `backend` opens what advances it, `simulation`
+//! advances it, `run` measures that, and `observers` look at its generations. Each module uses only modules below it.
 
 pub mod command;
 

@@ -1,5 +1,5 @@
-//! The ranks that a run is spread over. Each decision that depends on a clock or on a file is made by one rank for all, so that
-//! all ranks make the same calls.
+//! The ranks that a run is spread over. Each decision that depends on a clock or on a file is made by one rank for all,
+//! so that all ranks make the same calls.
 
 use std::sync::LazyLock;
 use std::thread::available_parallelism;

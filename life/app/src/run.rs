@@ -20,8 +20,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Puts what `source` gives, the cells of generation `generation`, where `backend` is, and makes sure that loading the kernel
-    /// does not count as computing.
+    /// Puts what `source` gives, the cells of generation `generation`, where `backend` is, and makes sure that loading
+    /// the kernel does not count as computing.
     ///
     /// # Errors
     /// When the device has no room for the board, or fails, and those of `source`.
@@ -81,8 +81,8 @@ impl Run {
         self.life = life;
     }
 
-    /// Goes on from `board`, the cells of generation `generation`, no earlier than the first; `added` columns and rows were added
-    /// to the left and above.
+    /// Goes on from `board`, the cells of generation `generation`, no earlier than the first; `added` columns and rows
+    /// were added to the left and above.
     ///
     /// # Errors
     /// As [`begin`](Self::begin). Then it is as it was.
@@ -140,7 +140,7 @@ impl Pace {
         Self { at_once, last_batch: 0, seconds_per_generation: None }
     }
 
-    /// Whether the least that is done at once is likely to fit `left`.
+    /// True if the smallest batch is likely to fit `left`.
     fn fits(&self, left: Duration) -> bool {
         self.seconds_per_generation.is_some_and(|seconds| seconds * self.at_once as f64 <= left.as_secs_f64())
     }

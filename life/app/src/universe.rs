@@ -1,4 +1,4 @@
-//! What a board is advanced by: a rule, how its edges are joined, and which of them move away from what is near.
+//! The universe of a run: its rule, how the edges of its board are joined, and in which directions the board grows.
 
 use life::topology::Edges;
 use life::{Grid, LifeRung, Rule, RuleAndTopology, Topology, check_rule};
@@ -12,14 +12,15 @@ pub struct Universe {
     pub rule: Rule,
     /// How the edges are joined.
     pub topology: Topology,
-    /// Whether columns, and whether rows, are added before anything reaches the edges: these directions are unbounded.
+    /// True for columns and for rows if that direction is unbounded. The board then grows before anything reaches its
+    /// edges.
     pub grows: [bool; 2],
     /// The generation that the board is in at first: rules with B0 differ in even and odd ones.
     pub generation: u64,
 }
 
 impl Universe {
-    /// What `text`, a rule with or without a suffix, says of an unbounded plane; and the grid that it names.
+    /// Returns the universe that a rule with or without a suffix names, and the grid of its suffix.
     pub fn of(text: RuleAndTopology) -> (Self, Option<Grid>) {
         let RuleAndTopology { rule, grid } = text;
         let universe = match grid {
@@ -40,7 +41,7 @@ impl Universe {
         Self { topology, grows: [false; 2], ..self }
     }
 
-    /// Whether nothing ever reaches an edge.
+    /// True if the board grows in both directions, so that nothing ever reaches an edge.
     pub fn is_unbounded(&self) -> bool {
         self.grows == [true; 2]
     }
@@ -50,7 +51,7 @@ impl Universe {
         RuleAndTopology { rule: self.rule, grid: self.grid(size) }.to_string()
     }
 
-    /// What is beyond the edges of a board of this size, as a suffix without a rule; none for the unbounded plane.
+    /// Returns the suffix of a rule for a board of this size, which is empty for the unbounded plane.
     pub fn suffix(&self, size: (usize, usize)) -> String {
         self.grid(size).map_or(String::new(), |grid| grid.to_string())
     }
@@ -61,7 +62,7 @@ impl Universe {
         (!self.is_unbounded()).then_some(Grid { topology: self.topology, width, height })
     }
 
-    /// Whether a board of this size can have this topology.
+    /// Refuses a board of a size that the topology does not allow.
     ///
     /// # Errors
     /// [`UsageError`] for a sphere that is no square, and for a shifted Klein bottle whose twisted side is odd.
@@ -87,7 +88,8 @@ impl Universe {
         if self.is_unbounded() { Topology::TORUS } else { self.topology }
     }
 
-    /// Why no kernel can do this, if none can. With [`why_no_bands`](Self::why_no_bands) it is the one place where this is said.
+    /// Why no kernel can do this, if none can. With [`why_no_bands`](Self::why_no_bands) it is the one place where this
+    /// is said.
     pub fn why_no_kernel(&self) -> Option<String> {
         let Self { rule, topology, .. } = self;
         if check_rule(LifeRung::Bitpacked, rule).is_err() {

@@ -30,14 +30,14 @@ pub use terminal::board_size;
 /// The longest that the animation computes, or waits, without looking at the keyboard.
 const ATTENTION: Duration = Duration::from_millis(50);
 
-/// What an animation shows and when it ends.
+/// The speed, the end and the labels of an animation.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Frames per second, at least 1.
     pub frames_per_second: u16,
     /// Generations after which it ends by itself.
     pub generations: Option<u64>,
-    /// What the board came from, to be shown.
+    /// The seed of the soup, to be shown.
     pub seed: Option<u64>,
 }
 
@@ -86,7 +86,7 @@ fn animate_on_screen(run: &mut Run, settings: Settings, stop: &StopRequests) -> 
         if let Some(ended) = compute(run, &mut app, settings, stop, compute_ends)? {
             return Ok(ended);
         }
-        // What is left of the frame belongs to the keyboard.
+        // The rest of the frame belongs to the keyboard.
         loop {
             let left = frame_ends.saturating_duration_since(Instant::now());
             if let Some(ended) = handle_event(&mut app, stop, left.min(ATTENTION))? {

@@ -15,7 +15,7 @@ pub struct Prompt {
     refused: Option<String>,
 }
 
-/// What comes of something that was typed.
+/// The result of a typed key.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Asked {
     /// More is to come.

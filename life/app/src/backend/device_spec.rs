@@ -5,12 +5,13 @@ use std::str::FromStr;
 
 use launch::{GroupChoice, ParseGroupChoiceError};
 
-/// What `--device` names: what a board is to be advanced by.
+/// The argument of `--device`: the cores, or a choice of devices.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DeviceSpec {
     /// The host's own cores.
     Cpu,
-    /// A device or several, or with [`DeviceChoice::Auto`] the host's cores where there is no GPU, unless a kernel is asked for.
+    /// A device or several, or with [`DeviceChoice::Auto`] the host's cores where there is no GPU, unless a kernel is
+    /// asked for.
     Device(GroupChoice),
 }
 

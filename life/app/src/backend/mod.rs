@@ -23,7 +23,7 @@ mod team;
 pub use device_spec::DeviceSpec;
 pub use team::{Team, cores};
 
-/// What advances a board, by which kernel and in which universe.
+/// A device with its kernel, the cores, or a team, and the universe of the board that it advances.
 #[derive(Clone)]
 pub enum Backend {
     /// The host's cores.
@@ -35,14 +35,15 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// Opens what `place` names for a board of `width` × `height` cells under `universe`. Gives a line that says what it is, too.
+    /// Opens the back end that `spec` names for a board of `width` × `height` cells in `universe`. Also returns a line
+    /// that describes it.
     ///
     /// # Errors
-    /// [`UsageError`] when the kernel cannot work there, under that universe or on that board; otherwise when a GPU was asked for
-    /// and cannot be used.
+    /// [`UsageError`] when the kernel cannot work there, under that universe or on that board; otherwise when a GPU was
+    /// asked for and cannot be used.
     pub fn open(
         ranks: Ranks,
-        place: &DeviceSpec,
+        spec: &DeviceSpec,
         kernel: Option<LifeRung>,
         (width, height): (usize, usize),
         universe: Universe,
@@ -55,7 +56,7 @@ impl Backend {
             };
             (backend, format!("device: the processor's own cores{of_ranks}{why}"))
         };
-        let choice = match (place, kernel) {
+        let choice = match (spec, kernel) {
             (DeviceSpec::Device(choice), _) => ranks.devices(choice),
             (DeviceSpec::Cpu, None) => return Ok(cores(None)),
             (DeviceSpec::Cpu, Some(kernel)) => {
@@ -102,8 +103,8 @@ impl Backend {
         Ok((Self::Team(team), line))
     }
 
-    /// Refuses a run on a board of `size`, if the host or a device has too little memory for it: the host keeps `boards` packed
-    /// boards beside what the backend takes, and of a board in bands each rank its share of these.
+    /// Refuses a run on a board of `size`, if the host or a device has too little memory for it: the host keeps
+    /// `boards` packed boards beside what the backend takes, and of a board in bands each rank its share of these.
     ///
     /// # Errors
     /// With what is needed and what there is.
@@ -136,7 +137,8 @@ impl Backend {
         }
     }
 
-    /// The same with another rule: by the same kernel if that has the rule, else by the fastest that has it, or the cores.
+    /// The same with another rule: by the same kernel if that has the rule, else by the fastest that has it, or the
+    /// cores.
     ///
     /// # Errors
     /// When several devices cannot work by the rule.
@@ -184,11 +186,11 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_with_both_numbers() {
-        for (place, kernel) in
+        for (spec, kernel) in
             [(DeviceSpec::Cpu, None), (DeviceSpec::Device("sim".parse().unwrap()), Some(LifeRung::Global))]
         {
             let size = (1 << 26, 1 << 26);
-            let (backend, _) = Backend::open(Ranks::alone(), &place, kernel, size, Universe::default()).unwrap();
+            let (backend, _) = Backend::open(Ranks::alone(), &spec, kernel, size, Universe::default()).unwrap();
             let message = backend.check_memory(size, 1).unwrap_err().to_string();
             for part in ["67108864x67108864 needs", "PiB of memory", "are free", "--size"] {
                 assert!(message.contains(part), "{part}: {message}");

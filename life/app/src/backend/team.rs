@@ -21,7 +21,7 @@ pub struct Team {
 }
 
 impl Team {
-    /// What advances this rank's bands.
+    /// Returns the workers that advance this rank's bands.
     pub fn workers(&self) -> Workers<'_> {
         self.group.as_ref().map_or(Workers::Cores, |group| Workers::Kernels(group, self.kernel))
     }
@@ -40,7 +40,7 @@ impl Team {
         bands::rung(self.ranks.communicator(), self.workers(), &self.bands(size, 0))
     }
 
-    /// What this rank's bands of a board of this size take.
+    /// Returns the memory that this rank's bands need for a board of this size.
     ///
     /// # Errors
     /// As for [`rung`](Self::rung).
@@ -48,7 +48,7 @@ impl Team {
         bands::needs(self.ranks.communicator(), self.workers(), &self.bands(size, 0))
     }
 
-    /// What it is called.
+    /// Returns the name for messages.
     pub fn name(&self) -> String {
         let of_rank = match self.group.as_ref().map(Group::members) {
             Some([device]) => device.name().to_owned(),
@@ -65,7 +65,7 @@ impl Team {
     }
 }
 
-/// What the host's cores are called.
+/// Returns the name of the host's cores for messages.
 pub fn cores() -> String {
     match CpuSimulation::cores() {
         1 => "1 CPU core".into(),

@@ -38,7 +38,7 @@ pub struct Kind {
     count: u64,
 }
 
-/// What was found.
+/// The objects that were found.
 #[derive(Serialize, Debug)]
 pub struct Census {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +48,7 @@ pub struct Census {
     kinds: Vec<Kind>,
 }
 
-/// Of many soups.
+/// The facts of a census of many soups.
 #[derive(Serialize, Debug)]
 struct Soups {
     soups: u64,
@@ -80,7 +80,7 @@ pub struct SoupsToCount {
 }
 
 impl Census {
-    /// Of a board that is the same again after `period` generations.
+    /// Counts the objects of a board that repeats after `period` generations.
     ///
     /// # Errors
     /// When memory does not suffice.
@@ -90,8 +90,8 @@ impl Census {
         Ok(Self::of(tally, None))
     }
 
-    /// Of soups, each run on a core by itself until it repeats itself. Gives the signal that it was stopped by instead, if one
-    /// came.
+    /// Runs each soup on one core until it becomes periodic and returns the census. Returns the signal if it was
+    /// interrupted.
     ///
     /// # Errors
     /// When memory does not suffice.

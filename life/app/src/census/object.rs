@@ -14,11 +14,11 @@ const MAX_CELLS: usize = 20_000;
 /// A generation of some cells, with the place of its corner.
 type Phase = (Cells, (i32, i32));
 
-/// The apgcodes of the objects that these cells are; none if the cells do not repeat themselves, at the same place or at
-/// another.
+/// The apgcodes of the objects that these cells are; none if the cells do not repeat themselves, at the same place or
+/// at another.
 ///
-/// Cells belong to one object if they touch, if one is born from or lives on with the other, or if one keeps the other's
-/// neighbour from coming to life: what is left can be apart, and lives by itself as it does here.
+/// Cells belong to one object if they touch, if one is born from or lives on with the other, or if one keeps the
+/// other's neighbour from coming to life: what is left can be apart, and lives by itself as it does here.
 pub fn identify(cells: &Cells) -> Option<Vec<String>> {
     let (phases, moved) = phases(cells)?;
     let parts = separate(&phases, moved);

@@ -52,16 +52,16 @@ impl fmt::Display for Every {
     }
 }
 
-/// What all checkpoints of a run have in common.
+/// The facts that all checkpoints of a run share.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// The rule, as text.
     pub rule: String,
-    /// What is beyond the board's edges, as text.
+    /// The topology, as text.
     pub topology: String,
     /// The generation that the run is to end at.
     pub until: Option<u64>,
-    /// Of the soup that it began with.
+    /// The seed of the soup that the run began with.
     pub seed: Option<u64>,
     /// The generation that the run's first board was called in its file; later ones count from it.
     pub first: u64,
@@ -96,21 +96,21 @@ impl Facts {
         Header { rule, topology, size, generation, until, seed, first, origin }
     }
 
-    /// Those of a run under `universe`, whose first board has its upper left corner at `origin`.
+    /// Returns the facts of a run in `universe` whose first board has its upper left corner at `origin`.
     pub fn of(universe: &Universe, origin: (i64, i64)) -> Self {
         let topology = match (universe.is_unbounded(), universe.topology) {
             (true, _) => PLANE.into(),
             (false, Topology::TORUS) => TOPOLOGY.into(),
-            // Of an unbounded direction 0, else any: the board has its size.
+            // An unbounded direction is written as 0. Any other length will do, because the board has its size.
             _ => universe.suffix((1 << 20, 1 << 20)),
         };
         Self { rule: universe.rule.to_string(), topology, first: universe.generation, origin, ..Self::default() }
     }
 
-    /// What a run with this rule and topology is advanced by.
+    /// Returns the universe of a run with this rule and topology.
     ///
     /// # Errors
-    /// What is not supported.
+    /// When the rule or the topology is not supported.
     pub fn universe(&self) -> anyhow::Result<Universe> {
         let suffix = match &self.topology[..] {
             TOPOLOGY | PLANE => "",

@@ -45,22 +45,23 @@ const DENSITY: f64 = 0.25;
 
 /// Run Conway's Life, or another rule of its kind
 ///
-/// In a terminal it is animated. Otherwise, and with --no-animation, with --json, with both --out and --generations, or with
-/// --until, --checkpoint, --stats, --plot or --census, it runs to its end and prints the result.
+/// In a terminal it is animated. Otherwise, and with --no-animation, with --json, with both --out and --generations, or
+/// with --until, --checkpoint, --stats, --plot or --census, it runs to its end and prints the result.
 #[derive(Args, Debug)]
 pub struct LifeOptions {
-    /// Pattern to start from: .rle, .cells, .lif, .mc, .mcl (each also .gz), .png, an apgcode such as xq4_153, or a checkpoint;
+    /// Pattern to start from: .rle, .cells, .lif, .mc, .mcl (each also .gz), .png, an apgcode such as xq4_153, or a
+    /// checkpoint;
     /// - reads standard input; without it, a random soup
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// Rule, in place of the file's: B36/S23, 23/36, B2-a/S12, B2/S34H, MAP..., 12/34/3, HighLife, ..., with Golly's suffix for a
-    /// bounded grid, as B3/S23:K30*,20 [default: the file's, or B3/S23]
+    /// Rule, in place of the file's: B36/S23, 23/36, B2-a/S12, B2/S34H, MAP..., 12/34/3, HighLife, ..., with Golly's
+    /// suffix for a bounded grid, as B3/S23:K30*,20 [default: the file's, or B3/S23]
     #[arg(long, value_name = "RULE")]
     rule: Option<String>,
 
-    /// Size of the board in cells, a torus if no rule's suffix says another thing [default: for a soup what fills the terminal,
-    /// or 256x256; with FILE the grid that its rule names, or else the unbounded plane]
+    /// Size of the board in cells, a torus if no rule's suffix says another thing [default: for a soup what fills the
+    /// terminal, or 256x256; with FILE the grid that its rule names, or else the unbounded plane]
     #[arg(long, value_name = "WxH")]
     size: Option<Size>,
 
@@ -72,15 +73,16 @@ pub struct LifeOptions {
     #[arg(long, value_name = "N", conflicts_with = "file", allow_negative_numbers = true)]
     seed: Option<u64>,
 
-    /// Generations to run; from a checkpoint, the one to end at [default: 1000, or the checkpoint's; animated, until you quit]
+    /// Generations to run; from a checkpoint, the one to end at [default: 1000, or the checkpoint's; animated, until
+    /// you quit]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     generations: Option<u64>,
 
     #[arg(long, value_name = "NAME", value_parser = parse_kernel, help = kernel_help())]
     kernel: Option<LifeRung>,
 
-    /// Where to run: gpu, gpu:N, sim, cpu (the processor's vector instructions, without a kernel) or auto, which is a GPU or
-    /// else cpu, or sim for --kernel; and in bands on several devices: gpu:all, gpu:N,M,…, sim:COUNT
+    /// Where to run: gpu, gpu:N, sim, cpu (the processor's vector instructions, without a kernel) or auto, which is a
+    /// GPU or else cpu, or sim for --kernel; and in bands on several devices: gpu:all, gpu:N,M,…, sim:COUNT
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device)]
     device: DeviceSpec,
 
@@ -92,8 +94,8 @@ pub struct LifeOptions {
     #[arg(long)]
     no_animation: bool,
 
-    /// File for the last generation (.rle, .cells, .lif, .mc, each also .gz; .png) or for all of them, at --fps frames per
-    /// second (.gif) or as pictures with numbers (frames/%05d.png)
+    /// File for the last generation (.rle, .cells, .lif, .mc, each also .gz; .png) or for all of them, at --fps frames
+    /// per second (.gif) or as pictures with numbers (frames/%05d.png)
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
@@ -296,7 +298,7 @@ impl LifeOptions {
         Ok((stopped, search.and_then(|search| search.found())))
     }
 
-    /// Whether the run goes on until the board repeats itself.
+    /// True if the run goes on until the board repeats itself.
     fn is_until_stable(&self) -> bool {
         self.observers.until == Some(Until::Stable) || self.census
     }
@@ -363,7 +365,7 @@ fn write_last(out: &BoardFile, life: &GrowingBoard, generation: u64, facts: &Fac
     Ok(())
 }
 
-/// Whether the objects of a board under `universe` can be counted: those of Life, on a plane or a torus.
+/// Refuses a census in a universe whose objects are not known: it counts those of Life on a plane or a torus.
 fn check_census(universe: &Universe) -> Result<(), UsageError> {
     let is_known = universe.is_unbounded() || matches!(universe.topology, Topology::TORUS | Topology::Plane);
     if universe.rule == Rule::LIFE && is_known {

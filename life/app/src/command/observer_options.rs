@@ -19,7 +19,7 @@ use program::report::plot;
 /// How often a checkpoint is written, when nobody says how often.
 const EVERY: Every = Every::Time(Duration::from_secs(60));
 
-/// What a run goes on until.
+/// The condition that ends a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Until {
     /// The board repeats itself.
@@ -34,15 +34,15 @@ impl FromStr for Until {
     }
 }
 
-/// What is done beside a run's generations.
+/// The options of a run's observers.
 #[derive(Args, Debug)]
 pub struct ObserverOptions {
     /// Run until the board repeats itself, and print from which generation on, and the period; at most --generations
     #[arg(long, value_name = "stable")]
     pub until: Option<Until>,
 
-    /// Write the board to FILE every so often and at the end; `host life FILE` goes on from there to the same end. A file that
-    /// is there already is replaced only if the run is resumed from it, or by --overwrite
+    /// Write the board to FILE every so often and at the end; `host life FILE` goes on from there to the same end. A
+    /// file that is there already is replaced only if the run is resumed from it, or by --overwrite
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
 
@@ -50,8 +50,8 @@ pub struct ObserverOptions {
     #[arg(long, value_name = "N|TIME", requires = "checkpoint")]
     every: Option<Every>,
 
-    /// Replace the checkpoint of another run in --checkpoint's FILE, and, in a run that is resumed, what it wrote before to
-    /// --stats, --plot or a recording; a --checkpoint's FILE that is no checkpoint is refused all the same
+    /// Replace the checkpoint of another run in --checkpoint's FILE, and, in a run that is resumed, what it wrote
+    /// before to --stats, --plot or a recording; a --checkpoint's FILE that is no checkpoint is refused all the same
     #[arg(long)]
     pub overwrite: bool,
 
@@ -69,7 +69,7 @@ pub struct ObserverOptions {
 }
 
 impl ObserverOptions {
-    /// Whether there is something that keeps a run from being animated.
+    /// True if an option excludes an animation.
     pub fn is_asked_for(&self) -> bool {
         self.until.is_some() || self.checkpoint.is_some() || self.stats.is_some() || self.plot.is_some()
     }
@@ -90,8 +90,8 @@ impl ObserverOptions {
         Ok(())
     }
 
-    /// Refuses to write two of a run's files, `out` among them, to the same place, or one in place of the `input`; only a checkpoint
-    /// is resumed into itself.
+    /// Refuses to write two of a run's files, `out` among them, to the same place, or one in place of the `input`; only
+    /// a checkpoint is resumed into itself.
     ///
     /// # Errors
     /// [`UsageError`] with the two.
@@ -118,8 +118,9 @@ impl ObserverOptions {
         Ok(())
     }
 
-    /// Refuses to replace the work of an earlier run without --overwrite: another run's checkpoint, and, where the `input` is a
-    /// checkpoint, the statistics and the `recording` of what was before it. Reserves the checkpoint's file.
+    /// Refuses to replace the work of an earlier run without --overwrite: another run's checkpoint, and, where the
+    /// `input` is a checkpoint, the statistics and the `recording` of what was before it. Reserves the checkpoint's
+    /// file.
     ///
     /// # Errors
     /// [`UsageError`] for what was typed; when the file cannot be written, or another run writes it.
@@ -171,7 +172,8 @@ impl ObserverOptions {
         file.map_or(String::new(), |file| format!("; `host life {}` goes on from there", file.display()))
     }
 
-    /// Packed boards that the host keeps for all this, beside that of the run, at most. A census searches for the end, too.
+    /// Packed boards that the host keeps for all this, beside that of the run, at most. A census searches for the end,
+    /// too.
     pub fn boards(&self, census: bool) -> u64 {
         // A search has the run's first board, and compares two on another one; a checkpoint is a copy.
         8 * u64::from(self.until.is_some() || census) + u64::from(self.checkpoint.is_some())

@@ -24,9 +24,9 @@ pub use source::Source;
 pub struct FirstBoard {
     /// The first board.
     pub source: Source,
-    /// What advances it.
+    /// The universe that it lives in.
     pub universe: Universe,
-    /// What its checkpoints say.
+    /// The facts that the checkpoints of the run store.
     pub facts: Facts,
     /// The generation that it begins with.
     pub generation: u64,
@@ -55,7 +55,7 @@ impl FirstBoard {
         Ok(Self { source: Source::Soup { size: (width, height), density, seed }, universe, facts, generation: 0 })
     }
 
-    /// What `file` has, a pattern or a checkpoint, which the first rank reads.
+    /// Returns the pattern or the checkpoint in `file`. The first rank reads it and sends its header to the others.
     ///
     /// # Errors
     /// [`UsageError`] for what was typed; when the file cannot be read.

@@ -16,8 +16,8 @@ use program::error::UsageError;
 /// The side of a board that nobody gave a size for.
 const ROOMY: usize = 256;
 
-/// The size of a random soup, `size`, or that of the `screen` that it is to be drawn on, or 256 × 256; and the seed that it
-/// is made from, which gives the same one again, together with its size and density.
+/// The size of a random soup, `size`, or that of the `screen` that it is to be drawn on, or 256 × 256; and the seed
+/// that it is made from, which gives the same one again, together with its size and density.
 pub fn soup(size: Option<Size>, screen: Option<Size>, seed: Option<u64>) -> (Size, u64) {
     // 32 bits: short enough to type, and exact for readers of JSON that keep numbers as doubles (jq, JavaScript).
     let seed = seed.unwrap_or_else(|| rand::random::<u32>().into());
@@ -29,13 +29,14 @@ pub fn soup(size: Option<Size>, screen: Option<Size>, seed: Option<u64>) -> (Siz
 pub struct PlacedPattern {
     /// The cells.
     pub placed: Placed,
-    /// What advances them.
+    /// The universe that they live in.
     pub universe: Universe,
     /// Where the board's upper left corner is on the plane, as (column, row).
     pub origin: (i64, i64),
 }
 
-/// The universe of a soup under the rule `rule`, and the size that its suffix names, if it does. A soup's edges are joined.
+/// The universe of a soup under the rule `rule`, and the size that its suffix names, if it does. A soup's edges are
+/// joined.
 ///
 /// # Errors
 /// [`UsageError`] when it is no rule.
@@ -51,13 +52,13 @@ pub fn of_soup(rule: Option<&str>) -> Result<(Universe, Option<Size>), UsageErro
 
 /// The pattern in `file`, or on standard input for `-`, under the rule `rule`, or the one that the file names.
 ///
-/// The board is as large as the suffix of the rule says, and its edges are joined as that says. With a `size` it is of that size,
-/// and without a suffix a torus. With neither it is the unbounded plane: at first it leaves as much room again as the pattern
-/// takes, is at least 256 cells wide and high, and fills the `screen` that it is to be drawn on.
+/// The board is as large as the suffix of the rule says, and its edges are joined as that says. With a `size` it is of
+/// that size, and without a suffix a torus. With neither it is the unbounded plane: at first it leaves as much room
+/// again as the pattern takes, is at least 256 cells wide and high, and fills the `screen` that it is to be drawn on.
 ///
 /// # Errors
-/// [`UsageError`] when the pattern is larger than `size`, there is no board of `size`, or `rule` is none; otherwise when the file
-/// cannot be read, is malformed or has a rule that is not supported, or when memory does not suffice.
+/// [`UsageError`] when the pattern is larger than `size`, there is no board of `size`, or `rule` is none; otherwise
+/// when the file cannot be read, is malformed or has a rule that is not supported, or when memory does not suffice.
 pub fn pattern(
     ranks: Ranks,
     file: &Path,
@@ -86,7 +87,7 @@ pub fn pattern(
     let room = room_for(&pattern, grid, screen);
     let Size { width, height } = size.unwrap_or(room);
     universe.check_size((width, height))?;
-    // Of ranks none has more of it at once than a part; of a size that cannot be, the next line says so.
+    // Several ranks never hold the whole board. `Board::check_size` below refuses an impossible size.
     if width.checked_mul(height).is_some() && ranks.size() == 1 {
         let fits = memory::check_host((width, height), memory::board_bytes((width, height)));
         fits.map_err(|error| if size.is_some() { error } else { error.context(no_room(&pattern, grid, file)) })?;
@@ -158,7 +159,7 @@ fn room_for(pattern: &Pattern, grid: Option<Grid>, screen: Option<Size>) -> Size
     }
 }
 
-/// That `pattern`, which is in `file`, cannot have the board that it gets without a size. Nobody typed that board's size:
+/// Returns the message for a pattern whose default board is too large. Nobody typed that board's size:
 /// it is told where it comes from.
 fn no_room(pattern: &Pattern, grid: Option<Grid>, file: &Path) -> String {
     let Pattern { width, height, .. } = pattern;

@@ -9,23 +9,23 @@ use crate::checkpoint::saved::Saved;
 /// Where a run's first board comes from.
 #[derive(Debug)]
 pub enum Source {
-    /// Those of a pattern.
+    /// A pattern.
     Pattern(Placed),
-    /// Those that the first rank has, on a board of this size.
+    /// A board of this size, whose cells the first rank has.
     OfFirstRank {
         /// Columns and rows.
         size: (usize, usize),
     },
-    /// Random ones.
+    /// Random cells.
     Soup {
         /// Columns and rows.
         size: (usize, usize),
         /// The share of live cells.
         density: f64,
-        /// What they are made from.
+        /// The seed of the random numbers.
         seed: u64,
     },
-    /// Those of a checkpoint.
+    /// A checkpoint.
     Saved(Saved),
 }
 
@@ -50,12 +50,12 @@ pub struct Placed {
     pub(super) states: u16,
     /// Where its upper left corner is.
     pub(super) corner: (usize, usize),
-    /// Whether cells of odd states are alive, whatever else these say.
+    /// True for rules such as LifeHistory, whose cells of odd states are alive.
     pub(super) is_history: bool,
 }
 
 impl Placed {
-    /// That of a board of two states.
+    /// The pattern that fills a board of two states.
     #[cfg(test)]
     pub fn of(board: Board) -> Self {
         let size = (board.width(), board.height());

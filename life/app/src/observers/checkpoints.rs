@@ -27,8 +27,8 @@ pub struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// Those of a run that is at `generation`, in the file at `path`.
-    /// The first rank has a [`Claim`](crate::checkpoint::Claim) to it.
+    /// Returns the writer of the file at `path` for a run that is at `generation`. The first rank has a
+    /// [`Claim`](crate::checkpoint::Claim) to it.
     pub fn new(path: &Path, every: Every, facts: Facts, generation: u64) -> Self {
         let file = WholeFile::new(path);
         let mut checkpoints =
@@ -87,7 +87,8 @@ impl Checkpoints {
     }
 }
 
-/// Waits for the thread that writes, so that nothing is written after the run's [`Claim`](crate::checkpoint::Claim) ends.
+/// Waits for the thread that writes, so that nothing is written after the run's [`Claim`](crate::checkpoint::Claim)
+/// ends.
 impl Drop for Checkpoints {
     fn drop(&mut self) {
         let _ = self.wait();

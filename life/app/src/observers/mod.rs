@@ -9,6 +9,7 @@ use program::report::progress::Progress;
 use program::signals::StopRequests;
 
 pub mod checkpoints;
+pub mod divisors;
 pub mod recording;
 pub mod stability;
 pub mod stats;
@@ -21,8 +22,8 @@ pub trait Observer {
     /// Returns the next generation that the observer has to see. A generation that has passed means now.
     fn due(&self) -> u64;
 
-    /// Looks at the run's present generation, and breaks if the run is to end. Afterwards [`due`](Self::due) must be later than the
-    /// run's generation. An observer that advances the run must be the last one.
+    /// Looks at the run's present generation, and breaks if the run is to end. Afterwards [`due`](Self::due) must be
+    /// later than the run's generation. An observer that advances the run must be the last one.
     ///
     /// # Errors
     /// When a device fails, or a file cannot be written.
@@ -38,7 +39,8 @@ pub trait Observer {
 /// Runs until generation `last`, until an observer breaks, or until a signal comes. Returns the signal.
 ///
 /// # Errors
-/// When the device fails, and those of the observers; [`Outgrown`] when these are done for the last board that there was.
+/// When the device fails, and those of the observers; [`Outgrown`] when these are done for the last board that there
+/// was.
 pub fn run_to_end(
     run: &mut Run,
     last: u64,

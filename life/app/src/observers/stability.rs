@@ -1,15 +1,16 @@
 //! `--until stable`: the search for the generation from which on a board repeats itself.
 //!
-//! Every so often the board's hash is compared with all that were before. Where it was seen before, the board has a period
-//! that divides the generations between the two: its smallest divisor after which the board is the same, cell by cell, is
-//! the period. The first generation that is part of it is found by bisection on boards that are made once more from the
-//! run's beginning: one is part of it if it is the same, cell by cell, a period later. So no hash decides what is said.
+//! Every so often the board's hash is compared with all that were before. Where it was seen before, the board has a
+//! period that divides the generations between the two: its smallest divisor after which the board is the same, cell by
+//! cell, is the period. The first generation that is part of it is found by bisection on boards that are made once more
+//! from the run's beginning: one is part of it if it is the same, cell by cell, a period later. So no hash decides what
+//! is said.
 //!
 //! On a board that grows, cells that have all moved are the same: there a spaceship repeats itself.
 //!
-//! When that is noticed depends on how long hashes take, and what is said does not: the run goes back to the generation at which a
-//! board first came again. A run with a last generation hashes at generations that are known beforehand, so that it always
-//! notices, or never.
+//! When that is noticed depends on how long hashes take, and what is said does not: the run goes back to the generation
+//! at which a board first came again. A run with a last generation hashes at generations that are known beforehand, so
+//! that it always notices, or never.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,21 +20,23 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::Observer;
+use super::divisors::divisors;
 use crate::backend::Backend;
 use crate::run::Run;
 use crate::simulation::{Advance, GrowingBoard, Snapshot};
 use program::report::grouped;
 
-/// Generations between two hashes, to begin with: a multiple of the common periods, so that an ash of these is found at once.
+/// Generations between two hashes, to begin with: a multiple of the common periods, so that an ash of these is found at
+/// once.
 const INTERVAL: u64 = 120;
 
-/// What hashing may take of the time of a run without a last generation; where it takes more, the interval is doubled.
+/// Largest share of the time that a run without a last generation spends on hashes. Above it, the interval doubles.
 const SHARE: f64 = 0.02;
 
 /// Hashes that are kept.
 const MAX_HASHES: usize = 1 << 20;
 
-/// What becomes of a board in the end.
+/// The period of a board, and since when it has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Stability {
     /// The first generation whose board comes again.
@@ -43,9 +46,9 @@ pub struct Stability {
     /// Columns and rows that all cells have moved by then, if they have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shift: Option<(i64, i64)>,
-    /// Whether all cells are dead.
+    /// True if all cells are dead.
     pub dead: bool,
-    /// Whether `since` is where the run began, and the board may have been periodic before.
+    /// True if `since` is the first generation of the run: the board may have been periodic before.
     #[serde(skip)]
     pub from_begin: bool,
 }
@@ -76,14 +79,15 @@ pub struct Search<'e> {
     seen: HashMap<u64, u64>,
     next: u64,
     interval: u64,
-    /// Whether it looks at each generation, whatever that takes.
+    /// True if the search looks at each generation, however long that takes.
     at_each: bool,
     looked: Instant,
     found: Option<Stability>,
 }
 
 impl<'e> Search<'e> {
-    /// Beside a run that begins at generation `begun_at` with the board that `begin` makes, and ends at generation `last`.
+    /// Beside a run that begins at generation `begun_at` with the board that `begin` makes, and ends at generation
+    /// `last`.
     pub fn new(
         backend: &'e Backend,
         (begun_at, last): (u64, u64),
@@ -108,16 +112,17 @@ impl<'e> Search<'e> {
         Self { interval: 1, at_each: true, ..self }
     }
 
-    /// What was found.
+    /// Returns what the search has found.
     pub fn found(&self) -> Option<Stability> {
         self.found
     }
 
-    /// The period of `board`, of generation `at`, of which it is known that it divides `multiple` if there is one; and how far
-    /// the cells move in it.
+    /// The period of `board`, of generation `at`, of which it is known that it divides `multiple` if there is one; and
+    /// how far the cells move in it.
     fn period(&self, board: &Snapshot, at: u64, multiple: u64) -> anyhow::Result<Option<(u64, (i64, i64))>> {
         let mut life = self.life_at(board, at)?;
-        // Where even and odd generations have rules of their own, what comes again after an odd number goes on in another way.
+        // Where even and odd generations have rules of their own, what comes again after an odd number goes on in
+        // another way.
         let [even, odd] = self.backend.universe().rule.phases();
         for divisor in divisors(multiple).into_iter().filter(|divisor| even == odd || divisor.is_multiple_of(2)) {
             life.advance(divisor - (life.generation() - (at - self.begun_at)))?;
@@ -128,8 +133,8 @@ impl<'e> Search<'e> {
         Ok(None)
     }
 
-    /// The first generation of the run whose board comes again after `period`, which that of generation `repeats` does; and the
-    /// run when that has come again.
+    /// The first generation of the run whose board comes again after `period`, which that of generation `repeats` does;
+    /// and the run when that has come again.
     fn since(&self, repeats: u64, period: u64) -> anyhow::Result<(u64, GrowingBoard)> {
         let comes_again = |board: &Snapshot, at| {
             let mut life = self.life_at(board, at)?;
@@ -165,7 +170,8 @@ impl<'e> Search<'e> {
         GrowingBoard::later(self.backend, board, at - self.begun_at)
     }
 
-    /// Takes `run` to where the board first came again, if `board`, of generation `now`, does after a divisor of `multiple`.
+    /// Takes `run` to where the board first came again, if `board`, of generation `now`, does after a divisor of
+    /// `multiple`.
     fn find(
         &mut self,
         run: &mut Run,
@@ -215,16 +221,6 @@ impl Observer for Search<'_> {
     }
 }
 
-/// The divisors of `number`, which is not 0, the smallest first.
-pub fn divisors(number: u64) -> Vec<u64> {
-    let small =
-        (1..).take_while(|&divisor| divisor <= number / divisor).filter(|&divisor| number.is_multiple_of(divisor));
-    let mut all: Vec<u64> = small.flat_map(|divisor| [divisor, number / divisor]).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use life::{Board, CpuSimulation, LifeRung, Pattern};
@@ -243,8 +239,8 @@ mod tests {
 
     fn search_under(universe: Universe, board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
         let size = (board.width(), board.height());
-        let place = if kernel.is_some() { "sim" } else { "cpu" };
-        let (backend, _) = Backend::open(Ranks::alone(), &place.parse().unwrap(), kernel, size, universe).unwrap();
+        let spec = if kernel.is_some() { "sim" } else { "cpu" };
+        let (backend, _) = Backend::open(Ranks::alone(), &spec.parse().unwrap(), kernel, size, universe).unwrap();
         let mut run = Run::begin(&backend, &Source::Pattern(Placed::of(board.clone())), 0).unwrap();
         let mut search = Search::new(&backend, (0, last), || GrowingBoard::new(&backend, board));
         let stop = StopRequests::watch().unwrap();
@@ -392,12 +388,5 @@ mod tests {
     #[test]
     fn an_end_comes_before_it_is_stable() {
         assert_eq!(search(&Board::random(64, 64, 0.4, 3).unwrap(), None, 100), None);
-    }
-
-    #[test]
-    fn divisors_are_all_of_them() {
-        assert_eq!(divisors(1), [1]);
-        assert_eq!(divisors(120), [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40, 60, 120]);
-        assert_eq!(divisors(49), [1, 7, 49]);
     }
 }

@@ -14,7 +14,7 @@ use program::error::UsageError;
 use program::files::WholeFile;
 use program::report::{self, plot};
 
-/// What is counted of a generation.
+/// The counts of one generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Row {
     /// Which one.
@@ -82,7 +82,7 @@ impl StatsFile {
     /// Finds out whether the file can be written, before a long run rather than after it.
     ///
     /// # Errors
-    /// What prevents it.
+    /// When the file cannot be written.
     pub fn check(&self) -> anyhow::Result<()> {
         self.file.check()
     }
@@ -123,7 +123,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Of a run from generation `begin` to `last` at most, whose plot has this title.
+    /// Returns the statistics of a run from generation `begin` to at most `last`. The plot has this title.
     pub fn new(
         file: Option<StatsFile>,
         plot: Option<PathBuf>,
@@ -167,7 +167,7 @@ impl Observer for Stats {
         let (births, deaths) = changes.unzip();
         self.rows.push(Row { generation, population: run.life_mut().population()?, births, deaths });
         let next = self.spacing.after(generation);
-        // What a generation changes is seen from the one before.
+        // The changes of a generation are counted from the one before it.
         self.due = if next <= self.last { next - 1 } else { u64::MAX };
         Ok(ControlFlow::Continue(()))
     }

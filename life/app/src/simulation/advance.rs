@@ -16,10 +16,11 @@ pub enum CopiedCells {
     Bands(Copied),
 }
 
-/// A board that advances: a kernel on a device, the processor's cores, bands on several devices or ranks, or a board that grows.
+/// A board that advances: a kernel on a device, the processor's cores, bands on several devices or ranks, or a board
+/// that grows.
 ///
-/// All ranks call the same methods in the same order. Methods return errors if a device or a rank fails, or if the host has too
-/// little memory.
+/// All ranks call the same methods in the same order. Methods return errors if a device or a rank fails, or if the host
+/// has too little memory.
 pub trait Advance {
     /// Runs `generations` generations and waits for their end.
     ///
@@ -54,8 +55,8 @@ pub trait Advance {
     /// When a device or a rank fails, or the host has too little memory.
     fn gathered(&self) -> anyhow::Result<Option<Board>>;
 
-    /// Calls `take` on each rank for the rows of the board, part by part. Each part has as many rows as fit 64 MiB, or is the
-    /// whole board.
+    /// Calls `take` on each rank for the rows of the board, part by part. Each part has as many rows as fit 64 MiB, or
+    /// is the whole board.
     ///
     /// # Errors
     /// As for [`gathered`](Self::gathered), and those of `take`.

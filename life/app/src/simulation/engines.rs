@@ -1,4 +1,4 @@
-//! What advances a board of a fixed size: the processor's cores, a kernel on a device, or bands on several.
+//! Boards of a fixed size: they are advanced by the processor's cores, by a kernel on a device, or in bands on several.
 
 use life::{Bands, Board, CpuSimulation, LifeRung, Simulation, generations_per_launch};
 

@@ -40,7 +40,7 @@ pub struct GrowingBoard {
 }
 
 impl GrowingBoard {
-    /// Puts `board` where `backend` is.
+    /// Puts `board` in the memory of `backend`.
     ///
     /// # Errors
     /// When there is no room for it, or the device fails.
@@ -48,7 +48,7 @@ impl GrowingBoard {
         Ok(Self::of(backend, boards::new(backend, board, 0)?, (board.width(), board.height())))
     }
 
-    /// Begins with what `source` gives.
+    /// Makes the board of `source` in the memory of `backend`.
     ///
     /// # Errors
     /// As [`new`](Self::new), and those of `source`.
@@ -70,7 +70,7 @@ impl GrowingBoard {
         Self { backend: backend.clone(), board, first_size: size, size, added: (0, 0), before: 0, room }
     }
 
-    /// Has the kernel loaded that a board of this size takes where `backend` is.
+    /// Loads the kernel that `backend` needs for a board of this size.
     ///
     /// # Errors
     /// When a device fails.
@@ -95,7 +95,7 @@ impl GrowingBoard {
         }
     }
 
-    /// Sees to it that nothing reaches an edge in the next generation that is to move away.
+    /// Grows the board if something could reach an edge in the next generation.
     fn make_room(&mut self) -> anyhow::Result<()> {
         let grows = self.backend.universe().grows;
         while self.room == 0 {
@@ -132,8 +132,8 @@ impl GrowingBoard {
         Ok((room > 0).then_some(room))
     }
 
-    /// Puts `board` in place of the one that there is, as it is `later` generations after the first one, with `added` columns and
-    /// rows to the left and above.
+    /// Puts `board` in place of the one that there is, as it is `later` generations after the first one, with `added`
+    /// columns and rows to the left and above.
     ///
     /// # Errors
     /// As [`new`](Self::new). Then it is as it was.
@@ -147,7 +147,7 @@ impl GrowingBoard {
         Ok(())
     }
 
-    /// Goes on by another rule. Of cells in states that it does not have nothing is left.
+    /// Continues by another rule. Cells in states that the rule does not have die.
     ///
     /// # Errors
     /// When no backend has room for it, or the device fails. Then it is as it was.
@@ -193,7 +193,7 @@ impl GrowingBoard {
         self.board.each_part(&mut |rows, part| part.map_or(Ok(()), |part| take(rows, part)))
     }
 
-    /// What is now where the first board was, for the first rank; for the others none.
+    /// Returns the cells that are now where the first board was, on the first rank; `None` on the others.
     ///
     /// # Errors
     /// As for [`board`](Self::board).
@@ -218,8 +218,8 @@ impl GrowingBoard {
         Ok(Snapshot::new(self.size, cells))
     }
 
-    /// A hash of the cells by which boards of one run are compared: of a board that grows, the same wherever they all are in
-    /// the directions in which it does.
+    /// A hash of the cells by which boards of one run are compared: of a board that grows, the same wherever they all
+    /// are in the directions in which it does.
     ///
     /// # Errors
     /// As for [`hash`](Self::hash).
@@ -236,8 +236,8 @@ impl GrowingBoard {
         self.backend.ranks().first(hash.finish())
     }
 
-    /// How many columns and rows the cells have moved from where those of a copy are, of the board that this began with, if they
-    /// are the same but for that. Only in directions in which the board grows they can have moved.
+    /// How many columns and rows the cells have moved from where those of a copy are, of the board that this began
+    /// with, if they are the same but for that. Only in directions in which the board grows they can have moved.
     ///
     /// # Errors
     /// As for [`board`](Self::board).
@@ -255,7 +255,7 @@ impl GrowingBoard {
         Ok(is.then_some(moved))
     }
 
-    /// Whether the board is in bands.
+    /// True if the board is in bands.
     pub fn is_in_bands(&self) -> bool {
         matches!(self.backend, Backend::Team(_))
     }

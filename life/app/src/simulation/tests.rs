@@ -15,9 +15,9 @@ fn sim(text: &str) -> DeviceSpec {
 }
 
 #[test]
-fn places_are_read_as_they_are_written() {
-    for place in [DeviceSpec::Cpu, sim("auto"), sim("gpu:1")] {
-        assert_eq!(place.to_string().parse(), Ok(place));
+fn device_specs_are_read_as_they_are_written() {
+    for spec in [DeviceSpec::Cpu, sim("auto"), sim("gpu:1")] {
+        assert_eq!(spec.to_string().parse(), Ok(spec));
     }
     let message = "avx".parse::<DeviceSpec>().unwrap_err().to_string();
     assert!(message.contains("\"avx\"") && message.contains("gpu:N") && message.contains("cpu"), "{message}");
@@ -36,8 +36,8 @@ fn a_kernel_is_not_for_the_cpu() {
 #[test]
 fn both_engines_agree() {
     let board = Board::random(300, 200, 0.4, 1).unwrap();
-    let after = |place| {
-        let (backend, _) = Backend::open(Ranks::alone(), &place, None, (300, 200), Universe::default()).unwrap();
+    let after = |spec| {
+        let (backend, _) = Backend::open(Ranks::alone(), &spec, None, (300, 200), Universe::default()).unwrap();
         let mut life = GrowingBoard::new(&backend, &board).unwrap();
         life.advance(50).unwrap();
         (life.generation(), life.population().unwrap(), life.board().unwrap().words().to_vec())
@@ -45,15 +45,16 @@ fn both_engines_agree() {
     assert_eq!(after(DeviceSpec::Cpu), after(sim("sim")));
 }
 
-/// Bounded grids of every kind by a simulated kernel, from a board and from a soup, and where no kernel has the rule by the cores.
+/// Bounded grids of every kind by a simulated kernel, from a board and from a soup, and where no kernel has the rule by
+/// the cores.
 #[test]
 fn engines_agree_on_bounded_grids() {
     let of = |text: &str| Universe::of(text.parse().unwrap()).0;
     for text in [":P40,30", ":T40+3,30", ":K40,30*", ":C40,30", ":S33", ":T0,30", ":P0,30"] {
         let (universe, size) = (of(&format!("B36/S23{text}")), if text == ":S33" { (33, 33) } else { (40, 30) });
-        let after = |place: DeviceSpec| {
-            let (backend, _) = Backend::open(Ranks::alone(), &place, None, size, universe).unwrap();
-            assert_eq!(matches!(backend, Backend::Kernel(_, LifeRung::Streaming, _)), place != DeviceSpec::Cpu);
+        let after = |spec: DeviceSpec| {
+            let (backend, _) = Backend::open(Ranks::alone(), &spec, None, size, universe).unwrap();
+            assert_eq!(matches!(backend, Backend::Kernel(_, LifeRung::Streaming, _)), spec != DeviceSpec::Cpu);
             let mut life = GrowingBoard::read(&backend, &Source::Soup { size, density: 0.4, seed: 1 }).unwrap();
             life.advance(50).unwrap();
             let board = life.board().unwrap();
@@ -76,8 +77,8 @@ fn engines_agree_on_bounded_grids() {
 #[test]
 fn engines_make_and_count_alike() {
     for kernel in [None, Some(LifeRung::Global), Some(LifeRung::Bitpacked), Some(LifeRung::Temporal)] {
-        let place = if kernel.is_some() { sim("sim") } else { DeviceSpec::Cpu };
-        let (backend, _) = Backend::open(Ranks::alone(), &place, kernel, (300, 100), Universe::default()).unwrap();
+        let spec = if kernel.is_some() { sim("sim") } else { DeviceSpec::Cpu };
+        let (backend, _) = Backend::open(Ranks::alone(), &spec, kernel, (300, 100), Universe::default()).unwrap();
         let mut life = GrowingBoard::read(&backend, &Source::Soup { size: (300, 100), density: 0.4, seed: 1 }).unwrap();
         let board = Board::random(300, 100, 0.4, 1).unwrap();
         assert_eq!(life.board().unwrap(), board);
@@ -95,8 +96,8 @@ fn the_plane_grows() {
     let mut board = Board::new(20, 30).unwrap();
     glider.iter().for_each(|&(x, y)| board.set(x, y, true));
     let (plane, _) = Universe::of("B3/S23".parse().unwrap());
-    for (place, kernel) in [(DeviceSpec::Cpu, None), (sim("sim"), Some(LifeRung::Bitpacked))] {
-        let (backend, _) = Backend::open(Ranks::alone(), &place, kernel, (20, 30), plane).unwrap();
+    for (spec, kernel) in [(DeviceSpec::Cpu, None), (sim("sim"), Some(LifeRung::Bitpacked))] {
+        let (backend, _) = Backend::open(Ranks::alone(), &spec, kernel, (20, 30), plane).unwrap();
         let mut life = GrowingBoard::new(&backend, &board).unwrap();
         for generations in [1, 3, 0, 396] {
             life.advance(generations).unwrap();

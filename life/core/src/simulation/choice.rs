@@ -25,9 +25,9 @@ pub fn generations_per_launch(rung: LifeRung) -> u64 {
 /// Whether the rung can run the rule on a board of `width` × `height` cells on this device.
 ///
 /// # Errors
-/// [`LifeError::NotOffered`] as for [`check_rule`]; for [`LifeRung::Shared`] when two boards do not fit a block's shared
-/// memory, for [`LifeRung::Resident`] when one does not fit the device's registers, and for [`LifeRung::Streaming`] beyond
-/// [`MOST_CELLS_ALONG`](gpu::life::MOST_CELLS_ALONG) columns or rows.
+/// [`LifeError::NotOffered`] as for [`check_rule`]; for [`LifeRung::Shared`] when two boards do not fit a block's
+/// shared memory, for [`LifeRung::Resident`] when one does not fit the device's registers, and for
+/// [`LifeRung::Streaming`] beyond [`MOST_CELLS_ALONG`](gpu::life::MOST_CELLS_ALONG) columns or rows.
 pub fn check_on(
     rung: LifeRung,
     device: &Device,
@@ -92,10 +92,10 @@ pub(super) fn circuit(rung: LifeRung, rule: &Rule) -> Result<Circuit, LifeError>
 
 /// The fastest rung for `generations` generations of a board of this size at a time, by a rule that some rung has.
 ///
-/// On a GPU a single generation is fastest by `bitpacked`, which is as fast as memory. Several are by `resident` where that can
-/// hold the board, then by `temporal`, and from some 5800² cells on by `streaming`, or from 4096² where it need not write margins, as
-/// measured on an H200. In the simulator, where a launch costs little, it is `bitpacked`, which
-/// does least. For other rules than Life it is `streaming` where that has the rule.
+/// On a GPU a single generation is fastest by `bitpacked`, which is as fast as memory. Several are by `resident` where
+/// that can hold the board, then by `temporal`, and from some 5800² cells on by `streaming`, or from 4096² where it
+/// need not write margins, as measured on an H200. In the simulator, where a launch costs little, it is `bitpacked`,
+/// which does least. For other rules than Life it is `streaming` where that has the rule.
 pub fn fastest(device: &Device, (width, height): (usize, usize), rule: &Rule, generations: u64) -> LifeRung {
     let cells = width.saturating_mul(height);
     let is_offered = |rung| check_on(rung, device, (width, height), rule).is_ok();
@@ -127,8 +127,8 @@ pub fn fastest_on(
     if topology == Topology::TORUS { fastest(device, size, rule, generations) } else { LifeRung::Streaming }
 }
 
-/// The kernels of B3/S23 on a torus that a GPU of so many multiprocessors holds in its registers, with those that make a soup of it
-/// and count its cells, as far as they can be told before there is the GPU; none for a larger one.
+/// The kernels of B3/S23 on a torus that a GPU of so many multiprocessors holds in its registers, with those that make
+/// a soup of it and count its cells, as far as they can be told before there is the GPU; none for a larger one.
 pub fn resident_kernels((width, height): (usize, usize), multiprocessors: u32) -> Vec<&'static KernelInfo> {
     let others = [<life_soup as Kernel>::INFO, <life_population_words as Kernel>::INFO];
     let kernel = resident::Plan::kernel_for(width, height, multiprocessors as usize);
