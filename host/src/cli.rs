@@ -81,7 +81,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
     }
     match Cli::from_arg_matches(&matches)?.command {
         None => report::print(&definition.render_help().to_string()),
-        Some(Command::Life(options)) => options.run(),
+        Some(Command::Life(options)) => options.run(ranks::communicator()),
         Some(Command::Stream(options)) => options.run(),
         Some(Command::Bench(options)) => options.run(),
         Some(Command::Bandwidth(options)) => options.run(),

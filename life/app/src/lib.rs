@@ -1,27 +1,18 @@
-//! `host life`: Life's boards advanced, watched, recorded, searched and counted.
+//! The command `host life`. It advances boards, and watches, records, searches and counts them.
+//!
+//! A run goes from `command` down: `first_board` reads or makes a board, `backend` opens what advances it, `simulation`
+//! advances it, `run` measures that, and `observers` look at its generations. Each module uses only modules below it.
 
 pub mod command;
-pub mod memory;
 
-mod agree;
 mod animation;
-mod begin;
-mod cells;
+mod backend;
+mod board_file;
 mod census;
 mod checkpoint;
-mod cores;
-mod duty;
-mod engine;
-mod files;
-mod frames;
-mod growth;
-mod long_run;
-mod place;
-mod recording;
+mod first_board;
+mod observers;
+mod ranks;
 mod run;
-mod setting;
-mod shape;
-mod stable;
-mod start;
-mod stats;
-mod summary;
+mod simulation;
+mod universe;

@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use life::{Board, Rule};
 
-use super::agree;
-use super::engine::{Engine, Life};
-use super::start::Source;
+use crate::backend::Backend;
+use crate::first_board::Source;
+use crate::simulation::{Advance, GrowingBoard};
 
 /// A board that is being advanced, and the time that it has computed.
 pub struct Run {
-    life: Life,
+    life: GrowingBoard,
     /// The generation that it began with.
     begun_at: u64,
     /// Generations that were computed.
@@ -20,14 +20,14 @@ pub struct Run {
 }
 
 impl Run {
-    /// Puts what `source` gives, the cells of generation `generation`, where `engine` is, and makes sure that loading the kernel
-    /// does not count as computing.
+    /// Puts what `source` gives, the cells of generation `generation`, where `backend` is, and makes sure that loading
+    /// the kernel does not count as computing.
     ///
     /// # Errors
     /// When the device has no room for the board, or fails, and those of `source`.
-    pub fn begin(engine: &Engine, source: &Source, generation: u64) -> anyhow::Result<Self> {
-        let mut life = Life::read(engine, source)?;
-        Life::warm_up(engine, source.size())?;
+    pub fn begin(backend: &Backend, source: &Source, generation: u64) -> anyhow::Result<Self> {
+        let mut life = GrowingBoard::read(backend, source)?;
+        GrowingBoard::warm_up(backend, source.size())?;
         life.advance(0)?;
         let pace = Pace::new(life.generations_at_once());
         Ok(Self { life, begun_at: generation, advanced: 0, computing: Duration::ZERO, pace })
@@ -44,7 +44,7 @@ impl Run {
         while done < most {
             let left = budget.saturating_sub(begun.elapsed());
             let is_enough = done > 0 && !self.pace.fits(left);
-            let batch = agree::first(if is_enough { 0 } else { self.pace.batch(most - done, left) })?;
+            let batch = self.life.ranks().first(if is_enough { 0 } else { self.pace.batch(most - done, left) })?;
             if batch == 0 {
                 break;
             }
@@ -76,32 +76,16 @@ impl Run {
         self.begun_at + self.life.generation()
     }
 
-    /// A hash of the board, made where it is.
-    ///
-    /// # Errors
-    /// When the device fails or the host has too little memory.
-    pub fn hash(&mut self) -> anyhow::Result<u64> {
-        self.life.hash()
-    }
-
-    /// As [`Life::fingerprint`].
-    ///
-    /// # Errors
-    /// When the device fails or the host has too little memory.
-    pub fn fingerprint(&mut self) -> anyhow::Result<u64> {
-        self.life.fingerprint()
-    }
-
     /// Goes back to what it was at an earlier generation.
-    pub fn go_back(&mut self, life: Life) {
+    pub fn go_back(&mut self, life: GrowingBoard) {
         self.life = life;
     }
 
-    /// Goes on from `board`, the cells of generation `generation`, no earlier than the first; `added` columns and rows were added
-    /// to the left and above.
+    /// Goes on from `board`, the cells of generation `generation`, no earlier than the first; `added` columns and rows
+    /// were added to the left and above.
     ///
     /// # Errors
-    /// As [`new`](Self::new). Then it is as it was.
+    /// As [`begin`](Self::begin). Then it is as it was.
     pub fn put(&mut self, board: &Board, generation: u64, added: (usize, usize)) -> anyhow::Result<()> {
         self.life.replace(board, generation.saturating_sub(self.begun_at), added)
     }
@@ -109,24 +93,21 @@ impl Run {
     /// Goes on by another rule, on the same board.
     ///
     /// # Errors
-    /// As [`new`](Self::new). Then it is as it was.
+    /// As [`begin`](Self::begin). Then it is as it was.
     pub fn change_rule(&mut self, rule: Rule) -> anyhow::Result<()> {
         self.life.change_rule(rule)?;
         self.pace = Pace::new(self.life.generations_at_once());
         Ok(())
     }
 
-    /// What is advanced.
-    pub fn life(&self) -> &Life {
+    /// Returns the board that advances.
+    pub fn life(&self) -> &GrowingBoard {
         &self.life
     }
 
-    /// Live cells, counted where the board is.
-    ///
-    /// # Errors
-    /// When the device fails.
-    pub fn population(&mut self) -> anyhow::Result<u64> {
-        self.life.population()
+    /// Returns the board that advances, to count or hash it where it is.
+    pub fn life_mut(&mut self) -> &mut GrowingBoard {
+        &mut self.life
     }
 
     /// Generations computed so far, also those that it has gone back behind.
@@ -159,7 +140,7 @@ impl Pace {
         Self { at_once, last_batch: 0, seconds_per_generation: None }
     }
 
-    /// Whether the least that is done at once is likely to fit `left`.
+    /// True if the smallest batch is likely to fit `left`.
     fn fits(&self, left: Duration) -> bool {
         self.seconds_per_generation.is_some_and(|seconds| seconds * self.at_once as f64 <= left.as_secs_f64())
     }

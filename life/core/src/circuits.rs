@@ -4,8 +4,8 @@ use gpu::life::{COUNT_TABLES, TABLES};
 
 use super::Rule;
 
-/// The tables of [`life_counts()`](gpu::life::life_counts()) and [`life_generations()`](gpu::life::life_generations()), for births and
-/// survivals by bits, as [`Rule::totalistic`] gives them.
+/// The tables of [`life_counts()`](gpu::life::life_counts()) and [`life_generations()`](gpu::life::life_generations()),
+/// for births and survivals by bits, as [`Rule::totalistic`] gives them.
 pub fn count_tables(birth: u16, survival: u16) -> &'static [u8] {
     let tables: [u8; COUNT_TABLES] = std::array::from_fn(|table| {
         let (centre, fours) = (table % 2, table / 2);
@@ -23,8 +23,8 @@ pub fn count_tables(birth: u16, survival: u16) -> &'static [u8] {
     launch::tables(&tables)
 }
 
-/// The tables of [`life_streaming()`](gpu::life::life_streaming()) for a rule that counts, in even and in odd generations; none if the
-/// rule is not such. A launch that begins in an odd generation takes them the other way round.
+/// The tables of [`life_streaming()`](gpu::life::life_streaming()) for a rule that counts, in even and in odd
+/// generations; none if the rule is not such. A launch that begins in an odd generation takes them the other way round.
 pub fn alternating_tables(rule: &Rule) -> Option<[&'static [u8]; 2]> {
     let phases = rule.phases();
     if rule.states() != 2 || !phases.iter().all(|phase| phase.totalistic().is_some()) {

@@ -26,8 +26,8 @@ impl CpuSimulation {
         Self::with(board, &Rule::LIFE, Topology::TORUS, 0)
     }
 
-    /// Begins with `board`, which is in generation `from`, under a rule and on a topology. Even and odd generations differ only
-    /// where cells are born without neighbours ([`Rule::phases`]).
+    /// Begins with `board`, which is in generation `from`, under a rule and on a topology. Even and odd generations
+    /// differ only where cells are born without neighbours ([`Rule::phases`]).
     ///
     /// # Errors
     /// [`LifeError::CpuMemory`] when the host has too little memory.

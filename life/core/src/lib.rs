@@ -1,9 +1,10 @@
 //! Conway's Life on a torus: a dead cell with three live neighbours comes to life, a live one with two or three stays
-//! alive, all others are dead in the next generation (the rule B3/S23). And its relatives: a [`Rule`] says what becomes of a
-//! cell, a [`Topology`] how a board's edges are joined; a [`CpuSimulation`] knows them all.
+//! alive, all others are dead in the next generation (the rule B3/S23). And its relatives: a [`Rule`] says what becomes
+//! of a cell, a [`Topology`] how a board's edges are joined; a [`CpuSimulation`] knows them all.
 //!
-//! A [`Board`] is what the cells are, a [`Pattern`] cells to be placed on it, a [`Simulation`] a board on a device and the
-//! rung that advances it, a [`CpuSimulation`] a board that the host's cores advance; [`mod@reference`] is the plain CPU answer that every rung is compared with.
+//! A [`Board`] is what the cells are, a [`Pattern`] cells to be placed on it, a [`Simulation`] a board on a device and
+//! the rung that advances it, a [`CpuSimulation`] a board that the host's cores advance; [`mod@reference`] is the plain
+//! CPU answer that every rung is compared with.
 
 use launch::{Device, DeviceChoice, PtxModule};
 

@@ -1,16 +1,16 @@
 //! Cells of more than two states: from the generations since they were alive to those until they are dead, and back.
 //!
-//! Boards that are passed in and out have words for the cells that are not dead, and words for the bits of their ages; a live
-//! cell has the age 0. Vectors instead have bits for the live cells, and for the number of generations that each dying cell has
-//! left, which counts down.
+//! Boards that are passed in and out have words for the cells that are not dead, and words for the bits of their ages;
+//! a live cell has the age 0. Vectors instead have bits for the live cells, and for the number of generations that each
+//! dying cell has left, which counts down.
 
 /// Bits for up to `states` less 2 generations.
 pub fn planes(states: u16) -> usize {
     (u16::BITS - states.saturating_sub(2).leading_zeros()) as usize
 }
 
-/// Of cells that are not dead, and their ages: the live ones, and the generations that the others have left. Ages that `states`
-/// do not allow leave none.
+/// Of cells that are not dead, and their ages: the live ones, and the generations that the others have left. Ages that
+/// `states` do not allow leave none.
 pub fn left_of(states: u16, bits: &mut Vec<Vec<u32>>) {
     bits.resize(1 + planes(states), Vec::new());
     let words = bits[0].len();
@@ -31,7 +31,8 @@ pub fn of_left(states: u16, bits: &mut [Vec<u32>]) {
     }
 }
 
-/// In word `i`, from the cells of `mask`: what is left of `all`. The other cells have 0, and so have those that have more.
+/// In word `i`, from the cells of `mask`: what is left of `all`. The other cells have 0, and so have those that have
+/// more.
 fn subtract(all: u16, numbers: &mut [Vec<u32>], i: usize, mask: u32) {
     let mut borrow = 0;
     for (bit, number) in numbers.iter_mut().enumerate() {

@@ -1,14 +1,15 @@
 //! Corners of a cross-surface and of a sphere, around which four quarters of the board do not meet.
 //!
-//! Beyond both edges of such a corner there is a single cell, the corner itself, and no part of the board. So a margin of several
-//! cells is wrong there, and after n generations so are the cells up to n away from the board's corner. These are computed on a small
-//! board of the same topology, which is made of the large board's corners and has its margins filled in each generation.
+//! Beyond both edges of such a corner there is a single cell, the corner itself, and no part of the board. So a margin
+//! of several cells is wrong there, and after n generations so are the cells up to n away from the board's corner.
+//! These are computed on a small board of the same topology, which is made of the large board's corners and has its
+//! margins filled in each generation.
 
 use crate::OutOfMemory;
 use crate::grid::{Grid, Tile};
 
-/// Rows and columns of the small board: as far from a corner as its cells are right after [`crate::DEEP`] generations, and as
-/// many that are not.
+/// Rows and columns of the small board: as far from a corner as its cells are right after [`crate::DEEP`] generations,
+/// and as many that are not.
 const SIDE: usize = 4 * crate::DEEP;
 
 /// The corners of a board.
@@ -50,7 +51,8 @@ impl<const N: usize> Corners<N> {
     }
 }
 
-/// The cells less than `reach` from two edges, by their distance from the left and upper one, or, negative, from the others.
+/// The cells less than `reach` from two edges, by their distance from the left and upper one, or, negative, from the
+/// others.
 fn within(reach: usize) -> impl Iterator<Item = (isize, isize)> {
     let reach = reach as isize;
     (-reach..reach).flat_map(move |y| (-reach..reach).map(move |x| (x, y)))

@@ -22,7 +22,8 @@ pub struct Grid<const N: usize> {
     pub height: usize,
     pub layout: Layout<N>,
     pub topology: Topology,
-    /// Bits of a cell: whether it is alive, and for more than two states the generations that it has left until it is dead.
+    /// Bits of a cell: whether it is alive, and for more than two states the generations that it has left until it is
+    /// dead.
     pub planes: usize,
     /// Generations so far, which is odd or even.
     pub generation: u64,
@@ -295,7 +296,8 @@ impl<const N: usize> Grid<N> {
         if self.bands() == 1 {
             self.advance_in_passes(generations, tile);
         } else {
-            // In one of the pool's threads, which share each pass: a thread outside of the pool would be woken after each.
+            // In one of the pool's threads, which share each pass: a thread outside of the pool would be woken after
+            // each.
             rayon::scope(|_| self.advance_in_passes(generations, tile));
         }
     }
@@ -322,7 +324,8 @@ impl<const N: usize> Grid<N> {
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Rows of a band: one for each core, but of so many rows that those above and below, which are computed twice, are few.
+    /// Rows of a band: one for each core, but of so many rows that those above and below, which are computed twice, are
+    /// few.
     fn band_rows(&self) -> usize {
         let in_cache = BAND_BYTES / (self.stride() * size_of::<Block<N>>());
         self.height.div_ceil(rayon::current_num_threads()).min(in_cache).max(4 * DEEP).min(self.height)

@@ -8,7 +8,8 @@ use crate::vector::Block;
 /// The most columns of a strip: the sums of two rows of it stay in a core's first cache.
 const MOST_COLUMNS: usize = 16384;
 
-/// How the columns of a board lie in vectors of `N` words. Bit b of vector k of a strip is its column b · `vectors` + k.
+/// How the columns of a board lie in vectors of `N` words. Bit b of vector k of a strip is its column b · `vectors` +
+/// k.
 pub struct Layout<const N: usize> {
     /// Columns of the board.
     pub width: usize,
@@ -101,9 +102,9 @@ impl<const N: usize> Layout<N> {
         (i / bands, i % bands * band)
     }
 
-    /// Calls `exchange` for each square of up to 64 × 64 cells whose columns are runs in the row and whose rows are words of
-    /// vectors: with the first vector, the word, and of each run of that word's 64 the first of the strip's own columns, and
-    /// how many, and how many of the run's cells are before it.
+    /// Calls `exchange` for each square of up to 64 × 64 cells whose columns are runs in the row and whose rows are
+    /// words of vectors: with the first vector, the word, and of each run of that word's 64 the first of the strip's
+    /// own columns, and how many, and how many of the run's cells are before it.
     fn squares(&self, columns: usize, mut exchange: impl FnMut(usize, usize, &dyn Fn(usize) -> (usize, usize, usize))) {
         for word in 0..N {
             for vector in (0..self.vectors).step_by(64) {

@@ -1,5 +1,5 @@
-//! Cellular automata of the nine cells around each, Conway's Life above all, by the vector instructions of all of a processor's
-//! cores.
+//! Cellular automata of the nine cells around each, Conway's Life above all, by the vector instructions of all of a
+//! processor's cores.
 //!
 //! ```
 //! use life_cpu::{Automaton, Rule, Start, Topology};
@@ -13,11 +13,11 @@
 //! ```
 //!
 //! A bit is a cell. Bit *b* of vector *k* in a row of *w* vectors is the cell of column *b·w + k*: the neighbours of a
-//! vector's cells are the same bits of the vectors beside it, and only the row's two ends are shifted. A row that is no whole
-//! number of vectors, or long, or whose ends are no neighbours, lies in strips with margins, which hold the cells
-//! beside the strip. Each generation makes one more column and row of the margins wrong, and after 16 generations they are filled
-//! again. In between, each band of rows that fits a core's cache is advanced by all 16 at once. Topologies differ in what
-//! margins are filled with, rules in what is computed from nine vectors.
+//! vector's cells are the same bits of the vectors beside it, and only the row's two ends are shifted. A row that is no
+//! whole number of vectors, or long, or whose ends are no neighbours, lies in strips with margins, which hold the cells
+//! beside the strip. Each generation makes one more column and row of the margins wrong, and after 16 generations they
+//! are filled again. In between, each band of rows that fits a core's cache is advanced by all 16 at once. Topologies
+//! differ in what margins are filled with, rules in what is computed from nine vectors.
 //!
 //! # Design
 //!
@@ -121,10 +121,11 @@ pub struct Start<'a> {
     pub width: usize,
     /// Rows.
     pub height: usize,
-    /// The cells that are not dead, row by row, each row in words of its own, the leftmost cell in a word's lowest bit; bits
-    /// beyond the width are ignored, and words that are missing are dead cells.
+    /// The cells that are not dead, row by row, each row in words of its own, the leftmost cell in a word's lowest bit;
+    /// bits beyond the width are ignored, and words that are missing are dead cells.
     pub words: &'a [u32],
-    /// For rules of more than two states the bits of the cells' states less 1, the lowest first, each laid out as `words`.
+    /// For rules of more than two states the bits of the cells' states less 1, the lowest first, each laid out as
+    /// `words`.
     pub ages: &'a [Vec<u32>],
     /// The generation that this is: a rule may differ in even and odd ones.
     pub generation: u64,

@@ -66,8 +66,8 @@ pub fn is_singular(topology: Topology) -> bool {
     matches!(topology, Topology::CrossSurface | Topology::Sphere)
 }
 
-/// Generations after which margins are filled again. Those of a topology that turns or reflects what crosses an edge are right
-/// for one only, if to the rule a turn or a reflection is not the same.
+/// Generations after which margins are filled again. Those of a topology that turns or reflects what crosses an edge
+/// are right for one only, if to the rule a turn or a reflection is not the same.
 pub fn depth(rule: &Rule, topology: Topology) -> usize {
     let is_mirrored = || rule.is_same(|row, column| (row, 2 - column));
     let is_upside_down = || rule.is_same(|row, column| (2 - row, column));
@@ -82,7 +82,8 @@ pub fn depth(rule: &Rule, topology: Topology) -> usize {
 }
 
 impl<const N: usize> Grid<N> {
-    /// Copies row `y`, which may be beyond the edges, to `row`, with what is beside it in the margins, as far as `depth` columns.
+    /// Copies row `y`, which may be beyond the edges, to `row`, with what is beside it in the margins, as far as
+    /// `depth` columns.
     pub fn copy_row(&self, strip: usize, y: isize, depth: usize, row: &mut [Block<N>]) {
         match self.beyond(y) {
             Beyond::Dead => row.fill(Block::DEAD),

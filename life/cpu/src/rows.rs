@@ -7,7 +7,8 @@ use crate::topology::Topology;
 use crate::{Automaton, Cells, OutOfMemory, margins, with_grid};
 
 impl Automaton {
-    /// The cells that are not dead and the bits of their ages, as in [`Start`](crate::Start); bits beyond the width are 0.
+    /// The cells that are not dead and the bits of their ages, as in [`Start`](crate::Start); bits beyond the width are
+    /// 0.
     ///
     /// # Errors
     /// [`OutOfMemory`].
@@ -69,8 +70,8 @@ impl Automaton {
     }
 
     /// Cells that the last generation has brought to life, and those that have died in it. Of a call of
-    /// [`advance`](Self::advance) by more than one, the last up to 16 generations count as one; before the first, all live
-    /// cells are born.
+    /// [`advance`](Self::advance) by more than one, the last up to 16 generations count as one; before the first, all
+    /// live cells are born.
     pub fn changes(&self) -> (u64, u64) {
         self.changes_of(0..self.height)
     }
@@ -83,8 +84,9 @@ impl Automaton {
         with_grid!(&self.cells, grid => grid.changes(rows))
     }
 
-    /// Generations for which cells beyond an edge that were copied as `topology` has them stay right, if there are enough of them:
-    /// a copy that is turned or reflected is so for one alone, unless to the rule a turn or a reflection is the same.
+    /// Generations for which cells beyond an edge that were copied as `topology` has them stay right, if there are
+    /// enough of them: a copy that is turned or reflected is so for one alone, unless to the rule a turn or a
+    /// reflection is the same.
     pub fn depth_beyond(rule: &Rule, topology: Topology) -> usize {
         if margins::is_singular(topology) { 1 } else { margins::depth(rule, topology) }
     }

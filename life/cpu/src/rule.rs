@@ -7,15 +7,15 @@
 
 use crate::vector::Vector;
 
-/// A rule, as bits that say whether a cell is alive after each of the 512 neighbourhoods. The nine cells are the bits of a
-/// neighbourhood's number, from the highest: upper left, above, upper right, left, the cell itself, right, lower left, below,
-/// lower right. It is bit i % 64 of word i / 64.
+/// A rule, as bits that say whether a cell is alive after each of the 512 neighbourhoods. The nine cells are the bits
+/// of a neighbourhood's number, from the highest: upper left, above, upper right, left, the cell itself, right, lower
+/// left, below, lower right. It is bit i % 64 of word i / 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
     /// The tables of even generations and of odd ones. Cells without live neighbours stay dead.
     pub phases: [[u64; 8]; 2],
-    /// States of a cell: 2, or up to 256. Those above 1 follow each other before a live cell that did not survive is dead;
-    /// meanwhile it is not counted, and nothing is born there.
+    /// States of a cell: 2, or up to 256. Those above 1 follow each other before a live cell that did not survive is
+    /// dead; meanwhile it is not counted, and nothing is born there.
     pub states: u16,
 }
 
@@ -23,7 +23,8 @@ impl Rule {
     /// Conway's Life: B3/S23.
     pub const LIFE: Self = Self { phases: [life(); 2], states: 2 };
 
-    /// Whether a neighbourhood and its image have the same successor. At row and column of the image is what `from` them was.
+    /// Whether a neighbourhood and its image have the same successor. At row and column of the image is what `from`
+    /// them was.
     pub(crate) fn is_same(&self, from: impl Fn(usize, usize) -> (usize, usize)) -> bool {
         let image = |i: usize| {
             (0..9).fold(0, |image, cell| {
@@ -98,8 +99,8 @@ impl Next for Life {
     }
 }
 
-/// Five pairs of counts of the nine cells, 0 and 1 to 8 and 9. A pair's four bits by the cell itself, c, and the count's lowest
-/// bit, n, are bits of the polynomial a + bc + n(d + ec), which are masks here.
+/// Five pairs of counts of the nine cells, 0 and 1 to 8 and 9. A pair's four bits by the cell itself, c, and the
+/// count's lowest bit, n, are bits of the polynomial a + bc + n(d + ec), which are masks here.
 pub struct Counts([[u64; 4]; 5]);
 
 impl Counts {
@@ -155,8 +156,8 @@ impl Next for Counts {
     }
 }
 
-/// Any table: a tree of selections, by one of the nine cells after the other. The two that come last have but 16 tables, which
-/// all of the tree's leaves share.
+/// Any table: a tree of selections, by one of the nine cells after the other. The two that come last have but 16
+/// tables, which all of the tree's leaves share.
 pub struct Table([u8; 128]);
 
 impl Table {

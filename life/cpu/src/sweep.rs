@@ -40,7 +40,8 @@ pub unsafe fn tile<V: Vector<N>, const N: usize>(
     grid.keep_dead(strip, first_row as isize, out);
 }
 
-/// The rows of `from` but the first and the last, a generation later, which is the one after the grid's and `generation` more.
+/// The rows of `from` but the first and the last, a generation later, which is the one after the grid's and
+/// `generation` more.
 #[inline(always)]
 unsafe fn sweep<V: Vector<N>, const N: usize>(
     grid: &Grid<N>,
@@ -91,8 +92,8 @@ unsafe fn rows<V: Vector<N>, const N: usize>(
 }
 
 /// Mends the next generation of a row for cells of more than two states. `ages` has, bit by bit from the lowest, the
-/// generations that each cell has left until it is dead; one that has any is not born. A live cell that does not survive has
-/// `first` left.
+/// generations that each cell has left until it is dead; one that has any is not born. A live cell that does not
+/// survive has `first` left.
 #[inline(always)]
 unsafe fn grow_older<V: Vector<N>, const N: usize>(
     first: u16,
@@ -142,7 +143,8 @@ unsafe fn sum_row<V: Vector<N>, const N: usize>(row: &[Block<N>], sums: &mut [[B
     }
 }
 
-/// The next generation of the middle one of `rows`. In `above` are the sums of the first of them, and then those of the last.
+/// The next generation of the middle one of `rows`. In `above` are the sums of the first of them, and then those of the
+/// last.
 #[inline(always)]
 unsafe fn next_row<V: Vector<N>, const N: usize>(
     rule: &impl Next,

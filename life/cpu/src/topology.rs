@@ -7,8 +7,8 @@ use std::fmt;
 pub enum Topology {
     /// `P`: not at all. What is beyond them is dead.
     Plane,
-    /// `T`: each to the opposite one. Crossing the upper or lower edge moves a cell by `across` columns, and crossing the left or
-    /// right one by `down` rows; one of them is 0.
+    /// `T`: each to the opposite one. Crossing the upper or lower edge moves a cell by `across` columns, and crossing
+    /// the left or right one by `down` rows; one of them is 0.
     Torus {
         /// Columns to the right on the way from top to bottom.
         across: i64,
@@ -26,8 +26,8 @@ pub enum Topology {
     },
     /// `C`: each to the opposite one, all of them reversed. A corner's neighbour beyond the corner is itself.
     CrossSurface,
-    /// `S`: the upper edge to the left one and the right one to the lower one, on a square. A corner's neighbour beyond the
-    /// corner is itself.
+    /// `S`: the upper edge to the left one and the right one to the lower one, on a square. A corner's neighbour beyond
+    /// the corner is itself.
     Sphere,
 }
 
@@ -73,11 +73,11 @@ impl Topology {
     /// The torus without a shift.
     pub const TORUS: Self = Self::Torus { across: 0, down: 0 };
 
-    /// The cell, as column and row, of a board of `width` × `height` that is seen at column `x` and row `y`, which may be beyond
-    /// its edges; none if it is dead there.
+    /// The cell, as column and row, of a board of `width` × `height` that is seen at column `x` and row `y`, which may
+    /// be beyond its edges; none if it is dead there.
     ///
-    /// Where edges meet in a point around which there are not four quarters (all corners of a cross-surface and a sphere), what is
-    /// further than a cell beyond both edges is no cell of the surface: the corner is given.
+    /// Where edges meet in a point around which there are not four quarters (all corners of a cross-surface and a
+    /// sphere), what is further than a cell beyond both edges is no cell of the surface: the corner is given.
     ///
     /// # Panics
     /// When a side of the board is 0.

@@ -47,8 +47,8 @@ pub trait Vector<const N: usize>: Copy {
     /// The sum of three cells: its lower and its upper bit.
     unsafe fn sums(left: Self, cell: Self, right: Self) -> [Self; 2];
 
-    /// The next generation of the cell in the middle of `row`, which is left, cell, right, by the sums of the rows above and
-    /// below it.
+    /// The next generation of the cell in the middle of `row`, which is left, cell, right, by the sums of the rows
+    /// above and below it.
     unsafe fn next(above: [Self; 2], row: [Self; 3], below: [Self; 2]) -> Self;
 }
 
@@ -84,8 +84,8 @@ macro_rules! composed_of_gates {
                 let half = above[0].xor(one);
                 let odd = half.xor(below[0]);
                 let carry = above[0].and(one).or(half.and(below[0]));
-                // Four bits stand for two neighbours each. Two or three neighbours: exactly one of them is set. It is, if an
-                // odd number is and not three.
+                // Four bits stand for two neighbours each. Two or three neighbours: exactly one of them is set. It is,
+                // if an odd number is and not three.
                 let parity = carry.xor(above[1]).xor(two.xor(below[1]));
                 let one_side = carry.or(above[1]).xor(two.or(below[1]));
                 parity.and(one_side).and(odd.or(cell))

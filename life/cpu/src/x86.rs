@@ -9,8 +9,8 @@ use crate::vector::{Block, Vector, composed_of_gates};
 #[derive(Clone, Copy)]
 struct Avx2(__m256i);
 
-// SAFETY of all blocks below: the processor has the instructions, which is the word of the caller; a block is aligned to 64
-// bytes and as long as the vector.
+// SAFETY of all blocks below: the processor has the instructions, which is the word of the caller; a block is aligned
+// to 64 bytes and as long as the vector.
 
 impl Vector<4> for Avx2 {
     #[inline(always)]

@@ -1,9 +1,9 @@
-//! What stands beside the cells.
+//! The facts that a board's file has beside its cells.
 
-/// What a board's file says beside its cells.
+/// The facts that a board's file has beside its cells.
 #[derive(Clone, Debug)]
 pub struct About {
-    /// What it is called.
+    /// The name of the pattern.
     pub name: Option<String>,
     /// The rule, with its topology.
     pub rule: String,

@@ -1,14 +1,14 @@
 //! apgcodes, the names that apgsearch and Catagolue give to objects: `xs4_33`, `xp2_7`, `xq4_153`.
 //!
-//! Behind the underscore is the object in extended Wechsler format: strips of five rows, of which each digit, `0` to `9` and `a`
-//! to `v`, is a column, the top cell in its lowest bit. `w` and `x` are two and three empty columns, `y` and a digit, up to `z`,
-//! four or more of them; `z` ends a strip.
+//! Behind the underscore is the object in extended Wechsler format: strips of five rows, of which each digit, `0` to
+//! `9` and `a` to `v`, is a column, the top cell in its lowest bit. `w` and `x` are two and three empty columns, `y`
+//! and a digit, up to `z`, four or more of them; `z` ends a strip.
 
 use super::error::FormatError;
 use life::board::Run;
 use life::pattern::{ParseError, Pattern};
 
-/// Whether `text` looks like an apgcode: letters that say the kind, a number, an underscore, and more.
+/// True if `text` looks like an apgcode: letters that say the kind, a number, an underscore, and more.
 pub fn is_one(text: &str) -> bool {
     let text = text.trim();
     let Some((kind, cells)) = text.split_once('_') else { return false };
@@ -25,8 +25,8 @@ pub fn is_one(text: &str) -> bool {
 /// It takes at most 400 times as much memory as the text, and never more than `limit`.
 ///
 /// # Errors
-/// [`FormatError::Refused`] for a code that does not have the cells in it, [`FormatError::Malformed`] for what is no code, and
-/// for a still life of another number of cells than its name says; [`FormatError::TooLarge`].
+/// [`FormatError::Refused`] for a code that does not have the cells in it, [`FormatError::Malformed`] for what is no
+/// code, and for a still life of another number of cells than its name says; [`FormatError::TooLarge`].
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let text = text.trim();
     let error = |column: usize, message: String| ParseError { line: 1, column: column + 1, message };

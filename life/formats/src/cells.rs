@@ -4,7 +4,7 @@ use super::error::FormatError;
 use life::board::Run;
 use life::pattern::Pattern;
 
-/// What a text's cells are gathered in, row by row from the left.
+/// Collects the cells of a text, row by row from the left.
 ///
 /// Once they would take more than the limit they are counted and kept no longer, so that what is needed can be told.
 pub(super) struct Cells {
@@ -52,7 +52,7 @@ impl Cells {
     }
 }
 
-/// What cells that come in any order, anywhere on the plane, are gathered in.
+/// Collects cells that come in any order, anywhere on the plane.
 pub(super) struct Plane {
     runs: Vec<Run>,
     limit: u64,

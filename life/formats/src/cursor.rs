@@ -88,7 +88,7 @@ impl<'a> Cursor<'a> {
         line.trim_end()
     }
 
-    /// Whether nothing but white space stands before this place in its line.
+    /// True if only white space stands before this position in its line.
     pub(super) fn at_line_start(&self) -> bool {
         self.text[self.line_start..self.at].trim_start().is_empty()
     }

@@ -1,4 +1,4 @@
-//! What a file is, by what is in it.
+//! Recognises the format of a file by its content.
 
 use super::apgcode;
 use super::kind::Format;
@@ -19,7 +19,7 @@ pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// How a PNG begins.
 pub(super) const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// What bytes are that no format of patterns begins with.
+/// Returns the name of a known format that is not supported, if `bytes` begin like it.
 pub(super) fn unsupported(bytes: &[u8]) -> Option<&'static str> {
     const BINARY: [(&[u8], &str); 11] = [
         (b"GIF8", "a GIF"),
@@ -60,8 +60,8 @@ pub(super) fn unsupported(bytes: &[u8]) -> Option<&'static str> {
     of(bytes, &BINARY).or_else(|| of(text, &TEXT)).or_else(|| of(rest, &RULES))
 }
 
-/// The format of a text. Its content comes before the format that its name says, which decides where the content leaves it open.
-/// A picture's name is the answer only there.
+/// The format of a text. Its content comes before the format that its name says, which decides where the content leaves
+/// it open. A picture's name is the answer only there.
 pub(super) fn of_text(text: &str, named: Option<Format>) -> Format {
     let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());

@@ -20,7 +20,7 @@ pub enum FormatError {
         /// The path as given.
         path: PathBuf,
     },
-    /// What it is, and that it is not supported.
+    /// The file is not supported. The text says what it is.
     #[error("{0}")]
     Refused(String),
     /// The text is malformed.

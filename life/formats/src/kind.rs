@@ -49,7 +49,7 @@ impl Format {
     }
 }
 
-/// Whether a path ends with `.gz`.
+/// True if a path ends with `.gz`.
 pub fn is_compressed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }

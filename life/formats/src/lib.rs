@@ -1,6 +1,7 @@
 //! Files of cellular automata: the formats that are read and written, and how a format is recognised.
 //!
-//! [`read_pattern_bytes`] reads any of them. Each format has a module with `parse`, and `write` where it is also written.
+//! [`read_pattern_bytes`] reads any of them. Each format has a module with `parse`, and `write` where it is also
+//! written.
 
 use std::io::Read;
 
@@ -49,9 +50,9 @@ fn read_text(text: &str, format: Format, limit: u64) -> Result<Pattern, FormatEr
     }
 }
 
-/// The pattern in a file's bytes, by what is in them and, where that does not say, in the format of `named`. It takes at most
-/// `limit` bytes of memory beside them, decompressed bytes among them. Bytes that are no UTF-8, as comments in old files have
-/// them, are read as U+FFFD.
+/// The pattern in a file's bytes, by what is in them and, where that does not say, in the format of `named`. It takes
+/// at most `limit` bytes of memory beside them, decompressed bytes among them. Bytes that are no UTF-8, as comments in
+/// old files have them, are read as U+FFFD.
 ///
 /// # Errors
 /// [`FormatError::Refused`] for what is known and not supported, else what is wrong with it.

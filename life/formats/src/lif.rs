@@ -9,8 +9,8 @@
 //!                       1 1
 //! ```
 //!
-//! Lines that begin with `#` are comments, but for `#R`, which gives a rule (`23/3`), `#N`, which says that it is Conway's, and
-//! `#P`, which says where the rows that follow begin. Empty lines say nothing. Blocks may overlap.
+//! Lines that begin with `#` are comments, but for `#R`, which gives a rule (`23/3`), `#N`, which says that it is
+//! Conway's, and `#P`, which says where the rows that follow begin. Empty lines say nothing. Blocks may overlap.
 
 use std::io::{self, Write};
 
@@ -96,7 +96,7 @@ fn pair(words: &str) -> Option<(i64, i64)> {
 /// Writes the live cells of `board` as Life 1.06, where `about` says that they are on the plane.
 ///
 /// # Errors
-/// Those of `out`.
+/// When `out` fails.
 pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     write_heading(out)?;
     write_rows(board, 0, about, out)
@@ -105,7 +105,7 @@ pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> i
 /// Writes what stands before the cells.
 ///
 /// # Errors
-/// Those of `out`.
+/// When `out` fails.
 pub fn write_heading(out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "#Life 1.06")
 }
@@ -113,7 +113,7 @@ pub fn write_heading(out: &mut (impl Write + ?Sized)) -> io::Result<()> {
 /// Writes the cells of rows from row `first` of a board on.
 ///
 /// # Errors
-/// Those of `out`.
+/// When `out` fails.
 pub fn write_rows(board: &Board, first: usize, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     for (x, y) in board.cells().map(|(x, y)| (x, first + y)) {
         writeln!(

@@ -9,9 +9,9 @@
 //! #L .A$..A$3A
 //! ```
 //!
-//! Dead cells are `.`, states 1 to 24 `A` to `X`, the next ones `aA` to `jO`. The board becomes the rule's topology, as Golly
-//! has it: a torus where it wraps, else a bounded plane. The games Life and Generations are read; of the others, those that name
-//! a rule for Golly (`#GOLLY`).
+//! Dead cells are `.`, states 1 to 24 `A` to `X`, the next ones `aA` to `jO`. The board becomes the rule's topology, as
+//! Golly has it: a torus where it wraps, else a bounded plane. The games Life and Generations are read; of the others,
+//! those that name a rule for Golly (`#GOLLY`).
 
 use super::cells::Cells;
 use super::error::FormatError;
@@ -23,8 +23,8 @@ use life::pattern::{ParseError, Pattern};
 /// It takes at most 100 times as much memory as the text, and never more than `limit`.
 ///
 /// # Errors
-/// [`FormatError::Refused`] for another game and for a text without `#MCell` or without `#L`, [`FormatError::Malformed`] for what is
-/// no cell, [`FormatError::TooLarge`].
+/// [`FormatError::Refused`] for another game and for a text without `#MCell` or without `#L`,
+/// [`FormatError::Malformed`] for what is no cell, [`FormatError::TooLarge`].
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let mut cells = Cells::new((0, 0), text.len(), limit);
     let (mut rule, mut golly, mut board, mut wraps) = (String::new(), None, None, false);

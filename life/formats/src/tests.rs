@@ -160,7 +160,7 @@ fn a_text_shows_its_format() {
     for text in ["", "!Name: x\nO", ".O.\n", "O"] {
         assert_eq!(Format::detect(text), Format::Cells, "{text:?}");
     }
-    // What is in it comes before its name, which comes before a guess.
+    // The content decides before the name, and the name before a guess.
     let pattern = |text: &str, named| read_pattern_bytes(text.as_bytes(), Some(named), LIMIT).unwrap();
     assert_eq!(pattern("x = 1, y = 1\no!", Format::Cells).population(), 1);
     assert_eq!(pattern("xx", Format::Cells).width, 2);
@@ -275,7 +275,7 @@ fn a_truncated_picture_is_refused() {
     let data = bytes.windows(4).position(|name| name == b"IDAT").unwrap();
     for end in 1..bytes.len() {
         let read = read_pattern_bytes(&bytes[..end], Some(Format::Png), LIMIT);
-        // What follows the rows says nothing.
+        // Bytes after the rows are ignored.
         assert!(read.is_err() || end > data + 100, "cut at {end}: {read:?}");
     }
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

@@ -2,7 +2,7 @@
 
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind};
 
-/// What somebody at the keyboard wants.
+/// An action that a key or the mouse asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// End the animation.
@@ -39,7 +39,7 @@ pub enum Action {
         row: u16,
         /// Which of the character's cells: the first, or the one below it.
         lower: bool,
-        /// Whether the button has been held down since another place, where it became alive or dead.
+        /// True if the button has been held down since another cell, whose new state this one takes.
         on: bool,
     },
     /// Have another rule typed.
@@ -48,14 +48,14 @@ pub enum Action {
     Redraw,
 }
 
-/// What somebody types, while a rule is asked for.
+/// A key that is typed while the prompt for a rule is open.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Typed {
     /// One more character.
     Character(char),
     /// The last character is taken back.
     Erase,
-    /// That is all.
+    /// The text is complete.
     Done,
     /// Nothing is asked for any more.
     Never,
@@ -75,7 +75,8 @@ pub fn help(columns: usize) -> &'static str {
 }
 
 impl Typed {
-    /// What an event is of a text; not that which [`Action::of`] has also while one is typed.
+    /// Returns the part of a text that an event types, if any. [`Action::of`] has the events that also work while a
+    /// text is typed.
     pub fn of(event: &Event) -> Option<Self> {
         let Event::Key(key) = event else { return None };
         if key.kind == KeyEventKind::Release || key.modifiers.contains(KeyModifiers::CONTROL) {
@@ -92,7 +93,7 @@ impl Typed {
 }
 
 impl Action {
-    /// What an event asks for, if anything.
+    /// Returns the action that an event asks for, if any.
     pub fn of(event: &Event) -> Option<Self> {
         let key = match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => key,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use crossterm::event;
 
-use super::run::Run;
+use crate::run::Run;
 use app::App;
 use keys::{Action, Typed};
 use program::signals::StopRequests;
@@ -30,14 +30,14 @@ pub use terminal::board_size;
 /// The longest that the animation computes, or waits, without looking at the keyboard.
 const ATTENTION: Duration = Duration::from_millis(50);
 
-/// What an animation shows and when it ends.
+/// The speed, the end and the labels of an animation.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Frames per second, at least 1.
     pub frames_per_second: u16,
     /// Generations after which it ends by itself.
     pub generations: Option<u64>,
-    /// What the board came from, to be shown.
+    /// The seed of the soup, to be shown.
     pub seed: Option<u64>,
 }
 
@@ -86,10 +86,10 @@ fn animate_on_screen(run: &mut Run, settings: Settings, stop: &StopRequests) -> 
         if let Some(ended) = compute(run, &mut app, settings, stop, compute_ends)? {
             return Ok(ended);
         }
-        // What is left of the frame belongs to the keyboard.
+        // The rest of the frame belongs to the keyboard.
         loop {
             let left = frame_ends.saturating_duration_since(Instant::now());
-            if let Some(ended) = attend(&mut app, stop, left.min(ATTENTION))? {
+            if let Some(ended) = handle_event(&mut app, stop, left.min(ATTENTION))? {
                 return Ok(ended);
             }
             if left.is_zero() {
@@ -117,7 +117,7 @@ fn compute(
         if compute_ends <= Instant::now() {
             break;
         }
-        if let Some(ended) = attend(app, stop, Duration::ZERO)? {
+        if let Some(ended) = handle_event(app, stop, Duration::ZERO)? {
             return Ok(Some(ended));
         }
         if app.is_paused() || app.is_changed() {
@@ -128,7 +128,7 @@ fn compute(
 }
 
 /// Waits at most `wait` for one key or signal and acts on it.
-fn attend(app: &mut App, stop: &StopRequests, wait: Duration) -> anyhow::Result<Option<Ended>> {
+fn handle_event(app: &mut App, stop: &StopRequests, wait: Duration) -> anyhow::Result<Option<Ended>> {
     let came = event::poll(wait).context("cannot read the keyboard")?;
     if let Some(signal) = stop.received() {
         return Ok(Some(Ended::Stopped(signal)));

@@ -5,7 +5,7 @@ use life::Rule;
 use super::keys::Typed;
 
 /// No rule is longer: a MAP string has 86 digits.
-const MOST_CHARACTERS: usize = 120;
+const MAX_CHARACTERS: usize = 120;
 
 /// A rule that is being typed.
 #[derive(Default)]
@@ -15,7 +15,7 @@ pub struct Prompt {
     refused: Option<String>,
 }
 
-/// What comes of something that was typed.
+/// The result of a typed key.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Asked {
     /// More is to come.
@@ -29,7 +29,7 @@ impl Prompt {
     pub fn type_in(&mut self, typed: Typed) -> Asked {
         self.refused = None;
         match typed {
-            Typed::Character(character) if self.text.len() < MOST_CHARACTERS => self.text.push(character),
+            Typed::Character(character) if self.text.len() < MAX_CHARACTERS => self.text.push(character),
             Typed::Character(_) => {}
             Typed::Erase => {
                 self.text.pop();

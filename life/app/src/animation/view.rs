@@ -1,6 +1,6 @@
 //! Which cells the screen shows: marks, zoom, and a centre on the torus.
 
-/// What a character of the screen is divided into.
+/// The parts that a character of the screen is divided into.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Marks {
     /// One dot wide and two high: `▀`, `▄`, `█`.
@@ -50,8 +50,8 @@ pub struct Window {
 }
 
 impl View {
-    /// The view that shows all of a board of `board` cells on a screen of `screen` characters, if half-blocks or braille
-    /// can; otherwise its middle in half-blocks.
+    /// The view that shows all of a board of `board` cells on a screen of `screen` characters, if half-blocks or
+    /// braille can; otherwise its middle in half-blocks.
     pub fn of(board: (usize, usize), screen: (usize, usize)) -> Self {
         let fits = |marks: &Marks| {
             let (across, down) = marks.dots();
@@ -61,7 +61,7 @@ impl View {
         Self { marks, zoom: 1, centre: (board.0 / 2, board.1 / 2) }
     }
 
-    /// What a screen of `screen` characters shows of a board of `board` cells.
+    /// Returns the view of a board of `board` cells on a screen of `screen` characters.
     pub fn window(&self, board: (usize, usize), screen: (usize, usize)) -> Window {
         let (across, down) = self.marks.dots();
         let axis = |board: usize, centre: usize, characters: usize, dots: usize| {

@@ -1,9 +1,9 @@
-//! An object's apgcode, its canonical name: what kind it is, and of all its phases and orientations the shortest text, or of
-//! the shortest ones the first in the order of ASCII.
+//! An object's apgcode, its canonical name: what kind it is, and of all its phases and orientations the shortest text,
+//! or of the shortest ones the first in the order of ASCII.
 //!
-//! The text is the extended Wechsler format: rows in strips of five, separated by `z`, a column of a strip being a digit to
-//! base 32 whose lowest bit is the upper row; runs of empty columns are `w` (two), `x` (three) and `y` with a digit (four and
-//! more), and those at a strip's end are left out.
+//! The text is the extended Wechsler format: rows in strips of five, separated by `z`, a column of a strip being a
+//! digit to base 32 whose lowest bit is the upper row; runs of empty columns are `w` (two), `x` (three) and `y` with a
+//! digit (four and more), and those at a strip's end are left out.
 
 use super::cells::Cells;
 
@@ -12,8 +12,8 @@ const MOST: i32 = 40;
 
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// The apgcode of the object whose phases these are, one after the other; `moves` says that the last leads to the first at
-/// another place.
+/// The apgcode of the object whose phases these are, one after the other; `moves` says that the last leads to the first
+/// at another place.
 pub fn of(phases: &[Cells], moves: bool) -> String {
     let kind = match phases {
         _ if moves => format!("q{}", phases.len()),

@@ -6,12 +6,12 @@ use life::{Board, CpuSimulation};
 
 use super::cells::Cells;
 use super::object::identify;
-use crate::stable::divisors;
+use crate::observers::divisors::divisors;
 
 /// How often each object was found, by its apgcode.
 pub type Tally = BTreeMap<String, u64>;
 
-/// What cells that repeat themselves in no way known, or that go around the torus, are counted as.
+/// The label of objects whose period was not found or that wrap around the torus.
 pub const UNKNOWN: &str = "unidentified";
 
 /// A longer period is that of spaceships on their way around the torus, mostly: they are looked for first.
@@ -69,7 +69,8 @@ pub fn count(board: &Board, period: u64, known: &mut Known, tally: &mut Tally) -
     Ok(())
 }
 
-/// Counts the groups of cells that are spaceships and nothing else, and takes them from the board. Gives whether there were any.
+/// Counts the groups of cells that are spaceships and nothing else, and takes them from the board. Gives whether there
+/// were any.
 fn take_spaceships(board: &mut Board, known: &mut Known, tally: &mut Tally) -> bool {
     let mut any = false;
     for group in groups(board) {
@@ -105,8 +106,8 @@ struct Member {
     on_plane: (i32, i32),
 }
 
-/// The live cells in groups, from each of which the next one is more than two columns or rows away: a cell between them has
-/// neighbours of one alone.
+/// The live cells in groups, from each of which the next one is more than two columns or rows away: a cell between them
+/// has neighbours of one alone.
 fn groups(board: &Board) -> Vec<Vec<Member>> {
     let (width, height) = (board.width() as i32, board.height() as i32);
     let mut left = board.clone();

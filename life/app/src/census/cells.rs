@@ -52,7 +52,7 @@ impl Cells {
         Self::new(next)
     }
 
-    /// Whether a cell is one of them.
+    /// True if the cell is one of them.
     pub fn lives(&self, (x, y): (i32, i32)) -> bool {
         self.0.binary_search_by_key(&(y, x), |&(x, y)| (y, x)).is_ok()
     }
@@ -72,7 +72,7 @@ impl Neighbours {
         ((y + 2) * self.width + x + 2) as usize
     }
 
-    /// Of a cell, which is at most one away from those counted for.
+    /// Returns the count of a cell that is at most one cell away from those counted.
     pub fn of(&self, x: i32, y: i32) -> u8 {
         self.counts[self.index(x, y)]
     }

@@ -24,10 +24,10 @@ mod object;
 const INTERVAL: u64 = 120;
 
 /// The most generations of a soup.
-const MOST_GENERATIONS: u64 = 10_000_000;
+const MAX_GENERATIONS: u64 = 10_000_000;
 
 /// Objects that are printed.
-const MOST_PRINTED: usize = 50;
+const MAX_PRINTED: usize = 50;
 
 /// One kind of object.
 #[derive(Serialize, Debug)]
@@ -38,7 +38,7 @@ pub struct Kind {
     count: u64,
 }
 
-/// What was found.
+/// The objects that were found.
 #[derive(Serialize, Debug)]
 pub struct Census {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +48,7 @@ pub struct Census {
     kinds: Vec<Kind>,
 }
 
-/// Of many soups.
+/// The facts of a census of many soups.
 #[derive(Serialize, Debug)]
 struct Soups {
     soups: u64,
@@ -80,7 +80,7 @@ pub struct SoupsToCount {
 }
 
 impl Census {
-    /// Of a board that is the same again after `period` generations.
+    /// Counts the objects of a board that repeats after `period` generations.
     ///
     /// # Errors
     /// When memory does not suffice.
@@ -90,8 +90,8 @@ impl Census {
         Ok(Self::of(tally, None))
     }
 
-    /// Of soups, each run on a core by itself until it repeats itself. Gives the signal that it was stopped by instead, if one
-    /// came.
+    /// Runs each soup on one core until it becomes periodic and returns the census. Returns the signal if it was
+    /// interrupted.
     ///
     /// # Errors
     /// When memory does not suffice.
@@ -159,7 +159,7 @@ fn settle(soup: &Board) -> anyhow::Result<(Board, Option<u64>, u64)> {
     let mut life = CpuSimulation::new(soup)?;
     let mut seen = HashMap::new();
     let mut before = soup.clone();
-    while life.generation() < MOST_GENERATIONS {
+    while life.generation() < MAX_GENERATIONS {
         life.advance(INTERVAL);
         let board = life.board()?;
         let now = life.generation();
@@ -178,7 +178,7 @@ fn settle(soup: &Board) -> anyhow::Result<(Board, Option<u64>, u64)> {
         }
         before = board;
     }
-    Ok((before, None, MOST_GENERATIONS))
+    Ok((before, None, MAX_GENERATIONS))
 }
 
 impl fmt::Display for Census {
@@ -200,11 +200,11 @@ impl fmt::Display for Census {
             let name = kind.name.unwrap_or_default().to_owned();
             [kind.code.clone(), grouped(kind.count), format!("{share:.4} %"), name]
         };
-        let rows: Vec<_> = kinds.iter().take(MOST_PRINTED).map(row).collect();
+        let rows: Vec<_> = kinds.iter().take(MAX_PRINTED).map(row).collect();
         if !rows.is_empty() {
             writeln!(f, "{}", report::table(["object", "count", "share", "name"], &rows))?;
         }
-        match kinds.len().saturating_sub(MOST_PRINTED) {
+        match kinds.len().saturating_sub(MAX_PRINTED) {
             0 => Ok(()),
             more => writeln!(f, "and {} rarer kinds; --json has them all", grouped(more as u64)),
         }

@@ -1,4 +1,4 @@
-//! What the commonest objects are called.
+//! Names of the commonest objects.
 
 /// Apgcodes and names.
 const NAMES: &[(&str, &str)] = &[
@@ -71,8 +71,8 @@ pub fn of(code: &str) -> Option<&'static str> {
 mod tests {
     use serde_json::Value;
 
-    /// Still lifes with their ranks among still lifes in Achim Flammenkamp's "Most seen natural occurring ash objects in Game of Life"
-    /// (2004), of soups on a torus, as far as LifeWiki's articles on them quote it.
+    /// Still lifes with their ranks among still lifes in Achim Flammenkamp's "Most seen natural occurring ash objects
+    /// in Game of Life" (2004), of soups on a torus, as far as LifeWiki's articles on them quote it.
     const PUBLISHED: [(&str, usize); 14] = [
         ("block", 1),
         ("beehive", 2),
@@ -90,7 +90,8 @@ mod tests {
         ("snake", 21),
     ];
 
-    /// `bench/census/soups-256x256.json` is what `host life --census --soups 10000 --size 256x256 --density 0.5 --seed 1` counted.
+    /// `bench/census/soups-256x256.json` is what `host life --census --soups 10000 --size 256x256 --density 0.5 --seed
+    /// 1` counted.
     #[test]
     fn the_recorded_census_has_the_published_order() {
         let census: Value = serde_json::from_str(include_str!("../../../../bench/census/soups-256x256.json")).unwrap();

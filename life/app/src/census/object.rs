@@ -6,19 +6,19 @@ use super::apgcode;
 use super::cells::{AROUND, Cells};
 
 /// The longest period that is looked for.
-const MOST_GENERATIONS: usize = 600;
+const MAX_GENERATIONS: usize = 600;
 
 /// The most cells of a phase: what grows beyond is no ash.
-const MOST_CELLS: usize = 20_000;
+const MAX_CELLS: usize = 20_000;
 
 /// A generation of some cells, with the place of its corner.
 type Phase = (Cells, (i32, i32));
 
-/// The apgcodes of the objects that these cells are; none if the cells do not repeat themselves, at the same place or at
-/// another.
+/// The apgcodes of the objects that these cells are; none if the cells do not repeat themselves, at the same place or
+/// at another.
 ///
-/// Cells belong to one object if they touch, if one is born from or lives on with the other, or if one keeps the other's
-/// neighbour from coming to life: what is left can be apart, and lives by itself as it does here.
+/// Cells belong to one object if they touch, if one is born from or lives on with the other, or if one keeps the
+/// other's neighbour from coming to life: what is left can be apart, and lives by itself as it does here.
 pub fn identify(cells: &Cells) -> Option<Vec<String>> {
     let (phases, moved) = phases(cells)?;
     let parts = separate(&phases, moved);
@@ -36,10 +36,10 @@ pub fn identify(cells: &Cells) -> Option<Vec<String>> {
 /// All generations until the cells are as they were, and how far they have moved by then.
 fn phases(cells: &Cells) -> Option<(Vec<Phase>, (i32, i32))> {
     let mut phases = vec![(cells.clone(), (0, 0))];
-    while phases.len() <= MOST_GENERATIONS {
+    while phases.len() <= MAX_GENERATIONS {
         let (now, at) = phases.last()?;
         let (next, by) = now.next();
-        if next.cells().is_empty() || next.cells().len() > MOST_CELLS {
+        if next.cells().is_empty() || next.cells().len() > MAX_CELLS {
             return None;
         }
         let at = (at.0 + by.0, at.1 + by.1);

@@ -20,8 +20,8 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Reserves the file at `path` for a run that begins with `input`. A file that is there must be the checkpoint that the run
-    /// resumes from, or, with `may_overwrite`, any checkpoint.
+    /// Reserves the file at `path` for a run that begins with `input`. A file that is there must be the checkpoint that
+    /// the run resumes from, or, with `may_overwrite`, any checkpoint.
     ///
     /// # Errors
     /// [`UsageError`] for another file; when it cannot be written, or another run writes it.
@@ -58,8 +58,9 @@ impl Claim {
     }
 }
 
-/// A locked file beside the checkpoint. The checkpoint itself cannot be locked, because each write replaces it by a new file. The system releases the lock when the
-/// process ends, however it does. A lock file that stays behind then is used by the next run.
+/// A locked file beside the checkpoint. The checkpoint itself cannot be locked, because each write replaces it by a new
+/// file. The system releases the lock when the process ends, however it does. A lock file that stays behind then is
+/// used by the next run.
 #[derive(Debug)]
 struct Lock {
     path: PathBuf,
@@ -118,7 +119,7 @@ fn open(lock: &Path) -> io::Result<File> {
     })
 }
 
-/// Whether an open file still has this path.
+/// True if an open file still has this path.
 fn is_at(file: &File, path: &Path) -> bool {
     let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
     file.metadata().ok().map(id).is_some_and(|open| fs::metadata(path).is_ok_and(|present| id(present) == open))
@@ -144,7 +145,7 @@ mod tests {
         }
         drop(first);
         assert!(!lock_path(&path).exists(), "nothing is left over");
-        // What a process that was killed leaves behind.
+        // A process that was killed leaves this behind.
         fs::write(lock_path(&path), "").unwrap();
         let second = Claim::new(&link, None, false).unwrap();
         assert!(Claim::new(&path, None, false).is_err());

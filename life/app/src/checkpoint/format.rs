@@ -1,4 +1,4 @@
-//! What a checkpoint file is: lines of text that say what board it is, an empty line, and the board's words.
+//! The format of checkpoint files: lines of text that describe the board, an empty line, and the board's words.
 //!
 //! ```text
 //! gridstride life checkpoint 1
@@ -16,9 +16,9 @@
 //!
 //! ```
 //!
-//! `until` and `seed` are there if the run has them. The words are those of [`Board::words`], four bytes each, the lowest
-//! first. Where the rule has more than two states, each row's words are followed by its words of [`Board::ages`], the lowest bit's
-//! first. `check` is made from the lines before it and from all cells.
+//! `until` and `seed` are there if the run has them. The words are those of [`Board::words`], four bytes each, the
+//! lowest first. Where the rule has more than two states, each row's words are followed by its words of
+//! [`Board::ages`], the lowest bit's first. `check` is made from the lines before it and from all cells.
 
 use std::io::{self, Read, Write};
 
@@ -26,22 +26,22 @@ use anyhow::{Context, anyhow, bail, ensure};
 use life::board::{hash_of_planes, hash_of_words, hash_of_words_from};
 use life::{Board, Rule};
 
-use crate::memory;
+use crate::backend::memory;
 
-/// What a checkpoint begins with: its name, and the version of its format after it.
+/// The first bytes of a checkpoint; the version of its format follows.
 pub const NAME: &str = "gridstride life checkpoint ";
 
 const VERSION: &str = "1";
 
 /// No header is longer.
-const MOST_HEADER_BYTES: usize = 4096;
+const MAX_HEADER_BYTES: usize = 4096;
 
-/// What a checkpoint says of its board.
+/// The header of a checkpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
     /// The rule, as text.
     pub rule: String,
-    /// What is beyond the board's edges, as text.
+    /// The topology, as text.
     pub topology: String,
     /// Columns and rows.
     pub size: (usize, usize),
@@ -49,7 +49,7 @@ pub struct Header {
     pub generation: u64,
     /// The generation that the run is to end at.
     pub until: Option<u64>,
-    /// Of the soup that it began with.
+    /// The seed of the soup that the run began with.
     pub seed: Option<u64>,
     /// The generation that the run's first board was called in its file; later ones count from it.
     pub first: u64,
@@ -61,7 +61,7 @@ impl Header {
     /// Writes it, for a board that has this [hash](Board::hash). The board's rows are to follow.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// When `out` fails.
     pub fn write(&self, hash: u64, out: &mut impl Write) -> io::Result<()> {
         let lines = self.lines();
         write!(out, "{lines}check {:016x}\n\n", check(&lines, hash))
@@ -135,7 +135,7 @@ impl Header {
 /// Writes rows of the board, which follow each other.
 ///
 /// # Errors
-/// Those of `out`.
+/// When `out` fails.
 pub fn write_rows(rows: &Board, out: &mut impl Write) -> io::Result<()> {
     let mut write = |words: &[u32]| {
         if cfg!(target_endian = "little") {
@@ -161,7 +161,7 @@ pub fn read_header(input: &mut impl Read, length: u64) -> anyhow::Result<(Header
     let mut header = Vec::new();
     let mut byte = [0];
     while !header.ends_with(b"\n\n") {
-        ensure!(header.len() < MOST_HEADER_BYTES, "its header has no end: this is no checkpoint, or a damaged one");
+        ensure!(header.len() < MAX_HEADER_BYTES, "its header has no end: this is no checkpoint, or a damaged one");
         ensure!(input.read(&mut byte)? == 1, "it ends within its header: it was cut short");
         header.push(byte[0]);
     }
@@ -195,7 +195,8 @@ pub struct Body<R> {
 }
 
 impl<R: Read> Body<R> {
-    /// That of a board of so many columns, whose cells have so many bits, at the beginning of `input`, with this hash.
+    /// Returns the body at the beginning of `input`, of a board with so many columns, so many bits per cell and this
+    /// hash.
     pub fn new(input: R, width: usize, planes: usize, expected: u64) -> Self {
         Self { input, width, words: 0, hashes: vec![0; planes], expected }
     }

@@ -8,14 +8,15 @@ use anyhow::Context;
 use life::Board;
 
 use super::format::{self, Body, Header};
-use crate::memory;
+use crate::backend::memory;
 
-/// Whether the file can be read and begins as a checkpoint does.
+/// True if the file can be read and begins as a checkpoint does.
 pub fn is_checkpoint(path: &Path) -> bool {
     begins_as_one(path).unwrap_or(false)
 }
 
-/// Whether the file begins as a checkpoint does. Nothing is read from what is no regular file: a pipe would lose it.
+/// Returns true if the file begins as a checkpoint does. Only regular files are read, because a pipe would lose its
+/// bytes.
 ///
 /// # Errors
 /// When the file cannot be read.
@@ -33,7 +34,7 @@ pub fn begins_as_one(path: &Path) -> io::Result<bool> {
 pub struct Saved {
     path: PathBuf,
     file: File,
-    /// What it says of its board.
+    /// The header of the board.
     pub header: Header,
     /// Where the board begins.
     at: u64,
@@ -61,7 +62,7 @@ impl Saved {
         self.header.size
     }
 
-    /// What to say of an error while it is read.
+    /// Returns the context of an error while it is read.
     pub fn failed(&self) -> String {
         failed(&self.path)
     }

@@ -16,7 +16,8 @@ pub(super) enum Engine {
     Cores(Box<CpuSimulation>),
 }
 
-/// Rows of a board with what is beyond them: on a board of their own, `above` rows from its top and `beside` columns from its left.
+/// Rows of a board with what is beyond them: on a board of their own, `above` rows from its top and `beside` columns
+/// from its left.
 pub(super) struct Band {
     /// The number of the band.
     pub(super) number: usize,

@@ -17,8 +17,8 @@ pub(super) struct CellLink {
     cells: usize,
 }
 
-/// All links that begin or end at `rank`, in the same order on every rank: the cells around each band, as far as `halo`, as the
-/// topology sees them.
+/// All links that begin or end at `rank`, in the same order on every rank: the cells around each band, as far as
+/// `halo`, as the topology sees them.
 pub(super) fn links(setting: &Setting, division: &Division, halo: usize, rank: usize) -> Vec<CellLink> {
     let (width, height, reach) = (setting.width, setting.height, halo as i64);
     let mut links: Vec<CellLink> = Vec::new();

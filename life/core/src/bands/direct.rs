@@ -1,9 +1,10 @@
 //! Rows that go from a device of one rank to a device of another one on the same host directly, by CUDA's IPC.
 //!
-//! The sender packs rows into memory that it has given; the receiver copies from there, in the order of its own device. Events of
-//! both order this: before an exchange's copies, each end's device waits until the other's has come to the same exchange. A
-//! message of one byte says that the other end has recorded its event. There are two buffers and two events per end, for even and
-//! odd exchanges: a rank that sees exchange *k* arrive knows that all copies of *k* − 1 are done, and may overwrite its buffer.
+//! The sender packs rows into memory that it has given; the receiver copies from there, in the order of its own device.
+//! Events of both order this: before an exchange's copies, each end's device waits until the other's has come to the
+//! same exchange. A message of one byte says that the other end has recorded its event. There are two buffers and two
+//! events per end, for even and odd exchanges: a rank that sees exchange *k* arrive knows that all copies of *k* − 1
+//! are done, and may overwrite its buffer.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -128,7 +129,8 @@ impl Begun {
         Ok(Self { device: device.clone(), own: [even, odd], leave, handles })
     }
 
-    /// Tells the other ends, each of the rank beside it, and hears of them. All ranks do so for the same links in the same order.
+    /// Tells the other ends, each of the rank beside it, and hears of them. All ranks do so for the same links in the
+    /// same order.
     pub(super) fn meet(ends: Vec<(usize, Self)>, ranks: &dyn Communicator) -> Result<Vec<Direct>, LifeError> {
         // Each hears what it does not tell: the handles of memory go one way.
         let mut heard: Vec<Vec<u8>> =
@@ -165,8 +167,8 @@ impl Direct {
         Ok(self.own[(number % 2) as usize].record()?)
     }
 
-    /// Lets the device wait until the other end's has come to exchange `number`, as a message has told, and copies the rows if they
-    /// arrive here.
+    /// Lets the device wait until the other end's has come to exchange `number`, as a message has told, and copies the
+    /// rows if they arrive here.
     pub(super) fn follow(&self, number: u64, words: Option<&mut Buffer<u32>>) -> Result<(), LifeError> {
         let which = (number % 2) as usize;
         self.theirs[which].wait()?;

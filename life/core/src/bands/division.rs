@@ -71,16 +71,16 @@ impl Division {
 /// What is beyond the edges of a band.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Beyond {
-    /// Above and below are other rows of the board, or of the first and the last band nothing if these do not go around. The left and
-    /// right edges are the board's own, which `topology` joins.
+    /// Above and below are other rows of the board, or of the first and the last band nothing if these do not go
+    /// around. The left and right edges are the board's own, which `topology` joins.
     Rows { goes_around: bool, topology: Topology },
     /// Other cells on all sides.
     Cells,
 }
 
 impl Beyond {
-    /// On the host's cores. Where rows beyond the upper and lower edge are those of the board, as they are, and the left and right
-    /// edges lead to no other band, whole rows are exchanged.
+    /// On the host's cores. Where rows beyond the upper and lower edge are those of the board, as they are, and the
+    /// left and right edges lead to no other band, whole rows are exchanged.
     pub(super) fn on_cores(topology: Topology) -> Self {
         match topology {
             Topology::Torus { across: 0, down: 0 } => Self::Rows { goes_around: true, topology },
@@ -98,8 +98,8 @@ impl Beyond {
 const OF_KERNELS: usize = 24;
 pub(super) const OF_CORES: usize = 16;
 
-/// Estimates, in seconds: one generation of a cell on a GPU, and on a core; and an exchange without the time for its bytes, between
-/// members of a group or ranks of one host, and between other ranks.
+/// Estimates, in seconds: one generation of a cell on a GPU, and on a core; and an exchange without the time for its
+/// bytes, between members of a group or ranks of one host, and between other ranks.
 const CELL: f64 = 2e-14;
 const CELL_ON_CORES: f64 = 5e-12;
 const EXCHANGE: f64 = 150e-6;
@@ -107,10 +107,10 @@ const EXCHANGE_OF_RANKS: f64 = 300e-6;
 
 /// Rows of a halo, which are the generations from one exchange to the next.
 ///
-/// A band of width w whose halo has H rows computes 2·H·w cells per generation that are others' own, and shares an exchange among
-/// H generations: with c for a cell and E for an exchange, 2·H·w·c + E/H is least for H = √(E / (2·w·c)). A halo has at most
-/// half as many rows as its band, so that small boards take at most twice the time of their own rows, but never fewer rows than a
-/// launch runs generations.
+/// A band of width w whose halo has H rows computes 2·H·w cells per generation that are others' own, and shares an
+/// exchange among H generations: with c for a cell and E for an exchange, 2·H·w·c + E/H is least for H = √(E /
+/// (2·w·c)). A halo has at most half as many rows as its band, so that small boards take at most twice the time of
+/// their own rows, but never fewer rows than a launch runs generations.
 pub(super) fn halo(setting: &Setting, rows: usize, rung: Option<LifeRung>, is_far: bool, beyond: Beyond) -> usize {
     let (least, cell) = if rung.is_some() { (OF_KERNELS, CELL) } else { (OF_CORES, CELL_ON_CORES) };
     let exchange = if is_far { EXCHANGE_OF_RANKS } else { EXCHANGE };
@@ -126,8 +126,8 @@ pub(super) fn halo(setting: &Setting, rows: usize, rung: Option<LifeRung>, is_fa
 const BYTES_PER_SECOND: f64 = 3e9;
 const MESSAGE: f64 = 100e-6;
 
-/// Generations that GPUs run during an exchange of `halo` rows each way: as many as take as long as the exchange, but no more than
-/// a quarter of a band's rows.
+/// Generations that GPUs run during an exchange of `halo` rows each way: as many as take as long as the exchange, but
+/// no more than a quarter of a band's rows.
 pub(super) fn late(setting: &Setting, rows: usize, halo: usize) -> usize {
     let exchange = MESSAGE + 2.0 * halo as f64 * setting.width as f64 / 8.0 / BYTES_PER_SECOND;
     let generation = rows as f64 * setting.width as f64 * CELL;

@@ -1,9 +1,9 @@
 //! Halo rows that have come late: they are brought to the band's generation on a board of their own.
 //!
-//! While the rows of one generation are on their way, the band goes on by as many generations as its halo is still right for. The
-//! rows that then arrive are that many generations behind. They are advanced here, next to as many of the band's own rows, which
-//! were put aside when the exchange began, and then put into the halo. The outermost rows of the result, one per generation, are
-//! wrong and dropped.
+//! While the rows of one generation are on their way, the band goes on by as many generations as its halo is still
+//! right for. The rows that then arrive are that many generations behind. They are advanced here, next to as many of
+//! the band's own rows, which were put aside when the exchange began, and then put into the halo. The outermost rows of
+//! the result, one per generation, are wrong and dropped.
 
 use std::ops::Range;
 
@@ -45,7 +45,8 @@ impl LateHalo {
         if at < self.halo { at } else { at - rows + 2 * self.max_late }
     }
 
-    /// Puts rows of the band aside that are needed for `late` generations from now on, of which this is number `generation`.
+    /// Puts rows of the band aside that are needed for `late` generations from now on, of which this is number
+    /// `generation`.
     pub(super) fn begin(&mut self, band: &Band, late: usize, generation: u64) -> Result<(), LifeError> {
         let Engine::Kernel(life) = &band.engine else { return Ok(()) };
         let (first, end) = (band.above, band.above + band.rows.len());
@@ -55,7 +56,8 @@ impl LateHalo {
         copy(life, end - late..end, &mut self.life, bottom - late, &mut self.staging)
     }
 
-    /// Advances what has arrived by the `late` generations that the band has been advanced meanwhile, and puts it into the halo.
+    /// Advances what has arrived by the `late` generations that the band has been advanced meanwhile, and puts it into
+    /// the halo.
     pub(super) fn finish(&mut self, band: &mut Band, late: usize) -> Result<(), LifeError> {
         let below = band.above + band.rows.len();
         let Engine::Kernel(life) = &mut band.engine else { return Ok(()) };

@@ -1,9 +1,10 @@
 //! A board in bands of rows: over the members of a group of devices, and over ranks.
 //!
-//! Each band is on a board of its own, with a halo: rows of its neighbours, above and below. Each generation makes one more row of
-//! the halo wrong, from outside; after as many generations as the halo has rows, these are copied again from the bands that own
-//! them. How many rows a halo has affects nothing but the time (`division.rs`). Where a topology joins edges in a way that leads
-//! to other bands than those above and below, the halo is on all four sides, and goes cell by cell.
+//! Each band is on a board of its own, with a halo: rows of its neighbours, above and below. Each generation makes one
+//! more row of the halo wrong, from outside; after as many generations as the halo has rows, these are copied again
+//! from the bands that own them. How many rows a halo has affects nothing but the time (`division.rs`). Where a
+//! topology joins edges in a way that leads to other bands than those above and below, the halo is on all four sides,
+//! and goes cell by cell.
 //!
 //! All ranks make the same calls, in the same order.
 //!
@@ -162,8 +163,8 @@ impl<'c> Bands<'c> {
     /// Begins with dead cells.
     ///
     /// # Errors
-    /// [`LifeError`] when there is no room for a band, a kernel cannot do what is asked, or ranks differ in what advances
-    /// their bands.
+    /// [`LifeError`] when there is no room for a band, a kernel cannot do what is asked, or ranks differ in what
+    /// advances their bands.
     pub fn dead(ranks: &'c dyn Communicator, workers: Workers<'_>, setting: Setting) -> Result<Self, LifeError> {
         Self::with(ranks, workers, setting, Overrides::default())
     }
@@ -238,8 +239,8 @@ impl<'c> Bands<'c> {
             let mut now = left;
             if self.division.bands() > 1 {
                 let right_for = self.right_for as u64;
-                // During an exchange bands go on by what their halos are still right for. Where that is nothing, not so late that a
-                // launch would have to be cut short for it.
+                // During an exchange bands go on by what their halos are still right for. Where that is nothing, not so
+                // late that a launch would have to be cut short for it.
                 let late = if right_for < left && self.right_for <= self.late { right_for } else { 0 };
                 if late > 0 || right_for < left.min(self.at_once) {
                     self.exchange(late as usize)?;

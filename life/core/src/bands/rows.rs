@@ -1,7 +1,8 @@
 //! The exchange of whole rows.
 //!
-//! Between members of a rank, device to device; between ranks the same where IPC allows it (`direct.rs`), else through page-locked
-//! memory and messages, while the bands go on by as many generations as their halos are still right for (`late_halo.rs`).
+//! Between members of a rank, device to device; between ranks the same where IPC allows it (`direct.rs`), else through
+//! page-locked memory and messages, while the bands go on by as many generations as their halos are still right for
+//! (`late_halo.rs`).
 
 use std::ops::Range;
 
@@ -104,8 +105,8 @@ fn halo_of(division: &Division, band: usize, halo: usize, goes_around: bool) -> 
     pieces
 }
 
-/// The rows above a band's own on its board, and those below: where they do not go around, the board's edge is that of the band's
-/// board, since what is beyond it is dead in each generation.
+/// The rows above a band's own on its board, and those below: where they do not go around, the board's edge is that of
+/// the band's board, since what is beyond it is dead in each generation.
 pub(super) fn rows_beyond(division: &Division, band: usize, halo: usize, goes_around: bool) -> (usize, usize) {
     let (own, all) = (division.rows(band), division.rows(division.bands() - 1).end);
     if goes_around { (halo, halo) } else { (halo.min(own.start), halo.min(all - own.end)) }
@@ -216,9 +217,10 @@ impl Rows {
         Ok(Self { links, late_halos, exchanges: 0 })
     }
 
-    /// Fills the halos of all bands, of which those by kernels are on members of `group`, and advances the bands by `late`
-    /// generations, of which the first board is number `generation`: while what goes through the host is on its way. The `late`
-    /// outmost rows of the halos are wrong then. Members are asked for all of it before any is waited for.
+    /// Fills the halos of all bands, of which those by kernels are on members of `group`, and advances the bands by
+    /// `late` generations, of which the first board is number `generation`: while what goes through the host is on its
+    /// way. The `late` outmost rows of the halos are wrong then. Members are asked for all of it before any is waited
+    /// for.
     pub(super) fn exchange(
         &mut self,
         group: Option<&Group>,
@@ -298,8 +300,8 @@ impl Rows {
     }
 }
 
-/// Sends what goes by messages to other ranks and receives theirs; where rows go directly, it is one byte each way, which says that
-/// this end has come.
+/// Sends what goes by messages to other ranks and receives theirs; where rows go directly, it is one byte each way,
+/// which says that this end has come.
 fn send(links: &mut [Link], division: &Division, ranks: &dyn Communicator) -> Result<(), LifeError> {
     let mut ways = Vec::new();
     let mut bytes = vec![0_u8; links.len()];

@@ -1,4 +1,5 @@
-//! Moves a board between the first rank and the bands of all ranks, by rows: no rank holds more of it than is asked for at once.
+//! Moves a board between the first rank and the bands of all ranks, by rows: no rank holds more of it than is asked for
+//! at once.
 
 use std::ops::Range;
 
@@ -98,8 +99,8 @@ impl Bands<'_> {
         Ok(())
     }
 
-    /// Puts the board that `read` gives, part by part, in place of the present one. It is asked on the first rank alone, and then
-    /// for rows in their order.
+    /// Puts the board that `read` gives, part by part, in place of the present one. It is asked on the first rank
+    /// alone, and then for rows in their order.
     ///
     /// # Errors
     /// As for [`put_rows`](Self::put_rows), and those of `read`.

@@ -10,8 +10,8 @@ pub fn hash_of_words(words: &[u32]) -> u64 {
     hash_of_words_from(0, words)
 }
 
-/// What these words add to the hash of a board's, among which they are those from number `first` on: the sum over all parts of
-/// a board is its hash. On all cores where they are many.
+/// What these words add to the hash of a board's, among which they are those from number `first` on: the sum over all
+/// parts of a board is its hash. On all cores where they are many.
 pub fn hash_of_words_from(first: usize, words: &[u32]) -> u64 {
     let of = |range: std::ops::Range<usize>| {
         let words = words[range.clone()].iter().zip(range);

@@ -1,8 +1,8 @@
 //! The board: a torus of cells, one bit per cell.
 //!
 //! Rows are packed into 32-bit words, the layout of the bit-packed kernels, so that a board goes to a device and comes
-//! back as it is. 65536 × 65536 cells take 512 MiB. Where a rule has more than two states, further words of the same layout
-//! say which one a cell that is not dead is in.
+//! back as it is. 65536 × 65536 cells take 512 MiB. Where a rule has more than two states, further words of the same
+//! layout say which one a cell that is not dead is in.
 
 use thiserror::Error;
 

@@ -1,7 +1,7 @@
 //! Boards whose cells have more than two states.
 //!
-//! [`Board::words`] say which cells are not dead, hence what is alive of a board of two states. A cell's state less 1 is its
-//! age.
+//! [`Board::words`] say which cells are not dead, hence what is alive of a board of two states. A cell's state less 1
+//! is its age.
 
 use super::{Board, SizeError, WordsError};
 
@@ -46,7 +46,8 @@ impl Board {
         ((1 << self.ages.len()) + 1).min(256)
     }
 
-    /// The bits of the cells' ages, the lowest first, each laid out as [`Board::words`]. A live cell and a dead one have none.
+    /// The bits of the cells' ages, the lowest first, each laid out as [`Board::words`]. A live cell and a dead one
+    /// have none.
     pub fn ages(&self) -> &[Vec<u32>] {
         &self.ages
     }

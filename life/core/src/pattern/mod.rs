@@ -6,8 +6,8 @@ use super::board::{Board, Run, WORD_BITS};
 
 /// Live cells in a box, not yet on a board.
 ///
-/// A pattern whose box is said to be huge takes memory for its runs of live cells only. State 0 is a dead cell, 1 a live one;
-/// cells of the further states that some rules have are kept apart.
+/// A pattern whose box is said to be huge takes memory for its runs of live cells only. State 0 is a dead cell, 1 a
+/// live one; cells of the further states that some rules have are kept apart.
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
     /// What its file calls it.
@@ -221,7 +221,8 @@ impl Eq for Pattern {}
 /// How a pattern gets onto a board.
 impl Board {
     /// Makes the live cells of `pattern` alive, its upper left corner at column `x` and row `y`, going around the torus
-    /// where it crosses an edge. Other cells stay as they are. Cells of further states are placed if the board has these.
+    /// where it crosses an edge. Other cells stay as they are. Cells of further states are placed if the board has
+    /// these.
     ///
     /// # Errors
     /// [`PlaceError`] when the pattern's box is wider or higher than the board.

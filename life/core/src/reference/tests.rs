@@ -88,8 +88,8 @@ fn a_hexagonal_neighbourhood_has_six() {
     assert_eq!(after(&start, 1).cells().collect::<Vec<_>>(), [(4, 3), (3, 4), (5, 4), (4, 5)]);
 }
 
-/// A table whose cells survive alone and are born of the one above them, as Golly runs it; for Generations it is the one at the lower
-/// right of the dead cell.
+/// A table whose cells survive alone and are born of the one above them, as Golly runs it; for Generations it is the
+/// one at the lower right of the dead cell.
 #[test]
 fn a_hexagonal_map_begins_at_the_lower_row() {
     const TABLE: &str = "MAPQIAAAAAAAAAAAAAAAAAAAA";
@@ -111,7 +111,8 @@ fn wolframs_rules_grow_downwards() {
 
 #[test]
 fn a_glider_comes_back_where_the_edges_lead() {
-    // A glider moves by a cell each way in 4 generations: after 4 · 20 it has crossed both edges of a torus of 20 cells once.
+    // A glider moves by a cell each way in 4 generations: after 4 · 20 it has crossed both edges of a torus of 20 cells
+    // once.
     let glider = |suffix: &str| board(&format!("B3/S23{suffix}"), 8, 8, &GLIDER);
     let torus = glider(":T20,20");
     assert_eq!(after(&torus, 80), torus.1);

@@ -36,8 +36,8 @@ const SHAPES: [&[(char, usize)]; 5] = [
     ],
 ];
 
-/// The letters of `count` neighbours, in the alphabet's order, and a neighbourhood of each. A letter of five and more is that
-/// of the dead neighbours.
+/// The letters of `count` neighbours, in the alphabet's order, and a neighbourhood of each. A letter of five and more
+/// is that of the dead neighbours.
 pub(super) fn shapes(count: usize) -> impl Iterator<Item = (char, usize)> {
     let (few, flip) = if count > 4 { (8 - count, MOORE) } else { (count, 0) };
     SHAPES[few].iter().map(move |&(letter, shape)| (letter, shape ^ flip))

@@ -4,15 +4,16 @@ use super::{ALL, Rule, RuleError};
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The cells of a table, from the one that is the highest bit of a neighbourhood's number, as bits of [`Rule::table`]'s numbers.
+/// The cells of a table, from the one that is the highest bit of a neighbourhood's number, as bits of [`Rule::table`]'s
+/// numbers.
 type Cells = &'static [usize];
 
 /// Left to right, the upper row first.
 const MOORE: Cells = &[8, 7, 6, 5, 4, 3, 2, 1, 0];
 /// Above, left, the cell itself, right, below.
 const VON_NEUMANN: Cells = &[7, 5, 4, 3, 1];
-/// Golly and LifeViewer number the hexagonal neighbourhoods of two states from the lower row on: below, lower right, left, the cell
-/// itself, right, upper left, above.
+/// Golly and LifeViewer number the hexagonal neighbourhoods of two states from the lower row on: below, lower right,
+/// left, the cell itself, right, upper left, above.
 const HEXAGONAL: Cells = &[1, 0, 5, 4, 3, 8, 7];
 /// Golly numbers the hexagonal neighbourhoods of Generations from the upper row on.
 const HEXAGONAL_GENERATIONS: Cells = &[8, 7, 5, 4, 3, 1, 0];
@@ -32,7 +33,8 @@ fn packed(i: usize, cells: Cells) -> usize {
     cells.iter().fold(0, |number, bit| number << 1 | (i >> bit & 1))
 }
 
-/// The rule of two states whose table is `text`, which follows `MAP`. `is_generations` says that a number of states follows `text`.
+/// The rule of two states whose table is `text`, which follows `MAP`. `is_generations` says that a number of states
+/// follows `text`.
 pub(super) fn parse(text: &str, is_generations: bool) -> Result<Rule, RuleError> {
     let text = text.strip_suffix("==").unwrap_or(text);
     let Some(cells) = neighbourhoods(is_generations).into_iter().find(|&cells| length(cells) == text.len()) else {

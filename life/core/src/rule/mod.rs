@@ -12,8 +12,9 @@ mod print;
 
 /// A rule: the next state of a cell, by the nine cells of which it is the middle.
 ///
-/// It is read and printed as Golly writes it: `B3/S23`, `B2-a/S12` (Hensel's letters), `B2/S34H` (hexagonal), `B13/S012V`
-/// (von Neumann's neighbourhood), `MAP…` (all 512 neighbourhoods in base64), `W30` (Wolfram's), `12/34/3` (Generations).
+/// It is read and printed as Golly writes it: `B3/S23`, `B2-a/S12` (Hensel's letters), `B2/S34H` (hexagonal),
+/// `B13/S012V` (von Neumann's neighbourhood), `MAP…` (all 512 neighbourhoods in base64), `W30` (Wolfram's), `12/34/3`
+/// (Generations).
 ///
 /// ```
 /// # use life::Rule;
@@ -53,8 +54,8 @@ impl Rule {
     /// Conway's Life: B3/S23.
     pub const LIFE: Self = Self::outer_totalistic(1 << 3, 1 << 2 | 1 << 3);
 
-    /// A rule that counts the eight neighbours: a cell is born where `birth` has bit n for n live ones, and survives where
-    /// `survival` has it.
+    /// A rule that counts the eight neighbours: a cell is born where `birth` has bit n for n live ones, and survives
+    /// where `survival` has it.
     pub const fn outer_totalistic(birth: u16, survival: u16) -> Self {
         let mut table = [0; 8];
         let mut i = 0;
@@ -78,12 +79,12 @@ impl Rule {
         Self { table, states: 2 }
     }
 
-    /// The same rule for cells of `states` states (Generations): a live cell that does not survive goes through states 2, 3, …
-    /// before it is dead; meanwhile it is no live neighbour, and nothing is born there.
+    /// The same rule for cells of `states` states (Generations): a live cell that does not survive goes through states
+    /// 2, 3, … before it is dead; meanwhile it is no live neighbour, and nothing is born there.
     ///
     /// # Errors
-    /// [`RuleError`] for fewer than two states or more than 256, and for a rule of more than two under which cells are born
-    /// without neighbours.
+    /// [`RuleError`] for fewer than two states or more than 256, and for a rule of more than two under which cells are
+    /// born without neighbours.
     pub fn with_states(self, states: u16) -> Result<Self, RuleError> {
         if !(2..=MOST_STATES).contains(&states) {
             return Err(RuleError(format!("{states} states: a Generations rule has from 2 to {MOST_STATES}")));
@@ -96,9 +97,9 @@ impl Rule {
         Ok(Self { states, ..self })
     }
 
-    /// 512 bits, one for each neighbourhood: whether the cell in its middle is alive then. The cells are the bits of the
-    /// neighbourhood's number, from the highest: upper left, above, upper right, left, the cell itself, right, lower left,
-    /// below, lower right. It is bit i % 64 of word i / 64.
+    /// 512 bits, one for each neighbourhood: whether the cell in its middle is alive then. The cells are the bits of
+    /// the neighbourhood's number, from the highest: upper left, above, upper right, left, the cell itself, right,
+    /// lower left, below, lower right. It is bit i % 64 of word i / 64.
     ///
     /// With more than two states a bit is set for a cell of state 1.
     pub const fn table(&self) -> &[u64; 8] {
@@ -125,8 +126,8 @@ impl Rule {
         }
     }
 
-    /// The counts of live neighbours with which a cell is born, and with which it survives, as bits; none if not the count of
-    /// all eight decides.
+    /// The counts of live neighbours with which a cell is born, and with which it survives, as bits; none if not the
+    /// count of all eight decides.
     pub fn totalistic(&self) -> Option<(u16, u16)> {
         self.counts(MOORE)
     }
@@ -153,9 +154,9 @@ impl Rule {
 
     /// What to run in even and in odd generations so that cells without live neighbours stay dead.
     ///
-    /// They are the rule itself, unless cells are born without neighbours (B0): then they are what Golly runs instead. Where
-    /// cells of full neighbourhoods survive (S8), live and dead exchange their names for good; otherwise they do in odd
-    /// generations.
+    /// They are the rule itself, unless cells are born without neighbours (B0): then they are what Golly runs instead.
+    /// Where cells of full neighbourhoods survive (S8), live and dead exchange their names for good; otherwise they do
+    /// in odd generations.
     pub fn phases(&self) -> [Self; 2] {
         if !self.is_alive(0) {
             return [*self; 2];

@@ -143,8 +143,8 @@ fn maps_are_golly_s() {
     assert_eq!(rule(&text), Rule::of(|i| i & 0o060 != 0));
 }
 
-/// The cells of a neighbourhood in the order of its number's bits, the highest first. These are the orders that Golly's `bgolly` shows
-/// when it runs each table with one bit on one live cell (QuickLife and HashLife; Generations for `/3`).
+/// The cells of a neighbourhood in the order of its number's bits, the highest first. These are the orders that Golly's
+/// `bgolly` shows when it runs each table with one bit on one live cell (QuickLife and HashLife; Generations for `/3`).
 #[test]
 fn bits_of_maps_are_the_cells_that_they_are_for_golly() {
     const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

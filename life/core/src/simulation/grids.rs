@@ -31,8 +31,8 @@ pub(super) fn planar(columns: usize, rows: usize) -> LaunchConfig {
     LaunchConfig::new((grid_x as u32, grid_y as u32), (block_x as u32, block_y as u32))
 }
 
-/// A warp for each 32 vectors along x and strip of rows of a board of whole vectors. The kernel has no loop over either: what
-/// CUDA's largest grid does not hold along y goes along z.
+/// A warp for each 32 vectors along x and strip of rows of a board of whole vectors. The kernel has no loop over
+/// either: what CUDA's largest grid does not hold along y goes along z.
 pub(super) fn of_vectors(width: usize, height: usize) -> LaunchConfig {
     let across = width.div_ceil(CELLS_PER_VECTOR * VECTORS_PER_WARP).min(LARGEST_GRID.0);
     let down = height.div_ceil(VECTOR_ROWS * VECTOR_WARPS as usize);

@@ -51,9 +51,9 @@ struct Plan {
 }
 
 impl Plan {
-    /// The one that takes least time on a device that runs `warps` warps at once: as many rounds of all warps as there are, each
-    /// as long as a strip is high, at the end a part of a round in which some warps wait for others, and margins if they have to be
-    /// written. Of equal ones the one with the fewest tiles.
+    /// The one that takes least time on a device that runs `warps` warps at once: as many rounds of all warps as there
+    /// are, each as long as a strip is high, at the end a part of a round in which some warps wait for others, and
+    /// margins if they have to be written. Of equal ones the one with the fewest tiles.
     fn new(width: usize, height: usize, warps: usize) -> Option<Self> {
         let layouts = (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits));
         let plans = layouts.flat_map(|layout| {
@@ -260,8 +260,8 @@ impl InterleavedCells {
         device.launch(linear(self.now.len(), max_blocks), call)
     }
 
-    /// One launch, of at most `generations`, from generation `from` on. Gives how many it has run: there are kernels for some
-    /// numbers of generations.
+    /// One launch, of at most `generations`, from generation `from` on. Gives how many it has run: there are kernels
+    /// for some numbers of generations.
     pub(super) fn advance(
         &mut self,
         queue: Queue<'_>,

@@ -85,8 +85,8 @@ impl Simulation {
         Self::with_rule(device, rung, board, &Rule::LIFE, 0)
     }
 
-    /// As [`new`](Self::new), to be advanced by `rule`, beginning with the board of generation `from`: a rule with births from no
-    /// neighbours differs in even and odd ones.
+    /// As [`new`](Self::new), to be advanced by `rule`, beginning with the board of generation `from`: a rule with
+    /// births from no neighbours differs in even and odd ones.
     ///
     /// # Errors
     /// As for [`new`](Self::new).
@@ -177,8 +177,8 @@ impl Simulation {
         self.advance_in(device.queue(), generations)
     }
 
-    /// As [`advance`](Self::advance), where `queue` is: the device, or a graph that is being recorded. Each launch of such a
-    /// graph goes on from where the board is.
+    /// As [`advance`](Self::advance), where `queue` is: the device, or a graph that is being recorded. Each launch of
+    /// such a graph goes on from where the board is.
     ///
     /// # Errors
     /// As for [`advance`](Self::advance).
@@ -211,8 +211,8 @@ impl Simulation {
         self.generation = generation;
     }
 
-    /// One launch of the rung, of at most `generations`, after which `now` is the board. Gives how many it has run, and whether
-    /// that is the other buffer.
+    /// One launch of the rung, of at most `generations`, after which `now` is the board. Gives how many it has run, and
+    /// whether that is the other buffer.
     fn launch(&mut self, queue: Queue<'_>, generations: u64) -> Result<(u64, bool), Error> {
         let (width, height) = (self.width, self.height);
         let from = self.from.wrapping_add(self.generation);

@@ -13,8 +13,8 @@ use crate::error::LifeError;
 use crate::soup::{Soup, rows_of_soup};
 use crate::{Board, Rule};
 
-/// Bytes that a [`Simulation`] takes on its device: the board twice, for rows that are packed on their way, or what a soup is made
-/// from in bytes, and what blocks of [`LifeRung::Resident`] publish.
+/// Bytes that a [`Simulation`] takes on its device: the board twice, for rows that are packed on their way, or what a
+/// soup is made from in bytes, and what blocks of [`LifeRung::Resident`] publish.
 pub fn device_bytes(rung: LifeRung, (width, height): (usize, usize)) -> u64 {
     let words = (width.div_ceil(CELLS_PER_WORD) as u64).saturating_mul(4).saturating_mul(height as u64);
     let staging = words.saturating_mul(2).min(STAGING_BYTES);
@@ -30,8 +30,8 @@ pub fn device_bytes(rung: LifeRung, (width, height): (usize, usize)) -> u64 {
 }
 
 impl Simulation {
-    /// A random board of `width` × `height` cells, to be advanced by `rule`, made on the device: the one that [`Board::random`]
-    /// gives. For more than two states it is made on the host.
+    /// A random board of `width` × `height` cells, to be advanced by `rule`, made on the device: the one that
+    /// [`Board::random`] gives. For more than two states it is made on the host.
     ///
     /// # Errors
     /// As [`with_rule`](Self::with_rule), and [`SoupError`](crate::SoupError) when the size or the density is none.
@@ -49,8 +49,8 @@ impl Simulation {
         Ok(life)
     }
 
-    /// Has the kernels loaded together that advance a board of words, count its cells and, if it `is_soup`, make it. Others are
-    /// loaded when they are launched.
+    /// Has the kernels loaded together that advance a board of words, count its cells and, if it `is_soup`, make it.
+    /// Others are loaded when they are launched.
     pub(super) fn load(&mut self, is_soup: bool) -> Result<(), LifeError> {
         let (width, height, device) = (self.width, self.height, self.device.clone());
         device.load(|queue| {
@@ -166,8 +166,8 @@ impl Simulation {
         self.rows(0..self.height)
     }
 
-    /// A hash of the board, made on the device: boards of one size that differ have the same one in 1 of 2⁶⁴ cases. It is
-    /// [`Board::hash`]'s.
+    /// A hash of the board, made on the device: boards of one size that differ have the same one in 1 of 2⁶⁴ cases. It
+    /// is [`Board::hash`]'s.
     ///
     /// # Errors
     /// As [`board`](Self::board).
@@ -175,7 +175,8 @@ impl Simulation {
         Ok(hash_of_planes(&self.hash_of(0..self.height, 0)?))
     }
 
-    /// What some rows add to the hash of each plane of a board on which the first of them begins with word number `first`.
+    /// What some rows add to the hash of each plane of a board on which the first of them begins with word number
+    /// `first`.
     pub(crate) fn hash_of(&mut self, rows: Range<usize>, first: usize) -> Result<Vec<u64>, LifeError> {
         let (max_blocks, words_of_row, begin) = (self.max_blocks, self.words_of_row(), rows.start);
         if matches!(self.cells, Cells::Ages(_)) {
@@ -198,8 +199,8 @@ impl Simulation {
         Ok(vec![self.totals()?[0]])
     }
 
-    /// Runs one generation, and gives how many cells it has brought to life and how many have died in it, counted on the
-    /// device where cells have two states.
+    /// Runs one generation, and gives how many cells it has brought to life and how many have died in it, counted on
+    /// the device where cells have two states.
     ///
     /// # Errors
     /// As [`board`](Self::board).
@@ -208,8 +209,8 @@ impl Simulation {
         self.changes_of(0..self.height)
     }
 
-    /// How many cells of some rows the last call of [`advance`](Self::advance), by one generation, has brought to life, and how many
-    /// have died in it.
+    /// How many cells of some rows the last call of [`advance`](Self::advance), by one generation, has brought to life,
+    /// and how many have died in it.
     pub(crate) fn changes_of(&mut self, rows: Range<usize>) -> Result<(u64, u64), LifeError> {
         let (max_blocks, words_of_row) = (self.max_blocks, self.words_of_row());
         self.total.fill_zero()?;

@@ -92,8 +92,8 @@ impl Simulation {
         }
     }
 
-    /// How rows lie by themselves where that is not packed: in so many words each. Boards that agree in this can exchange rows so,
-    /// without packing them.
+    /// How rows lie by themselves where that is not packed: in so many words each. Boards that agree in this can
+    /// exchange rows so, without packing them.
     pub fn row_layout(&self) -> Option<(usize, u32)> {
         if let Cells::Interleaved(cells) = &self.cells { Some(cells.row_layout()) } else { None }
     }
@@ -105,7 +105,8 @@ impl Simulation {
         cells.take(&self.device, self.max_blocks, rows.start, words)
     }
 
-    /// Puts what [`take`](Self::take) wrote, on a board with the same [`row_layout`](Self::row_layout), in place of `rows`.
+    /// Puts what [`take`](Self::take) wrote, on a board with the same [`row_layout`](Self::row_layout), in place of
+    /// `rows`.
     pub fn put(&mut self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
         let max_blocks = self.max_blocks;
         let Cells::Interleaved(cells) = &mut self.cells else { return self.scatter(rows, words, at) };

@@ -7,10 +7,10 @@
 //! 4 0 0 0 1
 //! ```
 //!
-//! A line is a node, numbered from 1 on: a square of 8×8 cells (`.`, `*` and `$`, rules of two states), one of 2×2 (`1` and four
-//! states), or the logarithm of a side and the numbers of its four quarters (north-west, north-east, south-west, south-east), 0
-//! for an empty one. The last is all of it; the upper left cell of its last quarter is at (0, 1). `#R` has the rule, `#G` the
-//! generation, `#N` a name; other lines that begin with `#` are comments.
+//! A line is a node, numbered from 1 on: a square of 8×8 cells (`.`, `*` and `$`, rules of two states), one of 2×2 (`1`
+//! and four states), or the logarithm of a side and the numbers of its four quarters (north-west, north-east,
+//! south-west, south-east), 0 for an empty one. The last is all of it; the upper left cell of its last quarter is at
+//! (0, 1). `#R` has the rule, `#G` the generation, `#N` a name; other lines that begin with `#` are comments.
 
 use super::error::FormatError;
 use life::board::{Board, Run};
@@ -22,14 +22,14 @@ mod write;
 
 pub use write::write;
 
-/// What a macrocell begins with.
+/// The first bytes of a macrocell file.
 const HEADER: &str = "[M2]";
 
 /// The pattern that `text` gives.
 ///
-/// The tree takes at most 80 times as much memory as the text. The box of the cells, and how much they take, is found before any
-/// of that is taken: one bit for each cell of the box, or 24 bytes for each run of live cells in a square of 8×8, which is
-/// slower. All of it takes no more than `limit`.
+/// The tree takes at most 80 times as much memory as the text. The box of the cells, and how much they take, is found
+/// before any of that is taken: one bit for each cell of the box, or 24 bytes for each run of live cells in a square of
+/// 8×8, which is slower. All of it takes no more than `limit`.
 ///
 /// # Errors
 /// [`FormatError::Refused`] for a text that does not begin with `[M2]`; [`FormatError::Malformed`] with the line;

@@ -16,7 +16,7 @@ pub(super) struct Node {
     pub(super) others: u64,
 }
 
-/// What a square consists of.
+/// The content of a square.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
     /// 8×8 cells, a byte for each row, the top and the left in the highest bits.

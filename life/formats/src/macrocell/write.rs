@@ -9,7 +9,7 @@ use life::board::{Board, WORD_BITS};
 /// Writes `board`, with rule, generation and place. The tree takes memory for each square that differs from all others.
 ///
 /// # Errors
-/// Those of `out`.
+/// When `out` fails.
 pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "[M2] (gridstride {})", env!("CARGO_PKG_VERSION"))?;
     writeln!(out, "#R {}", about.rule)?;
@@ -30,7 +30,7 @@ pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> i
     tree.square(level, -half - left, -half - top).map(drop)
 }
 
-/// What has been written, and its numbers.
+/// The nodes that have been written, and their numbers.
 struct Tree<'a, W: ?Sized> {
     board: &'a Board,
     out: &'a mut W,

@@ -1,8 +1,9 @@
-//! Pictures as patterns (`.png`): a light pixel is a live cell, a dark or transparent one a dead cell, as in the pictures that
-//! are written. Light is what has at least half of the brightness of white (Rec. 601: 0.299 R + 0.587 G + 0.114 B).
+//! Pictures as patterns (`.png`): a light pixel is a live cell, a dark or transparent one a dead cell, as in the
+//! pictures that are written. Light is what has at least half of the brightness of white (Rec. 601: 0.299 R + 0.587 G +
+//! 0.114 B).
 //!
-//! A picture that this program wrote says how many pixels a cell's side has, and is read cell by cell; of any other each pixel
-//! is a cell.
+//! A picture that this program wrote says how many pixels a cell's side has, and is read cell by cell; of any other
+//! each pixel is a cell.
 
 use std::io::Cursor;
 
@@ -16,14 +17,14 @@ pub const KEYWORD: &str = "Pixels per cell";
 
 /// The pattern that the PNG in `bytes` shows.
 ///
-/// It takes four bytes for each pixel of a row, or of the picture where it is interlaced, and what its live cells take; never
-/// more than `limit`.
+/// It takes four bytes for each pixel of a row, or of the picture where it is interlaced, and what its live cells take;
+/// never more than `limit`.
 ///
 /// # Errors
 /// [`FormatError::Picture`] for a picture that is broken, [`FormatError::TooLarge`].
 pub fn parse(bytes: &[u8], limit: u64) -> Result<Pattern, FormatError> {
     let broken = |error: png::DecodingError| FormatError::Picture(error.to_string());
-    // What the decoder takes beside the rows is bounded by what it may.
+    // `Limits` bounds the memory that the decoder needs beside the rows.
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), png::Limits { bytes: most.min(64 << 20) });
     decoder.set_transformations(png::Transformations::normalize_to_color8());
@@ -69,7 +70,7 @@ pub fn parse(bytes: &[u8], limit: u64) -> Result<Pattern, FormatError> {
     cells.finish()
 }
 
-/// Whether a pixel of these samples is light, and is to be seen.
+/// True if a pixel of these samples is light and not transparent.
 fn is_light(pixel: &[u8]) -> bool {
     let luma =
         |red: u8, green: u8, blue: u8| 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue) >= 127_500;

@@ -14,11 +14,11 @@ pub fn zoom(width: usize, height: usize) -> usize {
     (SIDE / width.max(height).max(1)).max(1)
 }
 
-/// Writes `board` as a PNG of one bit per pixel, enlarged by [`zoom`], which a text in it says. It goes out as it is compressed, so a board of any
-/// size takes no more memory than one of its rows.
+/// Writes `board` as a PNG of one bit per pixel, enlarged by [`zoom`], which a text in it says. It goes out as it is
+/// compressed, so a board of any size takes no more memory than one of its rows.
 ///
 /// # Errors
-/// Those of `out`, and `InvalidInput` for a board with a side of more than 2³¹ - 1 cells, which PNG does not have.
+/// When `out` fails, and `InvalidInput` for a board with a side of more than 2³¹ - 1 cells, which PNG does not have.
 pub fn write_png(board: &Board, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     write_png_in_parts((board.width(), board.height()), out, |take| take(board))
 }
@@ -96,7 +96,8 @@ impl<W: Write> Gif<W> {
     /// at least 20 ms, since programs that show GIFs take less for a mistake and slow down.
     ///
     /// # Errors
-    /// Those of `out`, and `InvalidInput` for a side of more than 65535 cells, which GIF does not have, or none at all.
+    /// When `out` fails, and `InvalidInput` for a side of more than 65535 cells, which GIF does not have, or none at
+    /// all.
     pub fn new(out: W, width: usize, height: usize, delay: Duration) -> io::Result<Self> {
         let zoom = zoom(width, height);
         let side = |cells: usize| u16::try_from(cells.checked_mul(zoom)?).ok().filter(|&pixels| pixels > 0);
@@ -113,7 +114,7 @@ impl<W: Write> Gif<W> {
     /// Adds a frame.
     ///
     /// # Errors
-    /// Those of the output, and `InvalidInput` when `board` has another size than the GIF.
+    /// When the output fails, and `InvalidInput` when `board` has another size than the GIF.
     pub fn frame(&mut self, board: &Board) -> io::Result<()> {
         if (board.width(), board.height()) != (self.width, self.height) {
             let message = format!(
@@ -140,7 +141,7 @@ impl<W: Write> Gif<W> {
     /// Ends the GIF; gives the output back.
     ///
     /// # Errors
-    /// Those of the output.
+    /// When the output fails.
     pub fn finish(self) -> io::Result<W> {
         self.encoder.into_inner().map_err(gif_error)
     }
@@ -183,7 +184,7 @@ mod tests {
         (width, height, pixels)
     }
 
-    /// What the pixels ought to be.
+    /// The expected pixels.
     fn expected(board: &Board, zoom: usize) -> Vec<u8> {
         let (width, height) = (board.width() * zoom, board.height() * zoom);
         let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));

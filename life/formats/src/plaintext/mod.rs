@@ -7,9 +7,9 @@
 //! OOO
 //! ```
 //!
-//! Lines that start with `!` are comments; `!Name:` names the pattern. `*`, `o`, `x`, `X` and `@` are live cells, too. Rows may be of different
-//! lengths, where dead cells at their ends are left out, and an empty line is a row of dead cells. White space at a
-//! line's end is passed over.
+//! Lines that start with `!` are comments; `!Name:` names the pattern. `*`, `o`, `x`, `X` and `@` are live cells, too.
+//! Rows may be of different lengths, where dead cells at their ends are left out, and an empty line is a row of dead
+//! cells. White space at a line's end is passed over.
 
 use std::io::{self, Write};
 
@@ -24,8 +24,8 @@ use life::pattern::{ParseError, Pattern};
 /// It takes at most 50 times as much memory as the text, and never more than `limit`.
 ///
 /// # Errors
-/// [`FormatError::Malformed`] with line and column for a character that is no cell; [`FormatError::Refused`] for a text without rows;
-/// [`FormatError::TooLarge`].
+/// [`FormatError::Malformed`] with line and column for a character that is no cell; [`FormatError::Refused`] for a text
+/// without rows; [`FormatError::TooLarge`].
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let rows = || text.lines().map(str::trim_end).zip(1..).filter(|(line, _)| !line.starts_with('!'));
@@ -60,7 +60,7 @@ fn is_alive(cell: u8) -> bool {
     matches!(cell, b'O' | b'*' | b'o' | b'x' | b'X' | b'@')
 }
 
-/// What to say of the first character of `rest`, which is no cell.
+/// Returns the message for the first character of `rest`, which is no cell.
 fn unexpected(rest: &str) -> String {
     let found: String = rest.chars().take(1).flat_map(char::escape_debug).collect();
     format!("`{found}` is neither `.` (dead) nor `O` (alive), and a comment starts with `!` at the line's start")
@@ -69,7 +69,7 @@ fn unexpected(rest: &str) -> String {
 /// Writes `board`, every row in full, so that reading it back gives a pattern of the board's size.
 ///
 /// # Errors
-/// Those of `out`.
+/// When `out` fails.
 pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     write_name(about, out)?;
     write_rows(board, out)
@@ -78,7 +78,7 @@ pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> i
 /// Writes what stands before the rows.
 ///
 /// # Errors
-/// Those of `out`.
+/// When `out` fails.
 pub fn write_name(about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     match &about.name {
         Some(name) => writeln!(out, "!Name: {}", super::text::printable(name).unwrap_or_default()),
@@ -89,7 +89,7 @@ pub fn write_name(about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<
 /// Writes the next rows.
 ///
 /// # Errors
-/// Those of `out`.
+/// When `out` fails.
 pub fn write_rows(board: &Board, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut line = Vec::new();
     for y in 0..board.height() {

@@ -3,7 +3,7 @@
 use super::super::cursor::Cursor;
 use life::ParseError;
 
-/// What the header says.
+/// The header of an RLE text.
 #[derive(Default)]
 pub(super) struct Header {
     /// `x`, columns.
@@ -37,7 +37,7 @@ pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Header, ParseError> {
     Ok(Header { width, height, rule })
 }
 
-/// Whether a header begins here, and no cell: `x` before `=`.
+/// True if a header begins here, and not a cell: `x` before `=`.
 pub(super) fn is_here(cursor: &Cursor<'_>) -> bool {
     let mut cursor = cursor.clone();
     matches!(cursor.skip_white_space(), Some(b'x' | b'X'))

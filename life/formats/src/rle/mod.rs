@@ -6,7 +6,7 @@
 //! bob$2bo$3o!
 //! ```
 //!
-//! What the format leaves open is settled as Golly settles it.
+//! Where the format leaves something open, this module does as Golly does.
 //! - Lines of comments start with `#` and may stand anywhere between lines. `#N` names the pattern; `#r` gives the rule where
 //!   the header gives none; `#CXRLE Pos=x,y Gen=n` gives place and generation, `#P x y` and `#R x y` the place alone. The
 //!   others are passed over.
@@ -36,12 +36,12 @@ const LINE: usize = 70;
 
 /// The pattern that `text` gives.
 ///
-/// The time is proportional to the length of the text, and so is the memory: at most 100 times as much, and never more than
-/// `limit`.
+/// The time is proportional to the length of the text, and so is the memory: at most 100 times as much, and never more
+/// than `limit`.
 ///
 /// # Errors
-/// [`FormatError::Malformed`] with line and column when the header is malformed, for a character that is no cell, a run count
-/// that is zero or too large, and a truncated text; [`FormatError::TooLarge`].
+/// [`FormatError::Malformed`] with line and column when the header is malformed, for a character that is no cell, a run
+/// count that is zero or too large, and a truncated text; [`FormatError::TooLarge`].
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let mut cursor = Cursor::new(text);
     let mut comments = Comments::default();
@@ -60,7 +60,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     Ok(pattern)
 }
 
-/// What comment lines say.
+/// The facts in comment lines.
 #[derive(Default)]
 struct Comments {
     name: Option<String>,
@@ -100,7 +100,8 @@ fn pair<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<(i64, i64)> {
     Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
-/// Reads runs up to `!`. Without a header the text must contain `!`, `$` or a count: a word of the letters of cells is no pattern.
+/// Reads runs up to `!`. Without a header the text must contain `!`, `$` or a count: a word of the letters of cells is
+/// no pattern.
 fn parse_cells(
     cursor: &mut Cursor<'_>,
     header: Option<&Header>,
@@ -191,7 +192,7 @@ fn unexpected(cursor: &Cursor<'_>, tag: u8) -> ParseError {
 /// Lines of cells are at most 70 characters long, and each goes out in one write: give it a buffered writer.
 ///
 /// # Errors
-/// Those of `out`.
+/// When `out` fails.
 pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut writer = Writer::new((board.width(), board.height()), !board.ages().is_empty(), about, out)?;
     writer.rows(board)?;
@@ -214,7 +215,7 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
     /// For a board of this size, whose cells may have further states.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// When `out` fails.
     pub fn new((width, height): (usize, usize), has_states: bool, about: &About, out: &'a mut W) -> io::Result<Self> {
         if let Some(name) = &about.name {
             writeln!(out, "#N {}", super::text::printable(name).unwrap_or_default())?;
@@ -228,7 +229,7 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
     /// Writes the next rows.
     ///
     /// # Errors
-    /// Those of the output.
+    /// When the output fails.
     pub fn rows(&mut self, board: &Board) -> io::Result<()> {
         let Self { lines, has_states, rows, y, x } = self;
         for run in board.runs() {
@@ -260,7 +261,7 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
     /// Ends the text.
     ///
     /// # Errors
-    /// Those of the output.
+    /// When the output fails.
     pub fn finish(mut self) -> io::Result<()> {
         self.lines.push(1, b"!")?;
         self.lines.end()

@@ -1,4 +1,4 @@
-//! What the animation shows and how it answers to the keys.
+//! The state of the animation, and its answers to the keys.
 
 use std::time::Instant;
 
@@ -8,8 +8,6 @@ use ratatui::style::Stylize;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear};
 
-use super::super::engine::Life;
-use super::super::run::Run;
 use super::follow;
 use super::history::{History, Shown};
 use super::keys::{Action, Typed, help};
@@ -18,6 +16,8 @@ use super::picture::Picture;
 use super::prompt::{Asked, Prompt};
 use super::speed::Speed;
 use super::view::View;
+use crate::run::Run;
+use crate::simulation::{Advance, GrowingBoard};
 use life::{Board, Rule};
 use program::report::{Rate, grouped};
 
@@ -42,11 +42,11 @@ pub struct App {
     steps: u64,
     dirty: bool,
     history: History,
-    /// Whether the board shown is another one than that which is advanced.
+    /// True if the board shown differs from the one that is advanced.
     is_changed: bool,
     follows: bool,
     shows_map: bool,
-    /// What a button that is held down makes of cells.
+    /// The state that a button that is held down gives to cells.
     pen: bool,
     /// Another rule, while it is typed, and when it is to be taken.
     prompt: Option<Prompt>,
@@ -66,7 +66,7 @@ impl App {
         let board = run.life().board()?;
         let labels = labels(run.life());
         let generation = run.generation();
-        let population = run.population()?;
+        let population = run.life_mut().population()?;
         Ok(Self { seed, ..Self::of(board, generation, population, labels, area) })
     }
 
@@ -110,17 +110,17 @@ impl App {
         }
         if std::mem::take(&mut self.is_changed) {
             run.put(&self.board, self.generation, self.added)?;
-            self.population = run.population()?;
+            self.population = run.life_mut().population()?;
         }
         Ok(())
     }
 
-    /// Whether somebody has changed the board that is shown, or the rule.
+    /// True if the user has changed the board that is shown, or the rule.
     pub fn is_changed(&self) -> bool {
         self.is_changed || self.rule.is_some()
     }
 
-    /// Whether a rule is being typed.
+    /// True while a rule is being typed.
     pub fn is_asking(&self) -> bool {
         self.prompt.is_some()
     }
@@ -141,7 +141,7 @@ impl App {
         if self.paused { std::mem::take(&mut self.steps) } else { self.speed.due(frame) }
     }
 
-    /// Whether nothing moves but by single steps.
+    /// True while the board advances only by single steps.
     pub fn is_paused(&self) -> bool {
         self.paused
     }
@@ -156,7 +156,7 @@ impl App {
             self.meter.record(Instant::now(), generation);
         }
         if generation != self.generation {
-            self.population = run.population()?;
+            self.population = run.life_mut().population()?;
             let shown = std::mem::replace(&mut self.board, run.life().board()?);
             self.history.push(Shown { generation: self.generation, board: shown, added: self.added });
             let (added, (left, top)) = (run.life().added(), self.added);
@@ -169,7 +169,7 @@ impl App {
         Ok(())
     }
 
-    /// Whether the screen shows something else than it should.
+    /// True if the screen is out of date.
     pub fn needs_drawing(&self) -> bool {
         self.dirty
     }
@@ -181,8 +181,8 @@ impl App {
         }
     }
 
-    /// Changes the cell that the mouse points at: what is dead becomes alive where the button goes down, and the other way
-    /// round, and so do those that it is drawn over.
+    /// Changes the cell that the mouse points at: what is dead becomes alive where the button goes down, and the other
+    /// way round, and so do those that it is drawn over.
     fn draw_at(&mut self, place: (u16, u16), lower: bool, on: bool) {
         let board = (self.board.width(), self.board.height());
         let place = (usize::from(place.0), usize::from(place.1));
@@ -306,9 +306,9 @@ impl App {
     }
 }
 
-/// What advances the board, and its rule.
-fn labels(life: &Life) -> String {
-    let (device, kernel, rule) = (life.device(), life.kernel(), life.setting().rule);
+/// Returns the device, the kernel and the rule for the status line.
+fn labels(life: &GrowingBoard) -> String {
+    let (device, kernel, rule) = (life.device(), life.kernel(), life.universe().rule);
     let rule = if rule == Rule::LIFE { String::new() } else { format!("{rule} · ") };
     format!("{rule}{device} · {kernel}")
 }

@@ -1,9 +1,10 @@
 //! Frames and keys, on a screen in memory.
 
-use super::super::super::engine::Engine;
-use super::super::super::setting::Setting;
-use super::super::super::start::{Placed, Source};
 use super::*;
+use crate::backend::Backend;
+use crate::first_board::{Placed, Source};
+use crate::simulation::Advance;
+use crate::universe::Universe;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 
@@ -106,11 +107,11 @@ fn the_mouse_makes_cells_alive_and_dead() {
 
 #[test]
 fn what_was_shown_comes_back_and_goes_on_from_there() {
-    let setting = Setting { topology: life::Topology::TORUS, ..Setting::default() };
-    let engine = Engine::Cpu(Setting { generation: 10, ..setting });
+    let universe = Universe { topology: life::Topology::TORUS, ..Universe::default() };
+    let backend = Backend::Cpu(Universe { generation: 10, ..universe });
     let mut board = Board::new(16, 16).unwrap();
     (5..8).for_each(|x| board.set(x, 7, true));
-    let mut run = Run::begin(&engine, &Source::Pattern(Placed::of(board.clone())), 10).unwrap();
+    let mut run = Run::begin(&backend, &Source::Pattern(Placed::of(board.clone())), 10).unwrap();
     let mut app = App::new(&mut run, None, Rect::new(0, 0, 80, 24)).unwrap();
     for _ in 0..3 {
         run.advance(1, std::time::Duration::ZERO).unwrap();
@@ -128,7 +129,7 @@ fn what_was_shown_comes_back_and_goes_on_from_there() {
     run.advance(1, std::time::Duration::ZERO).unwrap();
     app.take_snapshot(&mut run).unwrap();
     assert_eq!((app.generation, app.population), (11, 3));
-    // What is drawn is what goes on: a block beside the blinker.
+    // The run goes on from the drawn board: a block beside the blinker.
     screen(&mut app, 80, 24);
     let drawn = app.population + 4;
     let (left, top) = (32, 7);
@@ -136,18 +137,18 @@ fn what_was_shown_comes_back_and_goes_on_from_there() {
         app.act(draw(column, row, lower, false));
     }
     app.hand_over(&mut run).unwrap();
-    assert_eq!((run.population().unwrap(), run.generation()), (drawn, 11));
+    assert_eq!((run.life_mut().population().unwrap(), run.generation()), (drawn, 11));
     app.act(Action::Back);
     app.hand_over(&mut run).unwrap();
-    assert_eq!(run.population().unwrap(), drawn - 1, "a stroke is taken back");
+    assert_eq!(run.life_mut().population().unwrap(), drawn - 1, "a stroke is taken back");
 }
 
 #[test]
 fn the_status_has_the_size_that_the_board_has_now() {
-    let engine = Engine::Cpu(Setting::of("B3/S23".parse().unwrap()).0);
+    let backend = Backend::Cpu(Universe::of("B3/S23".parse().unwrap()).0);
     let mut board = Board::new(160, 160).unwrap();
     [(80, 78), (81, 79), (79, 80), (80, 80), (81, 80)].iter().for_each(|&(x, y)| board.set(x, y, true));
-    let mut run = Run::begin(&engine, &Source::Pattern(Placed::of(board)), 0).unwrap();
+    let mut run = Run::begin(&backend, &Source::Pattern(Placed::of(board)), 0).unwrap();
     let mut app = App::new(&mut run, None, Rect::new(0, 0, 200, 24)).unwrap();
     assert!(screen(&mut app, 200, 24)[22].contains(" 160x160"));
     run.advance(400, std::time::Duration::from_secs(60)).unwrap();

@@ -10,7 +10,7 @@ use life::board::{Board, WORD_BITS};
 
 /// A board as a widget, in the middle of its area.
 pub struct Picture<'a> {
-    /// What to draw.
+    /// The board to draw.
     pub board: &'a Board,
     /// How to look at it.
     pub view: View,
@@ -82,7 +82,7 @@ impl Picture<'_> {
         (alive, (width * height) as u64)
     }
 
-    /// Whether a dot has live cells, and not fewer than the board has on average.
+    /// True if a dot has live cells, and at least as many as the average of the board.
     fn is_dense(&self, alive: u64, cells: u64) -> bool {
         let all = self.board.width() as u128 * self.board.height() as u128;
         alive > 0 && u128::from(alive) * all >= u128::from(self.population) * u128::from(cells)

@@ -1,173 +1,94 @@
-//! The board that a run begins with: a pattern from a file or from standard input, or a random soup.
+//! Patterns and random soups on the boards that runs begin with.
 
-use std::ops::Range;
 use std::path::Path;
 
 use anyhow::anyhow;
 
-use super::checkpoint::saved::Saved;
-use super::files::{name_of, read};
-use super::memory;
-use super::setting::Setting;
+use super::source::Placed;
+use crate::backend::memory;
+use crate::board_file::{name_of, read};
+use crate::ranks::Ranks;
+use crate::universe::Universe;
 use gridstride::Size;
 use life::{Board, Grid, Pattern, PlaceError, RuleAndTopology, SizeError};
 use program::error::UsageError;
-use program::ranks;
 
 /// The side of a board that nobody gave a size for.
 const ROOMY: usize = 256;
 
-/// The size of a random soup, `size`, or that of the `screen` that it is to be drawn on, or 256 × 256; and the seed that it
-/// is made from, which gives the same one again, together with its size and density.
+/// The size of a random soup, `size`, or that of the `screen` that it is to be drawn on, or 256 × 256; and the seed
+/// that it is made from, which gives the same one again, together with its size and density.
 pub fn soup(size: Option<Size>, screen: Option<Size>, seed: Option<u64>) -> (Size, u64) {
     // 32 bits: short enough to type, and exact for readers of JSON that keep numbers as doubles (jq, JavaScript).
     let seed = seed.unwrap_or_else(|| rand::random::<u32>().into());
     (size.or(screen).unwrap_or(Size { width: ROOMY, height: ROOMY }), seed)
 }
 
-/// Where a run's first board comes from.
+/// A pattern on a board, with what advances it.
 #[derive(Debug)]
-pub enum Source {
-    /// Those of a pattern.
-    Pattern(Placed),
-    /// Those that the first rank has, on a board of this size.
-    OfFirstRank {
-        /// Columns and rows.
-        size: (usize, usize),
-    },
-    /// Random ones.
-    Soup {
-        /// Columns and rows.
-        size: (usize, usize),
-        /// The share of live cells.
-        density: f64,
-        /// What they are made from.
-        seed: u64,
-    },
-    /// Those of a checkpoint.
-    Saved(Saved),
-}
-
-impl Source {
-    /// Columns and rows.
-    pub fn size(&self) -> (usize, usize) {
-        match self {
-            Self::Pattern(placed) => placed.size,
-            Self::OfFirstRank { size } | Self::Soup { size, .. } => *size,
-            Self::Saved(saved) => saved.size(),
-        }
-    }
-}
-
-/// A pattern on a board that is made when it is asked for, in parts where it is large.
-#[derive(Debug)]
-pub struct Placed {
-    pattern: Pattern,
-    /// Columns and rows of the board.
-    size: (usize, usize),
-    /// The states of its cells.
-    states: u16,
-    /// Where its upper left corner is.
-    corner: (usize, usize),
-    /// Whether cells of odd states are alive, whatever else these say.
-    is_history: bool,
-}
-
-impl Placed {
-    /// That of a board of two states.
-    #[cfg(test)]
-    pub fn of(board: Board) -> Self {
-        let size = (board.width(), board.height());
-        Self { pattern: Pattern::from_board(board), size, states: 2, corner: (0, 0), is_history: false }
-    }
-
-    /// The board.
-    ///
-    /// # Errors
-    /// When memory does not suffice, or there is no such board.
-    pub fn board(&self) -> anyhow::Result<Board> {
-        self.rows(0..self.size.1)
-    }
-
-    /// Rows of the board.
-    ///
-    /// # Errors
-    /// As for [`board`](Self::board).
-    pub fn rows(&self, rows: Range<usize>) -> anyhow::Result<Board> {
-        let (width, height) = self.size;
-        let mut board = Board::with_states(width, rows.len(), self.states)?;
-        board.place_rows(&self.pattern, self.corner, rows.start, height)?;
-        if self.is_history {
-            let odd = self.pattern.others().iter().filter(|(_, state)| state % 2 == 1);
-            for (x, y) in odd.flat_map(|(run, _)| run.cells()) {
-                let (x, y) = ((x + self.corner.0) % width, (y + self.corner.1) % height);
-                if rows.contains(&y) {
-                    board.set(x, y - rows.start, true);
-                }
-            }
-        }
-        Ok(board)
-    }
-}
-
-/// What a run with a pattern begins with.
-#[derive(Debug)]
-pub struct Start {
+pub struct PlacedPattern {
     /// The cells.
     pub placed: Placed,
-    /// What advances them.
-    pub setting: Setting,
+    /// The universe that they live in.
+    pub universe: Universe,
     /// Where the board's upper left corner is on the plane, as (column, row).
     pub origin: (i64, i64),
 }
 
-/// The setting of a soup under the rule `rule`, and the size that its suffix names, if it does. A soup's edges are joined.
+/// The universe of a soup under the rule `rule`, and the size that its suffix names, if it does. A soup's edges are
+/// joined.
 ///
 /// # Errors
 /// [`UsageError`] when it is no rule.
-pub fn of_soup(rule: Option<&str>) -> Result<(Setting, Option<Size>), UsageError> {
-    let Some(rule) = rule else { return Ok((Setting::default(), None)) };
-    let (setting, grid) = Setting::of(rule.parse().map_err(|error| UsageError(format!("--rule: {error}")))?);
+pub fn of_soup(rule: Option<&str>) -> Result<(Universe, Option<Size>), UsageError> {
+    let Some(rule) = rule else { return Ok((Universe::default(), None)) };
+    let (universe, grid) = Universe::of(rule.parse().map_err(|error| UsageError(format!("--rule: {error}")))?);
     let size = grid.map(|Grid { width, height, .. }| Size {
         width: if width == 0 { ROOMY } else { width },
         height: if height == 0 { ROOMY } else { height },
     });
-    Ok((if grid.is_none() { setting.bounded() } else { setting }, size))
+    Ok((if grid.is_none() { universe.bounded() } else { universe }, size))
 }
 
 /// The pattern in `file`, or on standard input for `-`, under the rule `rule`, or the one that the file names.
 ///
-/// The board is as large as the suffix of the rule says, and its edges are joined as that says. With a `size` it is of that size,
-/// and without a suffix a torus. With neither it is the unbounded plane: at first it leaves as much room again as the pattern
-/// takes, is at least 256 cells wide and high, and fills the `screen` that it is to be drawn on.
+/// The board is as large as the suffix of the rule says, and its edges are joined as that says. With a `size` it is of
+/// that size, and without a suffix a torus. With neither it is the unbounded plane: at first it leaves as much room
+/// again as the pattern takes, is at least 256 cells wide and high, and fills the `screen` that it is to be drawn on.
 ///
 /// # Errors
-/// [`UsageError`] when the pattern is larger than `size`, there is no board of `size`, or `rule` is none; otherwise when the file
-/// cannot be read, is malformed or has a rule that is not supported, or when memory does not suffice.
-pub fn pattern(file: &Path, rule: Option<&str>, size: Option<Size>, screen: Option<Size>) -> anyhow::Result<Start> {
+/// [`UsageError`] when the pattern is larger than `size`, there is no board of `size`, or `rule` is none; otherwise
+/// when the file cannot be read, is malformed or has a rule that is not supported, or when memory does not suffice.
+pub fn pattern(
+    ranks: Ranks,
+    file: &Path,
+    rule: Option<&str>,
+    size: Option<Size>,
+    screen: Option<Size>,
+) -> anyhow::Result<PlacedPattern> {
     let pattern = read(file)?;
     let refused = || format!("cannot run the pattern in {}", name_of(file));
     let text = rule_text(rule, pattern.rule.as_deref());
-    let (mut setting, grid) = Setting::of(match (text.parse::<RuleAndTopology>(), rule) {
+    let (mut universe, grid) = Universe::of(match (text.parse::<RuleAndTopology>(), rule) {
         (Ok(read), _) => read,
         (Err(error), Some(_)) => return Err(UsageError(format!("--rule: {error}")).into()),
         (Err(error), None) => return Err(anyhow!(error).context(refused())),
     });
-    setting.generation = pattern.generation;
+    universe.generation = pattern.generation;
     // Its states above 1 mark cells: the odd ones are alive.
     let is_history = text.split(':').next().is_some_and(|rule| rule.trim_end().to_lowercase().ends_with("history"));
-    if pattern.states() > setting.rule.states() && !is_history {
-        let (states, rule) = (pattern.states(), setting.rule);
+    if pattern.states() > universe.rule.states() && !is_history {
+        let (states, rule) = (pattern.states(), universe.rule);
         return Err(anyhow!("its cells have {states} states, and {rule} has {}", rule.states()).context(refused()));
     }
     if size.is_some() {
-        setting = setting.bounded();
+        universe = universe.bounded();
     }
     let room = room_for(&pattern, grid, screen);
     let Size { width, height } = size.unwrap_or(room);
-    setting.check_size((width, height))?;
-    // Of ranks none has more of it at once than a part; of a size that cannot be, the next line says so.
-    if width.checked_mul(height).is_some() && ranks::communicator().size() == 1 {
+    universe.check_size((width, height))?;
+    // Several ranks never hold the whole board. `Board::check_size` below refuses an impossible size.
+    if width.checked_mul(height).is_some() && ranks.size() == 1 {
         let fits = memory::check_host((width, height), memory::board_bytes((width, height)));
         fits.map_err(|error| if size.is_some() { error } else { error.context(no_room(&pattern, grid, file)) })?;
     }
@@ -184,12 +105,12 @@ pub fn pattern(file: &Path, rule: Option<&str>, size: Option<Size>, screen: Opti
             None => anyhow!(error).context(format!("cannot use {} on the grid that its rule names", name_of(file))),
         });
     }
-    let origin = match setting.is_unbounded() {
+    let origin = match universe.is_unbounded() {
         true => (pattern.origin.0.saturating_sub(x as i64), pattern.origin.1.saturating_sub(y as i64)),
         false => (-(width as i64 / 2), -(height as i64 / 2)),
     };
-    let placed = Placed { pattern, size: (width, height), states: setting.rule.states(), corner: (x, y), is_history };
-    Ok(Start { placed, setting, origin })
+    let placed = Placed { pattern, size: (width, height), states: universe.rule.states(), corner: (x, y), is_history };
+    Ok(PlacedPattern { placed, universe, origin })
 }
 
 /// The rule of a run, with the suffix of the one that the file names where `rule` has none.
@@ -238,7 +159,7 @@ fn room_for(pattern: &Pattern, grid: Option<Grid>, screen: Option<Size>) -> Size
     }
 }
 
-/// That `pattern`, which is in `file`, cannot have the board that it gets without a size. Nobody typed that board's size:
+/// Returns the message for a pattern whose default board is too large. Nobody typed that board's size:
 /// it is told where it comes from.
 fn no_room(pattern: &Pattern, grid: Option<Grid>, file: &Path) -> String {
     let Pattern { width, height, .. } = pattern;
@@ -272,11 +193,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("row.cells");
         fs::write(&file, "OOOOO\n").unwrap();
-        let error = pattern(&file, None, Some(Size { width: 4, height: 4 }), None).err().unwrap();
+        let error = pattern(Ranks::alone(), &file, None, Some(Size { width: 4, height: 4 }), None).err().unwrap();
         assert!(error.is::<UsageError>(), "{error:#}");
-        let Start { placed, setting, .. } = pattern(&file, None, Some(Size { width: 7, height: 3 }), None).unwrap();
+        let PlacedPattern { placed, universe, .. } =
+            pattern(Ranks::alone(), &file, None, Some(Size { width: 7, height: 3 }), None).unwrap();
         let board = placed.board().unwrap();
-        assert_eq!(setting, Setting::default());
+        assert_eq!(universe, Universe::default());
         assert_eq!(board.cells().collect::<Vec<_>>(), [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)]);
     }
 
@@ -286,7 +208,7 @@ mod tests {
         let file = folder.path().join("a.rle");
         let start = |text: &str, rule: Option<&str>, size| {
             fs::write(&file, text).unwrap();
-            pattern(&file, rule, size, None)
+            pattern(Ranks::alone(), &file, rule, size, None)
         };
         let header = |rule: &str| format!("x = 3, y = 3, rule = {rule}\nbob$2bo$3o!\n");
         let size = Some(Size { width: 30, height: 40 });
@@ -300,9 +222,9 @@ mod tests {
             ("WireWorld", Some("HighLife"), None, "B36/S23"),
             ("Life:T0,10", None, None, "B3/S23:T0,10"),
         ] {
-            let Start { placed, setting, .. } = start(&header(rule), typed, size).unwrap();
+            let PlacedPattern { placed, universe, .. } = start(&header(rule), typed, size).unwrap();
             let board = placed.board().unwrap();
-            assert_eq!(setting.text((board.width(), board.height())), text);
+            assert_eq!(universe.text((board.width(), board.height())), text);
             assert_eq!(board.population(), 5);
         }
         let why = |text: &str, rule, size| start(text, rule, size).unwrap_err();
@@ -313,9 +235,9 @@ mod tests {
         let board = start(&header("Life:P20,10"), None, None).unwrap().placed.board().unwrap();
         assert_eq!(board.cells().next(), Some((10, 4)));
         let placed = format!("#CXRLE Pos=-10,-5 Gen=3\n{}", header("Life:P20,10"));
-        let Start { placed, setting, origin } = start(&placed, None, None).unwrap();
+        let PlacedPattern { placed, universe, origin } = start(&placed, None, None).unwrap();
         let board = placed.board().unwrap();
-        assert_eq!((board.cells().next(), setting.generation, origin), (Some((1, 0)), 3, (-10, -5)));
+        assert_eq!((board.cells().next(), universe.generation, origin), (Some((1, 0)), 3, (-10, -5)));
     }
 
     #[test]
@@ -324,7 +246,7 @@ mod tests {
         let file = folder.path().join("a.rle");
         let start = |rule: &str| {
             fs::write(&file, format!("x = 3, y = 1, rule = {rule}\nABC!\n")).unwrap();
-            pattern(&file, None, None, None)
+            pattern(Ranks::alone(), &file, None, None, None)
         };
         let states = |board: &Board| (0..3).map(|dx| board.state(126 + dx, 127)).collect::<Vec<_>>();
         assert_eq!(states(&start("345/2/4").unwrap().placed.board().unwrap()), [1, 2, 3]);

@@ -1,12 +1,13 @@
-//! The cells of a board that grows, relative to its first one: what stays when they all move, or the board gets more room.
+//! The cells of a board that grows, relative to its first one: what stays when they all move, or the board gets more
+//! room.
 
 use std::hash::{DefaultHasher, Hasher};
 
 use life::Board;
 use life::board::Run;
 
-/// A run of cells, its columns and rows counted from the first cell of the board where the board grows in that direction; and the
-/// states of the cells, where there are more than two.
+/// A run of cells, its columns and rows counted from the first cell of the board where the board grows in that
+/// direction; and the states of the cells, where there are more than two.
 type Part = ((i64, i64), usize, Vec<u8>);
 
 /// The parts of `board`, whose rows are those from `top` on of one whose first cell is at `first`.
@@ -25,7 +26,8 @@ fn first(board: &Board) -> Option<(i64, i64)> {
     board.runs().next().map(|Run { x, y, .. }| (x as i64, y as i64))
 }
 
-/// A hash of the cells of a board that is given part by part, the same wherever they are in the directions in which it grows.
+/// A hash of the cells of a board that is given part by part, the same wherever they are in the directions in which it
+/// grows.
 #[derive(Default)]
 pub struct ShapeHash {
     hasher: DefaultHasher,

@@ -10,7 +10,6 @@ use anyhow::Context;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::frames;
 use life::{Board, Pattern};
 use life_formats::picture::{self, Gif};
 use life_formats::{About, Format, FormatError, apgcode, lif, macrocell, plaintext, read_pattern_bytes, rle};
@@ -18,7 +17,10 @@ use program::error::UsageError;
 
 use program::files::{Draft, WholeFile};
 
-/// The pattern in `file`, or on standard input for `-`; or the object that an apgcode names, where no file has that name.
+mod frames;
+
+/// The pattern in `file`, or on standard input for `-`; or the object that an apgcode names, where no file has that
+/// name.
 ///
 /// # Errors
 /// When the file cannot be read, is malformed or not supported, or takes more memory than there is.
@@ -40,7 +42,7 @@ pub fn read(file: &Path) -> anyhow::Result<Pattern> {
     read_pattern_bytes(&bytes, named, free).with_context(what)
 }
 
-/// What messages call `file`.
+/// Returns the name of `file` for messages.
 pub fn name_of(file: &Path) -> String {
     if file == Path::new("-") { "standard input".into() } else { format!("'{}'", file.display()) }
 }
@@ -77,8 +79,8 @@ pub struct BoardFile {
 }
 
 impl BoardFile {
-    /// A file at `path`, in the format that its extension names; with `%d` or the like in the name of a picture, a file for
-    /// each generation.
+    /// A file at `path`, in the format that its extension names; with `%d` or the like in the name of a picture, a file
+    /// for each generation.
     ///
     /// # Errors
     /// [`UsageError`] for another extension, and for a format that is read only.
@@ -102,7 +104,7 @@ impl BoardFile {
     /// Finds out whether the file can be written, before a long run rather than after it.
     ///
     /// # Errors
-    /// What prevents it.
+    /// When the file cannot be written.
     pub fn check(&self) -> anyhow::Result<()> {
         self.file.check()
     }
@@ -112,12 +114,13 @@ impl BoardFile {
         self.file.path()
     }
 
-    /// Whether it is to hold every generation, by [`BoardFile::record`], and not only the last, by [`BoardFile::write`].
+    /// True if the file holds every generation ([`BoardFile::record`]) and not only the last one
+    /// ([`BoardFile::write`]).
     pub fn is_recording(&self) -> bool {
         self.format == Format::Gif || self.is_frames()
     }
 
-    /// Whether each generation has a file of its own.
+    /// True if each generation has a file of its own.
     fn is_frames(&self) -> bool {
         self.format == Format::Png && frames::name(&self.path, 0).is_some()
     }
@@ -125,7 +128,7 @@ impl BoardFile {
     /// Writes `board`.
     ///
     /// # Errors
-    /// What prevents it. Then the file is as it was before.
+    /// When the file cannot be written. Then it is as it was before.
     pub fn write(&self, board: &Board, about: &About) -> anyhow::Result<()> {
         if self.is_recording() {
             let mut recording = self.record((board.width(), board.height()), Duration::ZERO)?;
@@ -143,15 +146,16 @@ impl BoardFile {
         self.write_parts(size, !board.ages().is_empty(), about, |take| take(board))
     }
 
-    /// Whether [`write_parts`](Self::write_parts) can write it.
+    /// True if [`write_parts`](Self::write_parts) supports the format.
     pub fn takes_parts(&self) -> bool {
         matches!(self.format, Format::Rle | Format::Cells | Format::Life | Format::Png) && !self.is_recording()
     }
 
-    /// Writes a board of this size, whose cells may have further states, and whose rows `parts` gives in parts, one after the other.
+    /// Writes a board of this size, whose cells may have further states, and whose rows `parts` gives in parts, one
+    /// after the other.
     ///
     /// # Errors
-    /// What prevents it, and those of `parts`. Then the file is as it was before.
+    /// When the file cannot be written, and those of `parts`. Then the file is as it was before.
     pub fn write_parts(
         &self,
         size: (usize, usize),
@@ -210,7 +214,7 @@ impl BoardFile {
     /// Starts an animated picture of boards of this size, each shown for `delay`, or pictures with numbers from 0 on.
     ///
     /// # Errors
-    /// What prevents it.
+    /// When the file cannot be written.
     pub fn record(&self, (width, height): (usize, usize), delay: Duration) -> anyhow::Result<Recording<'_>> {
         let kind = if self.is_frames() {
             Kind::Frames(0)
@@ -238,7 +242,7 @@ impl Recording<'_> {
     /// Adds a board.
     ///
     /// # Errors
-    /// What prevents it. Then the file of this board is as it was before.
+    /// When the picture cannot be written. Then the file of this board is as it was before.
     pub fn frame(&mut self, board: &Board) -> anyhow::Result<()> {
         match &mut self.kind {
             Kind::Gif(gif) => gif.frame(board).with_context(|| self.file.file.failed()),
@@ -256,7 +260,7 @@ impl Recording<'_> {
     /// Ends the file and gives it its name.
     ///
     /// # Errors
-    /// What prevents it. Then the file is as it was before.
+    /// When the file cannot be written. Then it is as it was before.
     pub fn finish(self) -> anyhow::Result<()> {
         match self.kind {
             Kind::Gif(gif) => {

@@ -1,4 +1,4 @@
-//! The flags of what is done beside a long run: checkpoints, statistics, the search for its end.
+//! The flags of a run's observers: checkpoints, statistics, the search for the end.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,17 +8,18 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
-use super::checkpoint::{Checkpoints, Claim, Every, Facts, saved};
-use super::stats::{Spacing, Stats, StatsFile};
+use crate::checkpoint::{Claim, Every, Facts, saved};
+use crate::observers::checkpoints::Checkpoints;
+use crate::observers::stats::{Spacing, Stats, StatsFile};
+use crate::ranks::Ranks;
 use program::error::UsageError;
 use program::files::are_the_same;
-use program::ranks;
 use program::report::plot;
 
 /// How often a checkpoint is written, when nobody says how often.
 const EVERY: Every = Every::Time(Duration::from_secs(60));
 
-/// What a run goes on until.
+/// The condition that ends a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Until {
     /// The board repeats itself.
@@ -33,15 +34,15 @@ impl FromStr for Until {
     }
 }
 
-/// What is done beside a run's generations.
+/// The options of a run's observers.
 #[derive(Args, Debug)]
-pub struct LongRun {
+pub struct ObserverOptions {
     /// Run until the board repeats itself, and print from which generation on, and the period; at most --generations
     #[arg(long, value_name = "stable")]
     pub until: Option<Until>,
 
-    /// Write the board to FILE every so often and at the end; `host life FILE` goes on from there to the same end. A file that
-    /// is there already is replaced only if the run is resumed from it, or by --overwrite
+    /// Write the board to FILE every so often and at the end; `host life FILE` goes on from there to the same end. A
+    /// file that is there already is replaced only if the run is resumed from it, or by --overwrite
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
 
@@ -49,8 +50,8 @@ pub struct LongRun {
     #[arg(long, value_name = "N|TIME", requires = "checkpoint")]
     every: Option<Every>,
 
-    /// Replace the checkpoint of another run in --checkpoint's FILE, and, in a run that is resumed, what it wrote before to
-    /// --stats, --plot or a recording; a --checkpoint's FILE that is no checkpoint is refused all the same
+    /// Replace the checkpoint of another run in --checkpoint's FILE, and, in a run that is resumed, what it wrote
+    /// before to --stats, --plot or a recording; a --checkpoint's FILE that is no checkpoint is refused all the same
     #[arg(long)]
     pub overwrite: bool,
 
@@ -67,8 +68,8 @@ pub struct LongRun {
     stats_every: Option<u64>,
 }
 
-impl LongRun {
-    /// Whether there is something that keeps a run from being animated.
+impl ObserverOptions {
+    /// True if an option excludes an animation.
     pub fn is_asked_for(&self) -> bool {
         self.until.is_some() || self.checkpoint.is_some() || self.stats.is_some() || self.plot.is_some()
     }
@@ -77,16 +78,20 @@ impl LongRun {
     ///
     /// # Errors
     /// [`UsageError`] for what was typed, otherwise what prevents it.
-    pub fn check(&self) -> anyhow::Result<()> {
+    pub fn check(&self, ranks: Ranks) -> anyhow::Result<()> {
         if self.stats_every.is_some() && self.stats.is_none() && self.plot.is_none() {
             return Err(UsageError("--stats-every says what --stats or --plot counts: give one of them".into()).into());
         }
-        self.stats.as_deref().map(StatsFile::new).transpose()?;
-        self.plot.as_deref().filter(|_| ranks::is_first()).map_or(Ok(()), plot::check)
+        let stats = self.stats.as_deref().map(StatsFile::new).transpose()?;
+        if ranks.is_first() {
+            stats.map_or(Ok(()), |stats| stats.check())?;
+            self.plot.as_deref().map_or(Ok(()), plot::check)?;
+        }
+        Ok(())
     }
 
-    /// Refuses to write two of a run's files, `out` among them, to the same place, or one in place of the `input`; only a checkpoint
-    /// is resumed into itself.
+    /// Refuses to write two of a run's files, `out` among them, to the same place, or one in place of the `input`; only
+    /// a checkpoint is resumed into itself.
     ///
     /// # Errors
     /// [`UsageError`] with the two.
@@ -113,8 +118,9 @@ impl LongRun {
         Ok(())
     }
 
-    /// Refuses to replace the work of an earlier run without --overwrite: another run's checkpoint, and, where the `input` is a
-    /// checkpoint, the statistics and the `recording` of what was before it. Reserves the checkpoint's file.
+    /// Refuses to replace the work of an earlier run without --overwrite: another run's checkpoint, and, where the
+    /// `input` is a checkpoint, the statistics and the `recording` of what was before it. Reserves the checkpoint's
+    /// file.
     ///
     /// # Errors
     /// [`UsageError`] for what was typed; when the file cannot be written, or another run writes it.
@@ -166,7 +172,8 @@ impl LongRun {
         file.map_or(String::new(), |file| format!("; `host life {}` goes on from there", file.display()))
     }
 
-    /// Packed boards that the host keeps for all this, beside that of the run, at most. A census searches for the end, too.
+    /// Packed boards that the host keeps for all this, beside that of the run, at most. A census searches for the end,
+    /// too.
     pub fn boards(&self, census: bool) -> u64 {
         // A search has the run's first board, and compares two on another one; a checkpoint is a copy.
         8 * u64::from(self.until.is_some() || census) + u64::from(self.checkpoint.is_some())

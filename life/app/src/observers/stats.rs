@@ -1,19 +1,20 @@
 //! `--stats` and `--plot`: population, births and deaths over a run's generations, counted where the board is.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use serde::Serialize;
 
-use super::duty::{Attended, Duty};
-use super::run::Run;
+use super::Observer;
+use crate::run::Run;
+use crate::simulation::Advance;
 use program::error::UsageError;
 use program::files::WholeFile;
-use program::ranks;
 use program::report::{self, plot};
 
-/// What is counted of a generation.
+/// The counts of one generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Row {
     /// Which one.
@@ -64,22 +65,26 @@ impl StatsFile {
     /// The file at `path`, in the format of its extension.
     ///
     /// # Errors
-    /// [`UsageError`] for another extension than .csv and .json; what prevents that it is written.
-    pub fn new(path: &Path) -> anyhow::Result<Self> {
+    /// [`UsageError`] for another extension than .csv and .json.
+    pub fn new(path: &Path) -> Result<Self, UsageError> {
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
         let format = match extension.to_str() {
             Some("csv") => Format::Csv,
             Some("json") => Format::Json,
             _ => {
                 let text = format!("--stats: '{}' does not say which format: use .csv or .json", path.display());
-                return Err(UsageError(text).into());
+                return Err(UsageError(text));
             }
         };
-        let file = WholeFile::new(path);
-        if ranks::is_first() {
-            file.check()?;
-        }
-        Ok(Self { file, format })
+        Ok(Self { file: WholeFile::new(path), format })
+    }
+
+    /// Finds out whether the file can be written, before a long run rather than after it.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn check(&self) -> anyhow::Result<()> {
+        self.file.check()
     }
 
     fn write(&self, rows: &[Row]) -> anyhow::Result<()> {
@@ -118,7 +123,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Of a run from generation `begin` to `last` at most, whose plot has this title.
+    /// Returns the statistics of a run from generation `begin` to at most `last`. The plot has this title.
     pub fn new(
         file: Option<StatsFile>,
         plot: Option<PathBuf>,
@@ -151,26 +156,26 @@ impl Stats {
     }
 }
 
-impl Duty for Stats {
+impl Observer for Stats {
     fn due(&self) -> u64 {
         self.due
     }
 
-    fn attend(&mut self, run: &mut Run) -> anyhow::Result<Attended> {
+    fn on_generation(&mut self, run: &mut Run) -> anyhow::Result<ControlFlow<()>> {
         let changes = if self.rows.is_empty() { None } else { Some(run.advance_counting()?) };
         let generation = run.generation();
         let (births, deaths) = changes.unzip();
-        self.rows.push(Row { generation, population: run.population()?, births, deaths });
+        self.rows.push(Row { generation, population: run.life_mut().population()?, births, deaths });
         let next = self.spacing.after(generation);
-        // What a generation changes is seen from the one before.
+        // The changes of a generation are counted from the one before it.
         self.due = if next <= self.last { next - 1 } else { u64::MAX };
-        Ok(Attended::GoOn)
+        Ok(ControlFlow::Continue(()))
     }
 
     fn finish(&mut self, run: &mut Run, _was_stopped: bool) -> anyhow::Result<()> {
         // A search for its end may have gone back.
         self.rows.retain(|row| row.generation <= run.generation());
-        if !ranks::is_first() {
+        if !run.life().ranks().is_first() {
             return Ok(());
         }
         self.file.as_ref().map_or(Ok(()), |file| file.write(&self.rows))?;

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// `path` with `number` in place of `%d`, or of `%05d`, which has five digits at least. None if its name has no such place, or
-/// another `%`.
+/// `path` with `number` in place of `%d`, or of `%05d`, which has five digits at least. None if its name has no such
+/// place, or another `%`.
 pub fn name(path: &Path, number: u64) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let (before, rest) = name.split_once('%')?;
@@ -12,7 +12,7 @@ pub fn name(path: &Path, number: u64) -> Option<PathBuf> {
     (width <= 20 && !after.contains('%')).then(|| path.with_file_name(format!("{before}{number:0width$}{after}")))
 }
 
-/// Whether a name has what stands for a number, or looks so.
+/// True if the file name contains `%`, with which the place of a number begins.
 pub fn has_sign(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().contains('%'))
 }
@@ -20,7 +20,7 @@ pub fn has_sign(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::files::BoardFile;
+    use crate::board_file::BoardFile;
     use program::error::UsageError;
 
     #[test]

@@ -1,39 +1,42 @@
 //! `--until stable`: the search for the generation from which on a board repeats itself.
 //!
-//! Every so often the board's hash is compared with all that were before. Where it was seen before, the board has a period
-//! that divides the generations between the two: its smallest divisor after which the board is the same, cell by cell, is
-//! the period. The first generation that is part of it is found by bisection on boards that are made once more from the
-//! run's beginning: one is part of it if it is the same, cell by cell, a period later. So no hash decides what is said.
+//! Every so often the board's hash is compared with all that were before. Where it was seen before, the board has a
+//! period that divides the generations between the two: its smallest divisor after which the board is the same, cell by
+//! cell, is the period. The first generation that is part of it is found by bisection on boards that are made once more
+//! from the run's beginning: one is part of it if it is the same, cell by cell, a period later. So no hash decides what
+//! is said.
 //!
 //! On a board that grows, cells that have all moved are the same: there a spaceship repeats itself.
 //!
-//! When that is noticed depends on how long hashes take, and what is said does not: the run goes back to the generation at which a
-//! board first came again. A run with a last generation hashes at generations that are known beforehand, so that it always
-//! notices, or never.
+//! When that is noticed depends on how long hashes take, and what is said does not: the run goes back to the generation
+//! at which a board first came again. A run with a last generation hashes at generations that are known beforehand, so
+//! that it always notices, or never.
 
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::agree;
-use super::cells::Snapshot;
-use super::duty::{Attended, Duty};
-use super::engine::{Engine, Life};
-use super::run::Run;
+use super::Observer;
+use super::divisors::divisors;
+use crate::backend::Backend;
+use crate::run::Run;
+use crate::simulation::{Advance, GrowingBoard, Snapshot};
 use program::report::grouped;
 
-/// Generations between two hashes, to begin with: a multiple of the common periods, so that an ash of these is found at once.
+/// Generations between two hashes, to begin with: a multiple of the common periods, so that an ash of these is found at
+/// once.
 const INTERVAL: u64 = 120;
 
-/// What hashing may take of the time of a run without a last generation; where it takes more, the interval is doubled.
+/// Largest share of the time that a run without a last generation spends on hashes. Above it, the interval doubles.
 const SHARE: f64 = 0.02;
 
 /// Hashes that are kept.
-const MOST_HASHES: usize = 1 << 20;
+const MAX_HASHES: usize = 1 << 20;
 
-/// What becomes of a board in the end.
+/// The period of a board, and since when it has it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Stability {
     /// The first generation whose board comes again.
@@ -43,9 +46,9 @@ pub struct Stability {
     /// Columns and rows that all cells have moved by then, if they have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shift: Option<(i64, i64)>,
-    /// Whether all cells are dead.
+    /// True if all cells are dead.
     pub dead: bool,
-    /// Whether `since` is where the run began, and the board may have been periodic before.
+    /// True if `since` is the first generation of the run: the board may have been periodic before.
     #[serde(skip)]
     pub from_begin: bool,
 }
@@ -65,32 +68,33 @@ impl fmt::Display for Stability {
     }
 }
 
-/// The search, beside a run on `engine`.
+/// The search, beside a run on `backend`.
 pub struct Search<'e> {
-    engine: &'e Engine,
+    backend: &'e Backend,
     /// Makes the board that the run began with, at generation `begun_at`.
-    begin: Box<dyn Fn() -> anyhow::Result<Life> + 'e>,
+    begin: Box<dyn Fn() -> anyhow::Result<GrowingBoard> + 'e>,
     begun_at: u64,
     /// The run's last generation.
     last: u64,
     seen: HashMap<u64, u64>,
     next: u64,
     interval: u64,
-    /// Whether it looks at each generation, whatever that takes.
+    /// True if the search looks at each generation, however long that takes.
     at_each: bool,
     looked: Instant,
     found: Option<Stability>,
 }
 
 impl<'e> Search<'e> {
-    /// Beside a run that begins at generation `begun_at` with the board that `begin` makes, and ends at generation `last`.
+    /// Beside a run that begins at generation `begun_at` with the board that `begin` makes, and ends at generation
+    /// `last`.
     pub fn new(
-        engine: &'e Engine,
+        backend: &'e Backend,
         (begun_at, last): (u64, u64),
-        begin: impl Fn() -> anyhow::Result<Life> + 'e,
+        begin: impl Fn() -> anyhow::Result<GrowingBoard> + 'e,
     ) -> Self {
         Self {
-            engine,
+            backend,
             begin: Box::new(begin),
             begun_at,
             last,
@@ -108,17 +112,18 @@ impl<'e> Search<'e> {
         Self { interval: 1, at_each: true, ..self }
     }
 
-    /// What was found.
+    /// Returns what the search has found.
     pub fn found(&self) -> Option<Stability> {
         self.found
     }
 
-    /// The period of `board`, of generation `at`, of which it is known that it divides `multiple` if there is one; and how far
-    /// the cells move in it.
+    /// The period of `board`, of generation `at`, of which it is known that it divides `multiple` if there is one; and
+    /// how far the cells move in it.
     fn period(&self, board: &Snapshot, at: u64, multiple: u64) -> anyhow::Result<Option<(u64, (i64, i64))>> {
         let mut life = self.life_at(board, at)?;
-        // Where even and odd generations have rules of their own, what comes again after an odd number goes on in another way.
-        let [even, odd] = self.engine.setting().rule.phases();
+        // Where even and odd generations have rules of their own, what comes again after an odd number goes on in
+        // another way.
+        let [even, odd] = self.backend.universe().rule.phases();
         for divisor in divisors(multiple).into_iter().filter(|divisor| even == odd || divisor.is_multiple_of(2)) {
             life.advance(divisor - (life.generation() - (at - self.begun_at)))?;
             if let Some(shift) = life.moved_from(board)? {
@@ -128,9 +133,9 @@ impl<'e> Search<'e> {
         Ok(None)
     }
 
-    /// The first generation of the run whose board comes again after `period`, which that of generation `repeats` does; and the
-    /// run when that has come again.
-    fn since(&self, repeats: u64, period: u64) -> anyhow::Result<(u64, Life)> {
+    /// The first generation of the run whose board comes again after `period`, which that of generation `repeats` does;
+    /// and the run when that has come again.
+    fn since(&self, repeats: u64, period: u64) -> anyhow::Result<(u64, GrowingBoard)> {
         let comes_again = |board: &Snapshot, at| {
             let mut life = self.life_at(board, at)?;
             life.advance(period)?;
@@ -155,54 +160,60 @@ impl<'e> Search<'e> {
             }
         }
         // How far a board has grown, and where to, is part of what the run has done since its beginning.
-        let mut life = if self.engine.setting().grows == [false; 2] { life } else { (self.begin)()? };
+        let mut life = if self.backend.universe().grows == [false; 2] { life } else { (self.begin)()? };
         life.advance(after + period - self.begun_at - life.generation())?;
         Ok((after, life))
     }
 
     /// A board of the run's generation `at`.
-    fn life_at(&self, board: &Snapshot, at: u64) -> anyhow::Result<Life> {
-        Life::later(self.engine, board, at - self.begun_at)
+    fn life_at(&self, board: &Snapshot, at: u64) -> anyhow::Result<GrowingBoard> {
+        GrowingBoard::later(self.backend, board, at - self.begun_at)
     }
 
-    /// Takes `run` to where the board first came again, if `board`, of generation `now`, does after a divisor of `multiple`.
-    fn find(&mut self, run: &mut Run, (board, now): (&Snapshot, u64), multiple: u64) -> anyhow::Result<Attended> {
-        let Some((period, shift)) = self.period(board, now, multiple)? else { return Ok(Attended::GoOn) };
+    /// Takes `run` to where the board first came again, if `board`, of generation `now`, does after a divisor of
+    /// `multiple`.
+    fn find(
+        &mut self,
+        run: &mut Run,
+        (board, now): (&Snapshot, u64),
+        multiple: u64,
+    ) -> anyhow::Result<ControlFlow<()>> {
+        let Some((period, shift)) = self.period(board, now, multiple)? else { return Ok(ControlFlow::Continue(())) };
         let (since, life) = self.since(now, period)?;
         run.go_back(life);
-        let dead = run.population()? == 0;
+        let dead = run.life_mut().population()? == 0;
         let shift = Some(shift).filter(|&shift| shift != (0, 0));
         self.found = Some(Stability { since, period, shift, dead, from_begin: since == self.begun_at });
-        Ok(Attended::Done)
+        Ok(ControlFlow::Break(()))
     }
 }
 
-impl Duty for Search<'_> {
+impl Observer for Search<'_> {
     fn due(&self) -> u64 {
         self.next.min(self.last)
     }
 
-    fn attend(&mut self, run: &mut Run) -> anyhow::Result<Attended> {
+    fn on_generation(&mut self, run: &mut Run) -> anyhow::Result<ControlFlow<()>> {
         let (begun, now) = (Instant::now(), run.generation());
-        if let Some(before) = self.seen.insert(run.fingerprint()?, now) {
+        if let Some(before) = self.seen.insert(run.life_mut().fingerprint()?, now) {
             let board = run.life().snapshot()?;
-            if self.find(run, (&board, now), now - before)? == Attended::Done {
-                return Ok(Attended::Done);
+            if self.find(run, (&board, now), now - before)?.is_break() {
+                return Ok(ControlFlow::Break(()));
             }
         }
-        if self.seen.len() >= MOST_HASHES {
+        if self.seen.len() >= MAX_HASHES {
             self.seen.clear();
         }
         let (took, all) = (begun.elapsed(), self.looked.elapsed());
         // Single measurements of little time say nothing.
         let is_long = took > Duration::from_micros(100) && took.as_secs_f64() > SHARE * all.as_secs_f64();
         let is_endless = self.last == u64::MAX && !self.at_each;
-        if agree::first((is_long && is_endless && now > self.begun_at).into())? == 1 {
+        if run.life().ranks().first((is_long && is_endless && now > self.begun_at).into())? == 1 {
             self.interval = self.interval.saturating_mul(2);
         }
         self.looked = Instant::now();
         self.next = now.saturating_add(self.interval);
-        Ok(Attended::GoOn)
+        Ok(ControlFlow::Continue(()))
     }
 
     fn finish(&mut self, _run: &mut Run, _was_stopped: bool) -> anyhow::Result<()> {
@@ -210,37 +221,28 @@ impl Duty for Search<'_> {
     }
 }
 
-/// The divisors of `number`, which is not 0, the smallest first.
-pub fn divisors(number: u64) -> Vec<u64> {
-    let small =
-        (1..).take_while(|&divisor| divisor <= number / divisor).filter(|&divisor| number.is_multiple_of(divisor));
-    let mut all: Vec<u64> = small.flat_map(|divisor| [divisor, number / divisor]).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use life::{Board, CpuSimulation, LifeRung, Pattern};
 
     use super::*;
-    use crate::duty::run_to_end;
-    use crate::setting::Setting;
-    use crate::start::{Placed, Source};
+    use crate::first_board::{Placed, Source};
+    use crate::observers::run_to_end;
+    use crate::ranks::Ranks;
+    use crate::universe::Universe;
     use life_formats::rle;
     use program::signals::StopRequests;
 
     fn search(board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
-        search_under(Setting::default(), board, kernel, last)
+        search_under(Universe::default(), board, kernel, last)
     }
 
-    fn search_under(setting: Setting, board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
+    fn search_under(universe: Universe, board: &Board, kernel: Option<LifeRung>, last: u64) -> Option<Stability> {
         let size = (board.width(), board.height());
-        let place = if kernel.is_some() { "sim" } else { "cpu" };
-        let (engine, _) = Engine::open(&place.parse().unwrap(), kernel, size, setting).unwrap();
-        let mut run = Run::begin(&engine, &Source::Pattern(Placed::of(board.clone())), 0).unwrap();
-        let mut search = Search::new(&engine, (0, last), || Life::new(&engine, board));
+        let spec = if kernel.is_some() { "sim" } else { "cpu" };
+        let (backend, _) = Backend::open(Ranks::alone(), &spec.parse().unwrap(), kernel, size, universe).unwrap();
+        let mut run = Run::begin(&backend, &Source::Pattern(Placed::of(board.clone())), 0).unwrap();
+        let mut search = Search::new(&backend, (0, last), || GrowingBoard::new(&backend, board));
         let stop = StopRequests::watch().unwrap();
         run_to_end(&mut run, last, size, &mut [&mut search], &stop).unwrap();
         if let Some(found) = search.found() {
@@ -308,8 +310,8 @@ mod tests {
             let board = Board::random(side, side + 3, 0.4, seed).unwrap();
             let expected = plainly(&board);
             // The simulator takes long.
-            let engines = if seed < 3 { &[None, Some(LifeRung::Temporal)][..] } else { &[None] };
-            for &kernel in engines {
+            let backends = if seed < 3 { &[None, Some(LifeRung::Temporal)][..] } else { &[None] };
+            for &kernel in backends {
                 let found = search(&board, kernel, u64::MAX).unwrap();
                 assert_eq!((found.since, found.period), expected, "seed {seed}, {kernel:?}");
             }
@@ -323,9 +325,10 @@ mod tests {
         let (since, period) = plainly(&board);
         for interval in [1, 7, 120, 960] {
             for last in [40_000, u64::MAX] {
-                let (engine, _) = Engine::open(&"cpu".parse().unwrap(), None, (9, 12), Setting::default()).unwrap();
-                let mut run = Run::begin(&engine, &Source::Pattern(Placed::of(board.clone())), 0).unwrap();
-                let mut search = Search::new(&engine, (0, last), || Life::new(&engine, &board));
+                let (backend, _) =
+                    Backend::open(Ranks::alone(), &"cpu".parse().unwrap(), None, (9, 12), Universe::default()).unwrap();
+                let mut run = Run::begin(&backend, &Source::Pattern(Placed::of(board.clone())), 0).unwrap();
+                let mut search = Search::new(&backend, (0, last), || GrowingBoard::new(&backend, &board));
                 search.interval = interval;
                 let stop = StopRequests::watch().unwrap();
                 run_to_end(&mut run, last, (9, 12), &mut [&mut search], &stop).unwrap();
@@ -348,11 +351,11 @@ mod tests {
             (glider, "B3/S23:T40,0", 160, Some((0, 40))),
             ("x = 3, y = 1\n3o!", "B3/S23", 2, None),
         ] {
-            let setting = Setting::of(rule.parse().unwrap()).0;
-            let found = search_under(setting, &place(text, 40, 40), None, u64::MAX).unwrap();
+            let universe = Universe::of(rule.parse().unwrap()).0;
+            let found = search_under(universe, &place(text, 40, 40), None, u64::MAX).unwrap();
             assert_eq!((found.since, found.period, found.shift), (0, period, shift), "{rule}: {text}");
         }
-        let glider = search_under(Setting::of("Life".parse().unwrap()).0, &place(glider, 40, 40), None, 1000).unwrap();
+        let glider = search_under(Universe::of("Life".parse().unwrap()).0, &place(glider, 40, 40), None, 1000).unwrap();
         assert_eq!(glider.to_string(), "periodic with period 4, shifted by (1, 1), from generation 0 on");
         let json = serde_json::to_value(glider).unwrap();
         assert_eq!(json, serde_json::json!({"since": 0, "period": 4, "shift": [1, 1], "dead": false}));
@@ -363,10 +366,10 @@ mod tests {
     fn even_and_odd_generations_are_told_apart() {
         for (text, sides) in [("B03/S23", 5..9), ("B0/S", 5..8), ("B014/S", 4..7)] {
             let rule = text.parse().unwrap();
-            let setting = Setting { rule, ..Setting::default() };
+            let universe = Universe { rule, ..Universe::default() };
             for side in sides {
                 let board = Board::random(side, side, 0.4, side as u64).unwrap();
-                let mut life = CpuSimulation::with(&board, &rule, setting.topology, 0).unwrap();
+                let mut life = CpuSimulation::with(&board, &rule, universe.topology, 0).unwrap();
                 let mut boards: HashMap<(Vec<u32>, u64), u64> = HashMap::new();
                 let expected = (0_u64..).find_map(|generation| {
                     let since = boards.insert((life.board().unwrap().into_words(), generation % 2), generation);
@@ -376,7 +379,7 @@ mod tests {
                 // Where both phases are the same rule, an odd number will do.
                 let [even, odd] = rule.phases();
                 assert!(even != odd, "{text}");
-                let found = search_under(setting, &board, None, u64::MAX).unwrap();
+                let found = search_under(universe, &board, None, u64::MAX).unwrap();
                 assert_eq!(Some((found.since, found.period)), expected, "{text}, {side}x{side}");
             }
         }
@@ -385,12 +388,5 @@ mod tests {
     #[test]
     fn an_end_comes_before_it_is_stable() {
         assert_eq!(search(&Board::random(64, 64, 0.4, 3).unwrap(), None, 100), None);
-    }
-
-    #[test]
-    fn divisors_are_all_of_them() {
-        assert_eq!(divisors(1), [1]);
-        assert_eq!(divisors(120), [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40, 60, 120]);
-        assert_eq!(divisors(49), [1, 7, 49]);
     }
 }

@@ -1,4 +1,4 @@
-//! What a board is advanced by: a rule, how its edges are joined, and which of them move away from what is near.
+//! The universe of a run: its rule, how the edges of its board are joined, and in which directions the board grows.
 
 use life::topology::Edges;
 use life::{Grid, LifeRung, Rule, RuleAndTopology, Topology, check_rule};
@@ -7,28 +7,29 @@ use program::error::UsageError;
 
 /// The rule of a run, and what is beyond the edges of its board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Setting {
+pub struct Universe {
     /// The rule.
     pub rule: Rule,
     /// How the edges are joined.
     pub topology: Topology,
-    /// Whether columns, and whether rows, are added before anything reaches the edges: these directions are unbounded.
+    /// True for columns and for rows if that direction is unbounded. The board then grows before anything reaches its
+    /// edges.
     pub grows: [bool; 2],
     /// The generation that the board is in at first: rules with B0 differ in even and odd ones.
     pub generation: u64,
 }
 
-impl Setting {
-    /// What `text`, a rule with or without a suffix, says of an unbounded plane; and the grid that it names.
+impl Universe {
+    /// Returns the universe that a rule with or without a suffix names, and the grid of its suffix.
     pub fn of(text: RuleAndTopology) -> (Self, Option<Grid>) {
         let RuleAndTopology { rule, grid } = text;
-        let setting = match grid {
+        let universe = match grid {
             None => Self { rule, topology: Topology::Plane, grows: [true; 2], generation: 0 },
             Some(Grid { topology, width, height }) => {
                 Self { rule, topology, grows: [width == 0, height == 0], generation: 0 }
             }
         };
-        (setting, grid)
+        (universe, grid)
     }
 
     /// The same bounded in both directions: the plane as a torus, and a tube as well.
@@ -40,7 +41,7 @@ impl Setting {
         Self { topology, grows: [false; 2], ..self }
     }
 
-    /// Whether nothing ever reaches an edge.
+    /// True if the board grows in both directions, so that nothing ever reaches an edge.
     pub fn is_unbounded(&self) -> bool {
         self.grows == [true; 2]
     }
@@ -50,7 +51,7 @@ impl Setting {
         RuleAndTopology { rule: self.rule, grid: self.grid(size) }.to_string()
     }
 
-    /// What is beyond the edges of a board of this size, as a suffix without a rule; none for the unbounded plane.
+    /// Returns the suffix of a rule for a board of this size, which is empty for the unbounded plane.
     pub fn suffix(&self, size: (usize, usize)) -> String {
         self.grid(size).map_or(String::new(), |grid| grid.to_string())
     }
@@ -61,7 +62,7 @@ impl Setting {
         (!self.is_unbounded()).then_some(Grid { topology: self.topology, width, height })
     }
 
-    /// Whether a board of this size can have this topology.
+    /// Refuses a board of a size that the topology does not allow.
     ///
     /// # Errors
     /// [`UsageError`] for a sphere that is no square, and for a shifted Klein bottle whose twisted side is odd.
@@ -87,7 +88,8 @@ impl Setting {
         if self.is_unbounded() { Topology::TORUS } else { self.topology }
     }
 
-    /// Why no kernel can do this, if none can. With [`why_no_bands`](Self::why_no_bands) it is the one place where this is said.
+    /// Why no kernel can do this, if none can. With [`why_no_bands`](Self::why_no_bands) it is the one place where this
+    /// is said.
     pub fn why_no_kernel(&self) -> Option<String> {
         let Self { rule, topology, .. } = self;
         if check_rule(LifeRung::Bitpacked, rule).is_err() {
@@ -124,19 +126,19 @@ fn odd_shifted(side: &str, cells: usize) -> String {
 mod tests {
     use super::*;
 
-    fn setting(text: &str) -> Setting {
-        Setting::of(text.parse().unwrap()).0
+    fn universe(text: &str) -> Universe {
+        Universe::of(text.parse().unwrap()).0
     }
 
     #[test]
     fn settings_are_written_as_they_are_read() {
         for text in ["B3/S23", "/2/3:T30,20", "B36/S23:P30,20", "B3/S23:T0,20", "B3/S23:P30,0", "B3/S23:K30,20*"] {
-            assert_eq!(setting(text).text((30, 20)), text);
+            assert_eq!(universe(text).text((30, 20)), text);
         }
-        assert_eq!(setting("B3/S23:S30").suffix((30, 30)), ":S30");
-        assert_eq!(setting("B3/S23").bounded(), Setting::default());
-        assert_eq!(setting("B3/S23:T0,20").bounded(), Setting::default());
-        assert_eq!(setting("B3/S23:P9,9").bounded().topology, Topology::Plane);
+        assert_eq!(universe("B3/S23:S30").suffix((30, 30)), ":S30");
+        assert_eq!(universe("B3/S23").bounded(), Universe::default());
+        assert_eq!(universe("B3/S23:T0,20").bounded(), Universe::default());
+        assert_eq!(universe("B3/S23:P9,9").bounded().topology, Topology::Plane);
     }
 
     #[test]
@@ -154,7 +156,7 @@ mod tests {
             ),
             ("Life:S30", (7, 9), "a sphere (:S) needs equal sides, but 7x9 was given: use 7x7 or 9x9"),
         ] {
-            let UsageError(said) = setting(text).check_size(size).unwrap_err();
+            let UsageError(said) = universe(text).check_size(size).unwrap_err();
             assert_eq!(said, message, "{text}");
         }
         for (text, size) in [
@@ -164,7 +166,7 @@ mod tests {
             ("Life:S30", (7, 7)),
             ("Life:C30,20", (7, 9)),
         ] {
-            assert_eq!(setting(text).check_size(size).err().map(|UsageError(text)| text), None, "{text}");
+            assert_eq!(universe(text).check_size(size).err().map(|UsageError(text)| text), None, "{text}");
         }
     }
 
@@ -173,7 +175,7 @@ mod tests {
         for text in
             ["Life", "Life:T5,6", "HighLife", "/2/3", "B2-a/S12", "B3/S012V", "B2/S/C4", "HighLife:S5", "B03/S23:P5,6"]
         {
-            assert_eq!(setting(text).why_no_kernel(), None, "{text}");
+            assert_eq!(universe(text).why_no_kernel(), None, "{text}");
         }
         for (text, part) in [
             ("/2/5", "/2/5"),
@@ -182,7 +184,7 @@ mod tests {
             ("B2-a/S12:P5,6", "bounded plane"),
             ("B3/S012V:K5*,6", "Klein"),
         ] {
-            let why = setting(text).why_no_kernel().unwrap();
+            let why = universe(text).why_no_kernel().unwrap();
             assert!(why.contains(part), "{text}: {why}");
         }
         for (text, part) in [
@@ -193,10 +195,10 @@ mod tests {
             ("Life:C5,6", "cross-surface"),
             ("Life:S5", "sphere"),
         ] {
-            assert_eq!(setting(text).why_no_kernel(), None, "{text}");
-            let why = setting(text).why_no_bands().unwrap();
+            assert_eq!(universe(text).why_no_kernel(), None, "{text}");
+            let why = universe(text).why_no_bands().unwrap();
             assert!(why.contains(part), "{text}: {why}");
         }
-        assert_eq!(setting("Life").why_no_bands().or(setting("Life:T5,6").why_no_bands()), None);
+        assert_eq!(universe("Life").why_no_bands().or(universe("Life:T5,6").why_no_bands()), None);
     }
 }

@@ -1,12 +1,13 @@
-//! What a run comes to: one line for people, one object for programs.
+//! The result of a run: a line for people and a JSON object for programs.
 
 use std::fmt;
 
 use serde::Serialize;
 
-use super::census::Census;
-use super::run::Run;
-use super::stable::Stability;
+use crate::census::Census;
+use crate::observers::stability::Stability;
+use crate::run::Run;
+use crate::simulation::Advance;
 use program::report::{Rate, Seconds, grouped};
 
 /// The result of a run.
@@ -25,10 +26,10 @@ pub struct Summary {
     population: u64,
     seconds: f64,
     cell_updates_per_second: f64,
-    /// Of a run until the board is stable: since when it is, and its period, or that it is not yet.
+    /// The result of `--until stable`: `None` inside if the board is not stable yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     stable: Option<Option<Stability>>,
-    /// Of what is left, if it was asked for.
+    /// The objects that are left, for `--census`.
     #[serde(skip_serializing_if = "Option::is_none")]
     census: Option<Census>,
     /// Generations of this run alone.
@@ -37,8 +38,8 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of a run on a board of `width` × `height` cells, random from `seed` if that is given; and what a search for its end
-    /// found, and a census, if there were these.
+    /// Returns the summary of a run on a board of `width` × `height` cells. `seed` is the seed of its soup, `stable`
+    /// the result of the search for its end, and `census` its objects.
     ///
     /// # Errors
     /// When the device cannot count the live cells.
@@ -49,7 +50,7 @@ impl Summary {
         stable: Option<Option<Stability>>,
         census: Option<Census>,
     ) -> anyhow::Result<Self> {
-        let population = run.population()?;
+        let population = run.life_mut().population()?;
         let seconds = run.computing().as_secs_f64();
         let (life, advanced) = (run.life(), run.advanced());
         let updates = width as f64 * height as f64 * advanced as f64;

@@ -1,10 +1,10 @@
-//! Whether a board fits the memory that there is, before any of it is taken.
+//! Checks of the host's memory before a board is allocated.
 
 use anyhow::bail;
 use program::memory::available;
 use units::Bytes;
 
-/// What helps where a board does not fit.
+/// The remedy in messages about boards that do not fit.
 pub const REMEDY: &str = "ask for a smaller board with --size";
 
 /// Bytes of a packed board.

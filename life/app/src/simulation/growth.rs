@@ -37,8 +37,9 @@ impl Extent {
         }
     }
 
-    /// The generations in which nothing of a board of this size can reach an edge that moves away, of the columns and of the rows:
-    /// what is not dead comes nearer by a cell in each. None if they are fewer than are worth a look at the board.
+    /// The generations in which nothing of a board of this size can reach an edge that moves away, of the columns and
+    /// of the rows: what is not dead comes nearer by a cell in each. None if they are fewer than are worth a look at
+    /// the board.
     pub fn room(&self, (width, height): (usize, usize), grows: [bool; 2]) -> Option<u64> {
         if self.rows.end == 0 {
             return Some(u64::MAX);
@@ -51,8 +52,8 @@ impl Extent {
     }
 }
 
-/// The size of a board that has half as much again on each side that moves away, at least twice what is near; and where the old
-/// board is on it.
+/// The size of a board that has half as much again on each side that moves away, at least twice what is near; and where
+/// the old board is on it.
 pub fn larger((width, height): (usize, usize), grows: [bool; 2]) -> ((usize, usize), (usize, usize)) {
     let side = |side: usize, grows: bool| {
         // In whole vectors of the kernels.
@@ -63,8 +64,8 @@ pub fn larger((width, height): (usize, usize), grows: [bool; 2]) -> ((usize, usi
     ((width, height), (left, top))
 }
 
-/// A board of `size` cells with the cells of `board` on it, its upper left corner at `corner`, as column and row, which may be
-/// beyond the edges.
+/// A board of `size` cells with the cells of `board` on it, its upper left corner at `corner`, as column and row, which
+/// may be beyond the edges.
 ///
 /// # Errors
 /// As for [`Board::new`].

@@ -1,8 +1,10 @@
 //! A picture of every generation, beside a run.
 
-use super::duty::{Attended, Duty};
-use super::files::Recording;
-use super::run::Run;
+use std::ops::ControlFlow;
+
+use super::Observer;
+use crate::board_file::Recording;
+use crate::run::Run;
 
 /// Adds every generation to a recording.
 pub struct Frames<'a> {
@@ -17,18 +19,18 @@ impl<'a> Frames<'a> {
     }
 }
 
-impl Duty for Frames<'_> {
+impl Observer for Frames<'_> {
     fn due(&self) -> u64 {
         self.due
     }
 
-    fn attend(&mut self, run: &mut Run) -> anyhow::Result<Attended> {
+    fn on_generation(&mut self, run: &mut Run) -> anyhow::Result<ControlFlow<()>> {
         let board = run.life().first_window()?;
         if let Some((recording, board)) = self.recording.as_mut().zip(board) {
             recording.frame(&board)?;
         }
         self.due = run.generation().saturating_add(1);
-        Ok(Attended::GoOn)
+        Ok(ControlFlow::Continue(()))
     }
 
     fn finish(&mut self, _run: &mut Run, was_stopped: bool) -> anyhow::Result<()> {

@@ -1,0 +1,377 @@
+//! `host life`: a board from a file or from a seed, animated, or run to its end.
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use clap::Args;
+use clap::builder::RangedU64ValueParser;
+use cuda_std::Ladder;
+
+use launch::DeviceChoice;
+use life::{CpuSimulation, LifeRung, Rule, Topology};
+use life_formats::About;
+use multi::ranks::Communicator;
+use observer_options::{ObserverOptions, Until};
+use program::error::{Stopped, UsageError};
+use program::options::{Size, parse_share};
+use program::report;
+use program::signals::StopRequests;
+use summary::Summary;
+
+use crate::animation::{self, Ended, Settings};
+use crate::backend::{Backend, DeviceSpec, memory};
+use crate::board_file::BoardFile;
+use crate::census::{Census, SoupsToCount};
+use crate::checkpoint::Facts;
+use crate::first_board::{self, FirstBoard};
+use crate::observers::recording::Frames;
+use crate::observers::stability::{Search, Stability};
+use crate::observers::{self, Observer};
+use crate::ranks::Ranks;
+use crate::run::Run;
+use crate::simulation::{Advance, GrowingBoard, Outgrown};
+use crate::universe::Universe;
+
+mod observer_options;
+mod summary;
+
+/// Generations of a run that is not animated, when nobody says how many.
+const GENERATIONS: u64 = 1000;
+
+/// Live cells of a soup, when nobody says how many.
+const DENSITY: f64 = 0.25;
+
+/// Run Conway's Life, or another rule of its kind
+///
+/// In a terminal it is animated. Otherwise, and with --no-animation, with --json, with both --out and --generations, or
+/// with --until, --checkpoint, --stats, --plot or --census, it runs to its end and prints the result.
+#[derive(Args, Debug)]
+pub struct LifeOptions {
+    /// Pattern to start from: .rle, .cells, .lif, .mc, .mcl (each also .gz), .png, an apgcode such as xq4_153, or a
+    /// checkpoint;
+    /// - reads standard input; without it, a random soup
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    /// Rule, in place of the file's: B36/S23, 23/36, B2-a/S12, B2/S34H, MAP..., 12/34/3, HighLife, ..., with Golly's
+    /// suffix for a bounded grid, as B3/S23:K30*,20 [default: the file's, or B3/S23]
+    #[arg(long, value_name = "RULE")]
+    rule: Option<String>,
+
+    /// Size of the board in cells, a torus if no rule's suffix says another thing [default: for a soup what fills the
+    /// terminal, or 256x256; with FILE the grid that its rule names, or else the unbounded plane]
+    #[arg(long, value_name = "WxH")]
+    size: Option<Size>,
+
+    /// Share of live cells in the soup, from 0 to 1 [default: 0.25]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, conflicts_with = "file")]
+    density: Option<f64>,
+
+    /// Seed of the soup, to see the same one again [default: another each time; it is printed]
+    #[arg(long, value_name = "N", conflicts_with = "file", allow_negative_numbers = true)]
+    seed: Option<u64>,
+
+    /// Generations to run; from a checkpoint, the one to end at [default: 1000, or the checkpoint's; animated, until
+    /// you quit]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    generations: Option<u64>,
+
+    #[arg(long, value_name = "NAME", value_parser = parse_kernel, help = kernel_help())]
+    kernel: Option<LifeRung>,
+
+    /// Where to run: gpu, gpu:N, sim, cpu (the processor's vector instructions, without a kernel) or auto, which is a
+    /// GPU or else cpu, or sim for --kernel; and in bands on several devices: gpu:all, gpu:N,M,…, sim:COUNT
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device)]
+    device: DeviceSpec,
+
+    /// Frames per second of the animation
+    #[arg(long, value_name = "N", default_value = "30", value_parser = RangedU64ValueParser::<u16>::new().range(1..=240))]
+    fps: u16,
+
+    /// Do not animate
+    #[arg(long)]
+    no_animation: bool,
+
+    /// File for the last generation (.rle, .cells, .lif, .mc, each also .gz; .png) or for all of them, at --fps frames
+    /// per second (.gif) or as pictures with numbers (frames/%05d.png)
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+
+    #[command(flatten)]
+    observers: ObserverOptions,
+
+    /// Run until the board repeats itself, and count the objects that are left, by their apgcodes
+    #[arg(long)]
+    census: bool,
+
+    /// Count those of N soups of --size, the first of --seed and each later one of the next, on the processor's cores
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "census",
+        value_parser = RangedU64ValueParser::<u64>::new().range(1..),
+        conflicts_with_all =
+            ["file", "rule", "generations", "kernel", "out", "until", "checkpoint", "overwrite", "stats", "plot"]
+    )]
+    soups: Option<u64>,
+
+    /// Print the result as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The help of `--kernel`, which names the ladder's rungs.
+fn kernel_help() -> String {
+    let names = LifeRung::ALL.iter().map(|rung| rung.name()).collect::<Vec<_>>().join(", ");
+    format!("Kernel: {names} [default: on a GPU the fastest for the board, in the simulator bitpacked]")
+}
+
+fn parse_kernel(text: &str) -> Result<LifeRung, String> {
+    text.parse::<LifeRung>().map_err(|error| error.to_string())
+}
+
+fn parse_device(text: &str) -> Result<DeviceSpec, String> {
+    text.parse::<DeviceSpec>().map_err(|error| error.to_string())
+}
+
+/// How a run ended before its last generation: the signal, and the generation that it had come to.
+type StoppedAt = Option<(i32, String)>;
+
+impl LifeOptions {
+    /// Runs the command on the ranks of `communicator`.
+    ///
+    /// # Errors
+    /// [`UsageError`] for what was typed, [`Stopped`] after a signal, otherwise what made it fail.
+    pub fn run(self, communicator: &'static dyn Communicator) -> anyhow::Result<()> {
+        let ranks = Ranks::new(communicator);
+        let out = self.out.as_deref().map(BoardFile::new).transpose()?;
+        if ranks.is_first() {
+            out.as_ref().map_or(Ok(()), BoardFile::check)?;
+            self.observers.check_paths(self.file.as_deref(), self.out.as_deref())?;
+        }
+        self.observers.check(ranks)?;
+        if let Some(count) = self.soups {
+            return self.count_soups(ranks, count);
+        }
+        // Before the input is read, which may be the checkpoint of a run that still writes it.
+        let recording = out.as_ref().filter(|out| out.is_recording()).map(BoardFile::first);
+        let input = self.file.as_deref();
+        let _claim = if ranks.is_first() { self.observers.claim(input, recording)? } else { None };
+        ranks.share_cores()?;
+        let screen = self.screen(ranks);
+        let first = self.first_board(ranks, screen)?;
+        let (first_size, facts) = (first.source.size(), first.facts.clone());
+        let backend = self.open_backend(ranks, &first, out.as_ref())?;
+
+        let stop = StopRequests::watch().context("cannot watch for signals")?;
+        let mut run = Run::begin(&backend, &first.source, first.generation)?;
+        let ended = if screen.is_some() {
+            drop(first);
+            self.animate(&mut run, &facts, &stop).map(|stopped| (stopped, None))
+        } else {
+            self.run_to_end(&mut run, &backend, first, out.as_ref(), &stop)
+        };
+        let (stopped, stability) = match ended {
+            Err(error) if error.is::<Outgrown>() => {
+                out.as_ref().map_or(Ok(()), |out| write_last(out, run.life(), run.generation(), &facts))?;
+                return Err(error);
+            }
+            ended => ended?,
+        };
+        if let Some((signal, generation)) = stopped {
+            let unwritten = out.map_or(String::new(), |out| format!("; {out} is not written"));
+            let resume = self.observers.resume();
+            return Err(Stopped { signal, done: format!("generation {generation} is done{unwritten}{resume}") }.into());
+        }
+
+        let census = match stability {
+            Some(Stability { period, .. }) if self.census => {
+                run.life().gathered()?.map(|board| Census::of_board(&board, period)).transpose()?
+            }
+            _ => None,
+        };
+        let stability = self.is_until_stable().then_some(stability);
+        let size = run.life().size();
+        if size != first_size {
+            let ((width, height), (w, h)) = (first_size, size);
+            report::note(&format!("the board of {width}x{height} grew to {w}x{h}, before anything reached its edges"));
+        }
+        let summary = Summary::of(&mut run, size, facts.seed, stability, census)?;
+        out.as_ref().map_or(Ok(()), |out| write_last(out, run.life(), run.generation(), &facts))?;
+        if self.json { report::print_json(&summary) } else { report::print(&summary.to_string()) }
+    }
+
+    /// Reads the first board, or makes a soup.
+    fn first_board(&self, ranks: Ranks, screen: Option<Size>) -> anyhow::Result<FirstBoard> {
+        let rule = self.rule.as_deref();
+        let first = match &self.file {
+            None => {
+                let density = self.density.unwrap_or(DENSITY);
+                FirstBoard::soup(ranks, rule, self.size, screen, density, self.seed)?
+            }
+            Some(file) => FirstBoard::file(ranks, file, rule, self.size, screen)?,
+        };
+        let begun_at = first.generation;
+        match self.generations {
+            Some(generations) if generations < begun_at => {
+                let text = format!(
+                    "--generations {generations}: the checkpoint is at generation {begun_at} already: give a later one"
+                );
+                Err(UsageError(text).into())
+            }
+            _ => Ok(first),
+        }
+    }
+
+    /// Opens what advances the first board, says what it is, and refuses a run for which there is too little memory.
+    fn open_backend(&self, ranks: Ranks, first: &FirstBoard, out: Option<&BoardFile>) -> anyhow::Result<Backend> {
+        let (size, universe) = (first.source.size(), first.universe);
+        let (backend, line) = Backend::open(ranks, &self.device, self.kernel, size, universe)?;
+        report::note(&line);
+        if universe != Universe::default() {
+            report::note(&format!("rule: {}", universe.text(size)));
+        }
+        if let Some(seed) = first.facts.seed {
+            report::note(&format!("soup: {}x{}, seed {seed}", size.0, size.1));
+        }
+        if self.census {
+            check_census(&universe)?;
+        }
+        let is_in_bands = matches!(backend, Backend::Team(_));
+        backend.check_memory(size, u64::from(!is_in_bands) + self.observers.boards(self.census))?;
+        if is_in_bands && ranks.is_first() && (self.census || out.is_some_and(|out| !out.takes_parts())) {
+            let what = if self.census { "--census" } else { "--out in this format" };
+            memory::check_host(size, memory::board_bytes(size).saturating_mul(2))
+                .with_context(|| format!("{what}: the first rank takes the whole board"))?;
+        }
+        Ok(backend)
+    }
+
+    /// Animates the run in the terminal.
+    fn animate(&self, run: &mut Run, facts: &Facts, stop: &StopRequests) -> anyhow::Result<StoppedAt> {
+        let generations = self.generations.or(facts.until);
+        let settings = Settings { frames_per_second: self.fps, generations, seed: facts.seed };
+        Ok(match animation::animate(run, settings, stop)? {
+            Ended::Finished | Ended::Quit => None,
+            Ended::Stopped(signal) => Some((signal, run.generation().to_string())),
+        })
+    }
+
+    /// Runs to the end with the observers that the options name, and returns what the search for the end has found.
+    fn run_to_end(
+        &self,
+        run: &mut Run,
+        backend: &Backend,
+        first: FirstBoard,
+        out: Option<&BoardFile>,
+        stop: &StopRequests,
+    ) -> anyhow::Result<(StoppedAt, Option<Stability>)> {
+        let FirstBoard { source, facts, generation: begun_at, .. } = first;
+        let (size, is_first) = (source.size(), run.life().ranks().is_first());
+        let endless = self.is_until_stable().then_some(u64::MAX);
+        let last = self.generations.or(facts.until).or(endless);
+        let last = last.unwrap_or_else(|| begun_at.saturating_add(GENERATIONS));
+        let until = (last < u64::MAX).then_some(last);
+
+        let recorded = out.filter(|out| out.is_recording());
+        let delay = Duration::from_secs(1) / u32::from(self.fps);
+        let recording = recorded.filter(|_| is_first).map(|out| out.record(size, delay)).transpose()?;
+        let mut frames = recorded.map(|_| Frames::new(recording, begun_at));
+        let mut checkpoints = self.observers.checkpoints(Facts { until, ..facts }, begun_at);
+        let title = format!("Life, {}x{} cells, {}", size.0, size.1, run.life().device());
+        let mut stats = self.observers.stats(title, (begun_at, last))?;
+        let mut search = self.is_until_stable().then(|| {
+            let search = Search::new(backend, (begun_at, last), move || GrowingBoard::read(backend, &source));
+            if recorded.is_some() { search.at_each_generation() } else { search }
+        });
+        let mut observers: Vec<&mut dyn Observer> = Vec::new();
+        observers.extend(frames.as_mut().map(|observer| observer as &mut dyn Observer));
+        observers.extend(checkpoints.as_mut().map(|observer| observer as &mut dyn Observer));
+        observers.extend(search.as_mut().map(|observer| observer as &mut dyn Observer));
+        // It advances the run.
+        observers.extend(stats.as_mut().map(|observer| observer as &mut dyn Observer));
+        let signal = observers::run_to_end(run, last, size, &mut observers, stop)?;
+        let of = until.map_or(String::new(), |last| format!(" of {last}"));
+        let stopped = signal.map(|signal| (signal, format!("{}{of}", run.generation())));
+        Ok((stopped, search.and_then(|search| search.found())))
+    }
+
+    /// True if the run goes on until the board repeats itself.
+    fn is_until_stable(&self) -> bool {
+        self.observers.until == Some(Until::Stable) || self.census
+    }
+
+    /// The census of so many soups.
+    fn count_soups(&self, ranks: Ranks, count: u64) -> anyhow::Result<()> {
+        ranks.check_alone("life --soups")?;
+        let is_auto = |device: &DeviceSpec| *device == DeviceSpec::Device(DeviceChoice::Auto.into());
+        if self.device != DeviceSpec::Cpu && !is_auto(&self.device) {
+            let text = format!("--soups: they are run on the processor's cores; leave --device {} out", self.device);
+            return Err(UsageError(text).into());
+        }
+        let (size, seed) = first_board::soup(self.size, None, self.seed);
+        let size = (size.width, size.height);
+        // Each core has a board of its own, and some copies of it.
+        Backend::Cpu(Universe::default()).check_memory(size, 8 * CpuSimulation::cores() as u64)?;
+        let soups = SoupsToCount { count, size, density: self.density.unwrap_or(DENSITY), seed };
+        let stop = StopRequests::watch().context("cannot watch for signals")?;
+        match Census::of_soups(soups, &stop)? {
+            Ok(census) if self.json => report::print_json(&census),
+            Ok(census) => report::print(&census.to_string()),
+            Err(signal) => Err(Stopped { signal, done: "no census is made".into() }.into()),
+        }
+    }
+
+    /// The board size that fills the screen, if the run is to be animated on one.
+    fn screen(&self, ranks: Ranks) -> Option<Size> {
+        let recording = self.out.as_deref().is_some_and(|out| BoardFile::new(out).is_ok_and(|out| out.is_recording()));
+        let to_its_end = self.no_animation
+            || self.json
+            || recording
+            || self.observers.is_asked_for()
+            || self.census
+            || (self.out.is_some() && self.generations.is_some());
+        if to_its_end || !io::stdout().is_terminal() {
+            return None;
+        }
+        if ranks.size() > 1 {
+            report::note("several ranks are not animated: the run goes to its end");
+            return None;
+        }
+        animation::board_size()
+    }
+}
+
+/// Writes the board of a run's last generation, and says so; a recording has it already.
+fn write_last(out: &BoardFile, life: &GrowingBoard, generation: u64, facts: &Facts) -> anyhow::Result<()> {
+    if !out.is_recording() {
+        let (size, (left, top), origin) = (life.size(), life.added(), facts.origin);
+        let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
+        let generation = facts.first.saturating_add(generation);
+        let about = About { name: None, rule: life.universe().text(size), generation, origin };
+        if !out.takes_parts() {
+            life.gathered()?.map_or(Ok(()), |board| out.write(&board, &about))?;
+        } else if life.ranks().is_first() {
+            let has_states = life.universe().rule.states() > 2;
+            out.write_parts(size, has_states, &about, |take| life.parts(|_, part| take(part)))?;
+        } else {
+            // The first rank takes them.
+            life.parts(|_, _| Ok(()))?;
+        }
+    }
+    report::note(&format!("wrote {out}"));
+    Ok(())
+}
+
+/// Refuses a census in a universe whose objects are not known: it counts those of Life on a plane or a torus.
+fn check_census(universe: &Universe) -> Result<(), UsageError> {
+    let is_known = universe.is_unbounded() || matches!(universe.topology, Topology::TORUS | Topology::Plane);
+    if universe.rule == Rule::LIFE && is_known {
+        return Ok(());
+    }
+    let text =
+        "--census: it knows the objects of B3/S23 on a torus or a plane; leave it out for other rules and topologies";
+    Err(UsageError(text.into()))
+}

@@ -1,0 +1,116 @@
+//! The first board of a run: a pattern, a random soup or a checkpoint, which the first rank reads.
+
+use std::path::Path;
+
+use anyhow::Context;
+use gridstride::Size;
+
+use crate::checkpoint::{Facts, Header, saved};
+use crate::ranks::Ranks;
+use crate::universe::Universe;
+use pattern::PlacedPattern;
+use program::error::UsageError;
+use program::report;
+
+mod pattern;
+mod source;
+
+pub use pattern::soup;
+#[cfg(test)]
+pub use source::Placed;
+pub use source::Source;
+
+/// The first board of a run, and what belongs to it.
+pub struct FirstBoard {
+    /// The first board.
+    pub source: Source,
+    /// The universe that it lives in.
+    pub universe: Universe,
+    /// The facts that the checkpoints of the run store.
+    pub facts: Facts,
+    /// The generation that it begins with.
+    pub generation: u64,
+}
+
+impl FirstBoard {
+    /// A soup of this density, under the rule `rule`, of `size` or what that names or fills the `screen`.
+    ///
+    /// # Errors
+    /// [`UsageError`] for a rule or a size that is none.
+    pub fn soup(
+        ranks: Ranks,
+        rule: Option<&str>,
+        size: Option<Size>,
+        screen: Option<Size>,
+        density: f64,
+        seed: Option<u64>,
+    ) -> anyhow::Result<Self> {
+        let (universe, named) = pattern::of_soup(rule)?;
+        let universe = if size.is_some() { universe.bounded() } else { universe };
+        let (Size { width, height }, seed) = pattern::soup(size.or(named), screen, seed);
+        universe.check_size((width, height))?;
+        let seed = ranks.first(seed)?;
+        let origin = (-(width as i64 / 2), -(height as i64 / 2));
+        let facts = Facts { seed: Some(seed), ..Facts::of(&universe, origin) };
+        Ok(Self { source: Source::Soup { size: (width, height), density, seed }, universe, facts, generation: 0 })
+    }
+
+    /// Returns the pattern or the checkpoint in `file`. The first rank reads it and sends its header to the others.
+    ///
+    /// # Errors
+    /// [`UsageError`] for what was typed; when the file cannot be read.
+    pub fn file(
+        ranks: Ranks,
+        file: &Path,
+        rule: Option<&str>,
+        size: Option<Size>,
+        screen: Option<Size>,
+    ) -> anyhow::Result<Self> {
+        let mut own = None;
+        let lines = ranks.text(|| {
+            let begin = own.insert(Self::read(ranks, file, rule, size, screen)?);
+            Ok(begin.facts.clone().header(begin.source.size(), begin.generation).lines())
+        })?;
+        match own {
+            Some(begin) => Ok(begin),
+            None => Self::from_header(Header::parse(&lines)?),
+        }
+    }
+
+    /// The first board of a rank that is not the first, from the header that the first rank has sent.
+    fn from_header(header: Header) -> anyhow::Result<Self> {
+        let (size, generation) = (header.size, header.generation);
+        let facts = Facts::from(header);
+        let universe = Universe { generation: facts.first.wrapping_add(generation), ..facts.universe()? };
+        Ok(Self { source: Source::OfFirstRank { size }, universe, facts, generation })
+    }
+
+    fn read(
+        ranks: Ranks,
+        file: &Path,
+        rule: Option<&str>,
+        size: Option<Size>,
+        screen: Option<Size>,
+    ) -> anyhow::Result<Self> {
+        if !saved::is_checkpoint(file) {
+            let PlacedPattern { placed, universe, origin } = pattern::pattern(ranks, file, rule, size, screen)?;
+            let facts = Facts::of(&universe, origin);
+            return Ok(Self { source: Source::Pattern(placed), universe, facts, generation: 0 });
+        }
+        if rule.is_some() {
+            let text = format!("--rule: the checkpoint '{}' has its own rule; leave --rule out", file.display());
+            return Err(UsageError(text).into());
+        }
+        if size.is_some() {
+            let text = format!("--size: the checkpoint '{}' has its own size; leave --size out", file.display());
+            return Err(UsageError(text).into());
+        }
+        let saved = saved::open(file)?;
+        let generation = saved.header.generation;
+        let facts = Facts::from(saved.header.clone());
+        let universe = facts.universe().with_context(|| format!("cannot resume from '{}'", file.display()))?;
+        report::note(&format!("resuming at generation {generation}"));
+        let universe = Universe { generation: facts.first.wrapping_add(generation), ..universe };
+        Ok(Self { source: Source::Saved(saved), universe, facts, generation })
+    }
+}

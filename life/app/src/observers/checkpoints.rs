@@ -1,0 +1,122 @@
+//! `--checkpoint`: writes checkpoints of a run.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use anyhow::{Context, anyhow};
+use program::files::WholeFile;
+
+use super::Observer;
+use crate::checkpoint::{Every, Facts, Header, write_rows};
+use crate::run::Run;
+use crate::simulation::Advance;
+
+/// Writes checkpoints of a run. The board is copied at once; a thread writes the copy while the run goes on.
+pub struct Checkpoints {
+    file: WholeFile,
+    every: Every,
+    facts: Facts,
+    /// The next generation, or the time, that one is due at.
+    next: u64,
+    last: Instant,
+    /// The generation of the newest that was begun.
+    newest: Option<u64>,
+    writing: Option<JoinHandle<anyhow::Result<()>>>,
+}
+
+impl Checkpoints {
+    /// Returns the writer of the file at `path` for a run that is at `generation`. The first rank has a
+    /// [`Claim`](crate::checkpoint::Claim) to it.
+    pub fn new(path: &Path, every: Every, facts: Facts, generation: u64) -> Self {
+        let file = WholeFile::new(path);
+        let mut checkpoints =
+            Self { file, every, facts, next: generation, last: Instant::now(), newest: None, writing: None };
+        checkpoints.plan(generation);
+        checkpoints
+    }
+
+    fn plan(&mut self, generation: u64) {
+        self.last = Instant::now();
+        if let Every::Generations(every) = self.every {
+            self.next = (generation / every).saturating_add(1).saturating_mul(every);
+        }
+    }
+
+    /// Begins to write one, when the one before is written.
+    fn begin(&mut self, run: &mut Run) -> anyhow::Result<()> {
+        self.wait()?;
+        let (generation, (left, top)) = (run.generation(), run.life().added());
+        let origin = (self.facts.origin.0 - left as i64, self.facts.origin.1 - top as i64);
+        let header = Facts { origin, ..self.facts.clone() }.header(run.life().size(), generation);
+        self.newest = Some(generation);
+        if run.life().is_in_bands() {
+            return self.write_parts(&header, run);
+        }
+        let (file, board) = (self.file.clone(), run.life().board()?);
+        let write = move || {
+            let mut out = file.create()?;
+            let written = header.write(board.hash(), &mut out).and_then(|()| write_rows(&board, &mut out));
+            written.with_context(|| file.failed())?;
+            file.keep_synced(out)
+        };
+        self.writing = Some(thread::Builder::new().spawn(write).context("cannot start a thread")?);
+        Ok(())
+    }
+
+    /// Writes one of a board in bands, part by part, on the first rank. The run waits.
+    fn write_parts(&self, header: &Header, run: &mut Run) -> anyhow::Result<()> {
+        let hash = run.life_mut().hash()?;
+        let mut out = if run.life().ranks().is_first() { Some(self.file.create()?) } else { None };
+        if let Some(out) = &mut out {
+            header.write(hash, out).with_context(|| self.file.failed())?;
+        }
+        run.life().parts(|_, rows| match &mut out {
+            Some(out) => write_rows(rows, out).with_context(|| self.file.failed()),
+            None => Ok(()),
+        })?;
+        out.map_or(Ok(()), |out| self.file.keep_synced(out))
+    }
+
+    fn wait(&mut self) -> anyhow::Result<()> {
+        match self.writing.take() {
+            Some(writing) => writing.join().map_err(|_| anyhow!("{}: its thread failed", self.file.failed()))?,
+            None => Ok(()),
+        }
+    }
+}
+
+/// Waits for the thread that writes, so that nothing is written after the run's [`Claim`](crate::checkpoint::Claim)
+/// ends.
+impl Drop for Checkpoints {
+    fn drop(&mut self) {
+        let _ = self.wait();
+    }
+}
+
+impl Observer for Checkpoints {
+    fn due(&self) -> u64 {
+        match self.every {
+            Every::Generations(_) => self.next,
+            Every::Time(time) if self.last.elapsed() >= time => 0,
+            Every::Time(_) => u64::MAX,
+        }
+    }
+
+    fn on_generation(&mut self, run: &mut Run) -> anyhow::Result<ControlFlow<()>> {
+        self.plan(run.generation());
+        // One copy of the board at a time: while a slow disk still writes the last one, the next is left out.
+        if self.writing.as_ref().is_none_or(JoinHandle::is_finished) {
+            self.begin(run)?;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn finish(&mut self, run: &mut Run, _was_stopped: bool) -> anyhow::Result<()> {
+        if self.newest != Some(run.generation()) {
+            self.begin(run)?;
+        }
+        self.wait()
+    }
+}

@@ -1,0 +1,93 @@
+//! Observers of a run: they record pictures, count, write checkpoints, and search for the end.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use crate::run::Run;
+use crate::simulation::Outgrown;
+use program::report::progress::Progress;
+use program::signals::StopRequests;
+
+pub mod checkpoints;
+pub mod divisors;
+pub mod recording;
+pub mod stability;
+pub mod stats;
+
+/// How often a run that is not animated shows its progress and looks for signals.
+const BATCH: Duration = Duration::from_millis(100);
+
+/// Looks at some generations of a run.
+pub trait Observer {
+    /// Returns the next generation that the observer has to see. A generation that has passed means now.
+    fn due(&self) -> u64;
+
+    /// Looks at the run's present generation, and breaks if the run is to end. Afterwards [`due`](Self::due) must be
+    /// later than the run's generation. An observer that advances the run must be the last one.
+    ///
+    /// # Errors
+    /// When a device fails, or a file cannot be written.
+    fn on_generation(&mut self, run: &mut Run) -> anyhow::Result<ControlFlow<()>>;
+
+    /// Finishes at the end of the run, or before it if the run was stopped.
+    ///
+    /// # Errors
+    /// As [`on_generation`](Self::on_generation).
+    fn finish(&mut self, run: &mut Run, was_stopped: bool) -> anyhow::Result<()>;
+}
+
+/// Runs until generation `last`, until an observer breaks, or until a signal comes. Returns the signal.
+///
+/// # Errors
+/// When the device fails, and those of the observers; [`Outgrown`] when these are done for the last board that there
+/// was.
+pub fn run_to_end(
+    run: &mut Run,
+    last: u64,
+    size: (usize, usize),
+    observers: &mut [&mut dyn Observer],
+    stop: &StopRequests,
+) -> anyhow::Result<Option<i32>> {
+    let ended = run_on(run, last, size, observers, stop);
+    if ended.as_ref().is_err_and(|error| !error.is::<Outgrown>()) {
+        return ended;
+    }
+    for observer in observers {
+        observer.finish(run, matches!(ended, Ok(Some(_))))?;
+    }
+    ended
+}
+
+fn run_on(
+    run: &mut Run,
+    last: u64,
+    (width, height): (usize, usize),
+    observers: &mut [&mut dyn Observer],
+    stop: &StopRequests,
+) -> anyhow::Result<Option<i32>> {
+    let ranks = run.life().ranks();
+    let cells = width as f64 * height as f64;
+    let begun = run.generation();
+    let mut progress = match last {
+        u64::MAX => Progress::endless("generations"),
+        last => Progress::new(last.saturating_sub(begun), "generations"),
+    };
+    loop {
+        for observer in observers.iter_mut() {
+            let is_due = ranks.first((observer.due() <= run.generation()).into())? == 1;
+            if is_due && observer.on_generation(run)?.is_break() {
+                return Ok(None);
+            }
+        }
+        // Whichever rank a signal comes to.
+        let signal = ranks.max(stop.received().map_or(0, i32::unsigned_abs).into())? as i32;
+        let now = run.generation();
+        if signal != 0 || now >= last {
+            return Ok(Some(signal).filter(|&signal| signal != 0));
+        }
+        let due = ranks.first(observers.iter().map(|observer| observer.due()).min().unwrap_or(last).min(last))?;
+        run.advance(due.saturating_sub(now), BATCH)?;
+        let done = run.generation() - begun;
+        progress.set(done, cells * done as f64 / run.computing().as_secs_f64(), "cell updates");
+    }
+}

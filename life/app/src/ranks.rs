@@ -1,0 +1,123 @@
+//! The ranks that a run is spread over. Each decision that depends on a clock or on a file is made by one rank for all,
+//! so that all ranks make the same calls.
+
+use std::sync::LazyLock;
+use std::thread::available_parallelism;
+
+use anyhow::Context;
+use launch::GroupChoice;
+use multi::ranks::{Alone, Communicator, alone};
+use program::error::UsageError;
+
+/// The ranks that a run is spread over, of which this process is one.
+#[derive(Clone, Copy)]
+pub struct Ranks {
+    communicator: &'static dyn Communicator,
+}
+
+static ALONE: LazyLock<Alone> = LazyLock::new(alone);
+
+impl Ranks {
+    /// The ranks that talk by `communicator`.
+    pub fn new(communicator: &'static dyn Communicator) -> Self {
+        Self { communicator }
+    }
+
+    /// One rank alone.
+    pub fn alone() -> Self {
+        Self::new(&*ALONE)
+    }
+
+    /// Returns the communicator by which the ranks talk.
+    pub fn communicator(self) -> &'static dyn Communicator {
+        self.communicator
+    }
+
+    /// Returns the number of ranks.
+    pub fn size(self) -> usize {
+        self.communicator.size()
+    }
+
+    /// True on the rank that prints and writes files.
+    pub fn is_first(self) -> bool {
+        self.communicator.rank() == 0
+    }
+
+    /// Refuses `command` if there are several ranks.
+    ///
+    /// # Errors
+    /// [`UsageError`] that says what to type instead.
+    pub fn check_alone(self, command: &str) -> Result<(), UsageError> {
+        match self.size() {
+            1 => Ok(()),
+            size => {
+                let text = format!("host {command} runs as one process, and {size} were started: leave out mpirun");
+                Err(UsageError(text))
+            }
+        }
+    }
+
+    /// Returns those of the devices in `choice` that belong to this rank.
+    pub fn devices(self, choice: &GroupChoice) -> GroupChoice {
+        program::ranks::devices(choice, self.communicator)
+    }
+
+    /// Returns the first rank's number on every rank.
+    ///
+    /// # Errors
+    /// When a rank fails.
+    pub fn first(self, number: u64) -> anyhow::Result<u64> {
+        Ok(self.all(number)?[0])
+    }
+
+    /// Returns the largest of all ranks' numbers on every rank.
+    ///
+    /// # Errors
+    /// When a rank fails.
+    pub fn max(self, number: u64) -> anyhow::Result<u64> {
+        Ok(self.all(number)?.into_iter().max().unwrap_or(number))
+    }
+
+    fn all(self, number: u64) -> anyhow::Result<Vec<u64>> {
+        if self.size() == 1 {
+            return Ok(vec![number]);
+        }
+        let of_ranks = self.communicator.all_gather(&number.to_le_bytes())?;
+        let number = |bytes: Vec<u8>| Some(u64::from_le_bytes(bytes.try_into().ok()?));
+        of_ranks.into_iter().map(number).collect::<Option<_>>().context("the ranks do not do the same work")
+    }
+
+    /// Returns the text that the first rank makes on every rank. Only the first rank calls `make`.
+    ///
+    /// # Errors
+    /// When a rank fails, and those of `make`.
+    pub fn text(self, make: impl FnOnce() -> anyhow::Result<String>) -> anyhow::Result<String> {
+        let made = if self.is_first() { make()? } else { String::new() };
+        if self.size() == 1 {
+            return Ok(made);
+        }
+        let first = self.communicator.all_gather(made.as_bytes())?.into_iter().next().unwrap_or_default();
+        String::from_utf8(first).context("the ranks do not do the same work")
+    }
+
+    /// Divides the host's cores among the ranks that may run on them, and limits this rank's threads to its share.
+    /// `RAYON_NUM_THREADS` takes precedence. This must be called before anything is computed.
+    ///
+    /// # Errors
+    /// When a rank fails.
+    pub fn share_cores(self) -> anyhow::Result<()> {
+        if self.size() == 1 || std::env::var_os("RAYON_NUM_THREADS").is_some() {
+            return Ok(());
+        }
+        let file = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+        let status = file("/proc/self/status");
+        let allowed = status.lines().find(|line| line.starts_with("Cpus_allowed_list:")).unwrap_or_default();
+        let own = format!("{} {allowed}", file("/proc/sys/kernel/hostname"));
+        let peers = self.communicator.all_gather(own.as_bytes())?;
+        let peers = peers.iter().filter(|other| **other == own.as_bytes()).count();
+        let threads = (available_parallelism().map_or(1, usize::from) / peers.max(1)).max(1);
+        // It fails only where there are threads already.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        Ok(())
+    }
+}

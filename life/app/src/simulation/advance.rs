@@ -1,0 +1,99 @@
+//! The interface of everything that advances a board.
+
+use std::ops::Range;
+
+use life::Board;
+use life::bands::Copied;
+
+/// Receives the rows of a board part by part. Only the first rank gets the cells.
+pub type TakePart<'a> = &'a mut dyn FnMut(Range<usize>, Option<&Board>) -> anyhow::Result<()>;
+
+/// The cells of a board that was copied.
+pub enum CopiedCells {
+    /// The whole board, on the first rank alone.
+    Whole(Option<Board>),
+    /// Each rank has its own rows.
+    Bands(Copied),
+}
+
+/// A board that advances: a kernel on a device, the processor's cores, bands on several devices or ranks, or a board
+/// that grows.
+///
+/// All ranks call the same methods in the same order. Methods return errors if a device or a rank fails, or if the host
+/// has too little memory.
+pub trait Advance {
+    /// Runs `generations` generations and waits for their end.
+    ///
+    /// # Errors
+    /// When a device or a rank fails.
+    fn advance(&mut self, generations: u64) -> anyhow::Result<()>;
+
+    /// Runs one generation and returns its numbers of births and deaths.
+    ///
+    /// # Errors
+    /// When a device or a rank fails.
+    fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)>;
+
+    /// Returns the number of live cells.
+    ///
+    /// # Errors
+    /// When a device or a rank fails.
+    fn population(&mut self) -> anyhow::Result<u64>;
+
+    /// Returns a hash of the board. Two different boards of one run have the same hash in 1 of 2⁶⁴ cases.
+    ///
+    /// # Errors
+    /// When a device or a rank fails, or the host has too little memory.
+    fn hash(&mut self) -> anyhow::Result<u64>;
+
+    /// Returns the number of generations run so far.
+    fn generation(&self) -> u64;
+
+    /// Returns the whole board on the first rank, and `None` on the others.
+    ///
+    /// # Errors
+    /// When a device or a rank fails, or the host has too little memory.
+    fn gathered(&self) -> anyhow::Result<Option<Board>>;
+
+    /// Calls `take` on each rank for the rows of the board, part by part. Each part has as many rows as fit 64 MiB, or
+    /// is the whole board.
+    ///
+    /// # Errors
+    /// As for [`gathered`](Self::gathered), and those of `take`.
+    fn each_part(&self, take: TakePart<'_>) -> anyhow::Result<()> {
+        let board = self.gathered()?;
+        take(0..board.as_ref().map_or(0, Board::height), board.as_ref())
+    }
+
+    /// Copies the cells.
+    ///
+    /// # Errors
+    /// As for [`gathered`](Self::gathered).
+    fn copied(&self) -> anyhow::Result<CopiedCells> {
+        Ok(CopiedCells::Whole(self.gathered()?))
+    }
+
+    /// Compares the cells with a copy rank by rank. Returns `None` if only the whole boards can be compared.
+    ///
+    /// # Errors
+    /// When a device or a rank fails.
+    fn equals(&self, _copied: &CopiedCells) -> anyhow::Result<Option<bool>> {
+        Ok(None)
+    }
+
+    /// Returns the name of the device.
+    fn device(&self) -> String;
+
+    /// Returns the name of the kernel, or of the instructions that the cores compute with.
+    fn kernel(&self) -> String;
+
+    /// Returns how halos travel from rank to rank, if several ranks have devices.
+    fn halos(&self) -> Option<String> {
+        None
+    }
+
+    /// Returns the number of generations that take about as long together as one alone.
+    fn generations_at_once(&self) -> u64 {
+        1
+    }
+}

@@ -1,0 +1,152 @@
+//! Boards of a fixed size: they are advanced by the processor's cores, by a kernel on a device, or in bands on several.
+
+use life::{Bands, Board, CpuSimulation, LifeRung, Simulation, generations_per_launch};
+
+use super::advance::{Advance, CopiedCells, TakePart};
+use crate::backend::{Team, cores};
+
+impl Advance for CpuSimulation {
+    fn advance(&mut self, generations: u64) -> anyhow::Result<()> {
+        CpuSimulation::advance(self, generations);
+        Ok(())
+    }
+
+    fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)> {
+        Ok(CpuSimulation::advance_counting(self))
+    }
+
+    fn population(&mut self) -> anyhow::Result<u64> {
+        Ok(CpuSimulation::population(self))
+    }
+
+    fn hash(&mut self) -> anyhow::Result<u64> {
+        Ok(self.board()?.hash())
+    }
+
+    fn generation(&self) -> u64 {
+        CpuSimulation::generation(self)
+    }
+
+    fn gathered(&self) -> anyhow::Result<Option<Board>> {
+        Ok(Some(self.board()?))
+    }
+
+    fn device(&self) -> String {
+        cores()
+    }
+
+    fn kernel(&self) -> String {
+        self.instructions().to_string()
+    }
+}
+
+impl Advance for Simulation {
+    fn advance(&mut self, generations: u64) -> anyhow::Result<()> {
+        Simulation::advance(self, generations)?;
+        Ok(Simulation::device(self).synchronize()?)
+    }
+
+    fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)> {
+        Ok(Simulation::advance_counting(self)?)
+    }
+
+    fn population(&mut self) -> anyhow::Result<u64> {
+        Ok(Simulation::population(self)?)
+    }
+
+    fn hash(&mut self) -> anyhow::Result<u64> {
+        Ok(Simulation::hash(self)?)
+    }
+
+    fn generation(&self) -> u64 {
+        Simulation::generation(self)
+    }
+
+    fn gathered(&self) -> anyhow::Result<Option<Board>> {
+        Ok(Some(self.board()?))
+    }
+
+    fn device(&self) -> String {
+        Simulation::device(self).name().to_owned()
+    }
+
+    fn kernel(&self) -> String {
+        self.rung().to_string()
+    }
+
+    fn generations_at_once(&self) -> u64 {
+        at_once(Some(self.rung()))
+    }
+}
+
+/// A board in bands, and the team that advances them.
+pub struct TeamBands {
+    pub bands: Bands<'static>,
+    pub team: Team,
+}
+
+impl Advance for TeamBands {
+    fn advance(&mut self, generations: u64) -> anyhow::Result<()> {
+        self.bands.advance(generations)?;
+        Ok(self.bands.wait()?)
+    }
+
+    fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)> {
+        Ok(self.bands.advance_counting()?)
+    }
+
+    fn population(&mut self) -> anyhow::Result<u64> {
+        Ok(self.bands.population()?)
+    }
+
+    fn hash(&mut self) -> anyhow::Result<u64> {
+        Ok(self.bands.hash()?)
+    }
+
+    fn generation(&self) -> u64 {
+        self.bands.generation()
+    }
+
+    fn gathered(&self) -> anyhow::Result<Option<Board>> {
+        Ok(self.bands.rows(0..self.bands.size().1)?)
+    }
+
+    fn each_part(&self, take: TakePart<'_>) -> anyhow::Result<()> {
+        for rows in self.bands.parts(0..self.bands.size().1) {
+            take(rows.clone(), self.bands.rows(rows)?.as_ref())?;
+        }
+        Ok(())
+    }
+
+    fn copied(&self) -> anyhow::Result<CopiedCells> {
+        Ok(CopiedCells::Bands(self.bands.copied()?))
+    }
+
+    fn equals(&self, copied: &CopiedCells) -> anyhow::Result<Option<bool>> {
+        match copied {
+            CopiedCells::Bands(copied) => Ok(Some(self.bands.is(copied)?)),
+            CopiedCells::Whole(_) => Ok(None),
+        }
+    }
+
+    fn device(&self) -> String {
+        self.team.name()
+    }
+
+    fn kernel(&self) -> String {
+        self.bands.by()
+    }
+
+    fn halos(&self) -> Option<String> {
+        self.bands.way().map(|way| way.to_string())
+    }
+
+    fn generations_at_once(&self) -> u64 {
+        at_once(self.bands.rung())
+    }
+}
+
+/// Returns the number of generations that a launch of `rung` keeps in registers one after the other.
+fn at_once(rung: Option<LifeRung>) -> u64 {
+    rung.filter(|rung| matches!(rung, LifeRung::Temporal | LifeRung::Streaming)).map_or(1, generations_per_launch)
+}

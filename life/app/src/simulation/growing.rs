@@ -1,0 +1,336 @@
+//! A board that grows before anything reaches an edge that moves away.
+
+use std::ops::Range;
+
+use anyhow::{Context, anyhow};
+use life::{Bands, Board, LifeRung, Rule};
+
+use super::advance::{Advance, CopiedCells, TakePart};
+use super::boards::{self, AnyBoard};
+use super::growth::{self, Extent};
+use super::shape::{self, ShapeHash};
+use super::snapshot::Snapshot;
+use super::states;
+use crate::backend::{Backend, Team};
+use crate::first_board::Source;
+use crate::ranks::Ranks;
+use crate::universe::Universe;
+
+/// A pattern outgrows its board, and there is no memory for a larger one. The board stays as it was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("generation {generation}: the pattern outgrows its board of {}x{}", size.0, size.1)]
+pub struct Outgrown {
+    generation: u64,
+    size: (usize, usize),
+}
+
+/// A board that is being advanced. Where its universe is unbounded, it grows before anything reaches its edges.
+pub struct GrowingBoard {
+    backend: Backend,
+    board: AnyBoard,
+    /// Columns and rows at first.
+    first_size: (usize, usize),
+    size: (usize, usize),
+    /// Columns and rows added to the left and above.
+    added: (usize, usize),
+    /// Generations of the boards before this one.
+    before: u64,
+    /// Generations before the board has to be looked at again.
+    room: u64,
+}
+
+impl GrowingBoard {
+    /// Puts `board` in the memory of `backend`.
+    ///
+    /// # Errors
+    /// When there is no room for it, or the device fails.
+    pub fn new(backend: &Backend, board: &Board) -> anyhow::Result<Self> {
+        Ok(Self::of(backend, boards::new(backend, board, 0)?, (board.width(), board.height())))
+    }
+
+    /// Makes the board of `source` in the memory of `backend`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and those of `source`.
+    pub fn read(backend: &Backend, source: &Source) -> anyhow::Result<Self> {
+        Ok(Self::of(backend, boards::read(backend, source)?, source.size()))
+    }
+
+    /// As [`new`](Self::new), with a copy that was made `later` generations later than a run on `backend` begins.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn later(backend: &Backend, snapshot: &Snapshot, later: u64) -> anyhow::Result<Self> {
+        let cells = boards::of_snapshot(backend, snapshot, later)?;
+        Ok(Self { before: later, ..Self::of(backend, cells, snapshot.size()) })
+    }
+
+    fn of(backend: &Backend, board: AnyBoard, size: (usize, usize)) -> Self {
+        let room = if backend.universe().grows == [false; 2] { u64::MAX } else { 0 };
+        Self { backend: backend.clone(), board, first_size: size, size, added: (0, 0), before: 0, room }
+    }
+
+    /// Loads the kernel that `backend` needs for a board of this size.
+    ///
+    /// # Errors
+    /// When a device fails.
+    pub fn warm_up(backend: &Backend, size: (usize, usize)) -> anyhow::Result<()> {
+        let team = match backend {
+            Backend::Team(team) => team,
+            // It is loaded with the board; a small one takes another instance.
+            Backend::Kernel(_, LifeRung::Resident, _) => return Ok(()),
+            _ => return Self::new(backend, &Board::new(8, 8)?)?.advance(1),
+        };
+        // Each member has a row at least.
+        let rows = 8 * team.group.as_ref().map_or(1, |group| group.members().len()) * team.ranks.size();
+        let team = Team { kernel: team.rung(size)?, ..team.clone() };
+        let mut bands = Bands::dead(team.ranks.communicator(), team.workers(), team.bands((8, rows), 0))?;
+        bands.advance(1)?;
+        Ok(bands.wait()?)
+    }
+
+    fn take_room(&mut self, generations: u64) {
+        if self.room < u64::MAX {
+            self.room -= generations;
+        }
+    }
+
+    /// Grows the board if something could reach an edge in the next generation.
+    fn make_room(&mut self) -> anyhow::Result<()> {
+        let grows = self.backend.universe().grows;
+        while self.room == 0 {
+            if let Some(room) = self.room(grows)? {
+                self.room = room;
+                break;
+            }
+            let (size, (left, top)) = growth::larger(self.size, grows);
+            let before = self.generation();
+            let outgrown = Outgrown { generation: before, size: self.size };
+            let fits = self.backend.check_memory(size, 2);
+            if self.backend.ranks().max(fits.is_err().into())? == 1 {
+                // Whichever rank has too little of it.
+                let why = fits.err().unwrap_or_else(|| anyhow!("another rank has too little memory"));
+                return Err(why.context(outgrown));
+            }
+            let grown = boards::grown(&*self.board, &self.backend, (size, (left, top)), before);
+            self.board = grown.with_context(|| outgrown.to_string())?;
+            (self.size, self.before) = (size, before);
+            self.added = (self.added.0 + left, self.added.1 + top);
+        }
+        Ok(())
+    }
+
+    /// The generations in which nothing reaches an edge that moves away, if they are worth a look.
+    fn room(&self, grows: [bool; 2]) -> anyhow::Result<Option<u64>> {
+        let mut extent = Extent::default();
+        self.parts(|rows, board| {
+            extent.add(board, rows.start);
+            Ok(())
+        })?;
+        // 0 for none: there are at least as many as are near.
+        let room = self.backend.ranks().first(extent.room(self.size, grows).unwrap_or(0))?;
+        Ok((room > 0).then_some(room))
+    }
+
+    /// Puts `board` in place of the one that there is, as it is `later` generations after the first one, with `added`
+    /// columns and rows to the left and above.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new). Then it is as it was.
+    pub fn replace(&mut self, board: &Board, later: u64, added: (usize, usize)) -> anyhow::Result<()> {
+        let rule = &self.backend.universe().rule;
+        let other =
+            (Board::planes(rule.states()) != 1 + board.ages().len()).then(|| states::of(board, rule)).transpose()?;
+        self.board = boards::new(&self.backend, other.as_ref().unwrap_or(board), later)?;
+        (self.size, self.added, self.before) = ((board.width(), board.height()), added, later);
+        self.room = if self.backend.universe().grows == [false; 2] { u64::MAX } else { 0 };
+        Ok(())
+    }
+
+    /// Continues by another rule. Cells in states that the rule does not have die.
+    ///
+    /// # Errors
+    /// When no backend has room for it, or the device fails. Then it is as it was.
+    pub fn change_rule(&mut self, rule: Rule) -> anyhow::Result<()> {
+        let backend = self.backend.with_rule(rule, self.size).map_err(anyhow::Error::from)?;
+        let board = states::of(&self.board()?, &rule)?;
+        let later = self.generation();
+        self.board = boards::new(&backend, &board, later)?;
+        (self.backend, self.before) = (backend, later);
+        self.room = if self.backend.universe().grows == [false; 2] { u64::MAX } else { 0 };
+        Ok(())
+    }
+
+    /// True if the board grows in some direction.
+    fn grows(&self) -> bool {
+        self.backend.universe().grows != [false; 2]
+    }
+
+    /// Returns the ranks that the board is spread over.
+    pub fn ranks(&self) -> Ranks {
+        self.backend.ranks()
+    }
+
+    /// The rule, and what is beyond the edges.
+    pub fn universe(&self) -> &Universe {
+        self.backend.universe()
+    }
+
+    /// The board as it is now. Only the first of several ranks has it.
+    ///
+    /// # Errors
+    /// When the device fails or the host has too little memory.
+    pub fn board(&self) -> anyhow::Result<Board> {
+        self.gathered()?.context("only the first rank has the board")
+    }
+
+    /// Calls `take` on the first rank with the board's rows, part by part. Each part is of as many rows as fit 64 MiB.
+    ///
+    /// # Errors
+    /// As for [`board`](Self::board), and those of `take`.
+    pub fn parts(&self, take: impl FnMut(Range<usize>, &Board) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let mut take = take;
+        self.board.each_part(&mut |rows, part| part.map_or(Ok(()), |part| take(rows, part)))
+    }
+
+    /// Returns the cells that are now where the first board was, on the first rank; `None` on the others.
+    ///
+    /// # Errors
+    /// As for [`board`](Self::board).
+    pub fn first_window(&self) -> anyhow::Result<Option<Board>> {
+        let board = self.gathered()?;
+        if self.size == self.first_size {
+            return Ok(board);
+        }
+        let corner = (-(self.added.0 as i64), -(self.added.1 as i64));
+        Ok(board.map(|board| growth::window(&board, self.first_size, corner)).transpose()?)
+    }
+
+    /// A copy of the board, to compare with or to begin again with.
+    ///
+    /// # Errors
+    /// As for [`board`](Self::board).
+    pub fn snapshot(&self) -> anyhow::Result<Snapshot> {
+        let cells = match self.grows() {
+            true => CopiedCells::Whole(self.gathered()?),
+            false => self.board.copied()?,
+        };
+        Ok(Snapshot::new(self.size, cells))
+    }
+
+    /// A hash of the cells by which boards of one run are compared: of a board that grows, the same wherever they all
+    /// are in the directions in which it does.
+    ///
+    /// # Errors
+    /// As for [`hash`](Self::hash).
+    pub fn fingerprint(&mut self) -> anyhow::Result<u64> {
+        let grows = self.backend.universe().grows;
+        if grows == [false; 2] {
+            return self.hash();
+        }
+        let mut hash = ShapeHash::default();
+        self.parts(|rows, board| {
+            hash.add(board, rows.start, grows);
+            Ok(())
+        })?;
+        self.backend.ranks().first(hash.finish())
+    }
+
+    /// How many columns and rows the cells have moved from where those of a copy are, of the board that this began
+    /// with, if they are the same but for that. Only in directions in which the board grows they can have moved.
+    ///
+    /// # Errors
+    /// As for [`board`](Self::board).
+    pub fn moved_from(&self, snapshot: &Snapshot) -> anyhow::Result<Option<(i64, i64)>> {
+        if let Some(is) = self.board.equals(snapshot.cells())? {
+            return Ok(is.then_some((0, 0)));
+        }
+        let (grows, board) = (self.backend.universe().grows, self.gathered()?);
+        let moved = snapshot.board().zip(board).and_then(|(then, now)| shape::moved(then, &now, grows));
+        let (x, y) = moved.unwrap_or_default();
+        let (x, y) = (x - self.added.0 as i64, y - self.added.1 as i64);
+        let ranks = self.backend.ranks();
+        let is = ranks.first(moved.is_some().into())? == 1;
+        let moved = (ranks.first(x as u64)? as i64, ranks.first(y as u64)? as i64);
+        Ok(is.then_some(moved))
+    }
+
+    /// True if the board is in bands.
+    pub fn is_in_bands(&self) -> bool {
+        matches!(self.backend, Backend::Team(_))
+    }
+
+    /// Columns and rows of the board as it is now.
+    pub fn size(&self) -> (usize, usize) {
+        self.size
+    }
+
+    /// Columns and rows that the board has grown by to the left and above.
+    pub fn added(&self) -> (usize, usize) {
+        self.added
+    }
+}
+
+impl Advance for GrowingBoard {
+    fn advance(&mut self, generations: u64) -> anyhow::Result<()> {
+        let mut left = generations;
+        while left > 0 {
+            self.make_room()?;
+            let now = left.min(self.room);
+            self.board.advance(now)?;
+            self.take_room(now);
+            left -= now;
+        }
+        Ok(())
+    }
+
+    fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)> {
+        self.make_room()?;
+        self.take_room(1);
+        self.board.advance_counting()
+    }
+
+    fn population(&mut self) -> anyhow::Result<u64> {
+        self.board.population()
+    }
+
+    fn hash(&mut self) -> anyhow::Result<u64> {
+        self.board.hash()
+    }
+
+    fn generation(&self) -> u64 {
+        self.before + self.board.generation()
+    }
+
+    fn gathered(&self) -> anyhow::Result<Option<Board>> {
+        self.board.gathered()
+    }
+
+    fn each_part(&self, take: TakePart<'_>) -> anyhow::Result<()> {
+        self.board.each_part(take)
+    }
+
+    fn copied(&self) -> anyhow::Result<CopiedCells> {
+        self.board.copied()
+    }
+
+    fn equals(&self, copied: &CopiedCells) -> anyhow::Result<Option<bool>> {
+        self.board.equals(copied)
+    }
+
+    fn device(&self) -> String {
+        self.board.device()
+    }
+
+    fn kernel(&self) -> String {
+        self.board.kernel()
+    }
+
+    fn halos(&self) -> Option<String> {
+        self.board.halos()
+    }
+
+    fn generations_at_once(&self) -> u64 {
+        self.board.generations_at_once()
+    }
+}

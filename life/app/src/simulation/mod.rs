@@ -1,0 +1,17 @@
+//! Boards that advance, and that grow where their universe is unbounded.
+
+mod advance;
+mod boards;
+mod engines;
+mod growing;
+mod growth;
+mod shape;
+mod snapshot;
+mod states;
+
+pub use advance::Advance;
+pub use growing::{GrowingBoard, Outgrown};
+pub use snapshot::Snapshot;
+
+#[cfg(test)]
+mod tests;
