@@ -4,7 +4,7 @@ use anyhow::{Context, bail};
 use launch::{Device, Group, compile_beside};
 
 use life::{
-    CpuSimulation, LifeError, LifeRung, Rule, Topology, check_on, check_rule, check_topology, fastest_on,
+    CpuSimulation, LifeError, LifeRung, Rule, Topology, check_on, check_rule, check_topology, default_rung,
     resident_kernels,
 };
 use workbench::MODULES;
@@ -177,7 +177,7 @@ impl Backend {
 
 /// The fastest kernel for a board of this size.
 fn fastest_kernel(device: &Device, size: (usize, usize), universe: &Universe) -> LifeRung {
-    fastest_on(device, size, &universe.rule, universe.kernel_topology(), u64::MAX)
+    default_rung(device, size, &universe.rule, universe.kernel_topology(), u64::MAX)
 }
 
 #[cfg(test)]
