@@ -139,7 +139,7 @@ fn break_of(line: &str, prefix: usize) -> Option<usize> {
     let first = text_start + mark_of(&line[text_start..]).unwrap_or(0);
     let places: Vec<usize> = spaces.filter(|at| *at > first).filter(may_break).collect();
     // Code in a sentence stays together where it can.
-    let is_outside = |at: &&usize| line[prefix..**at].matches('`').count() % 2 == 0;
+    let is_outside = |at: &&usize| line[prefix..**at].matches('`').count().is_multiple_of(2);
     places.iter().rfind(is_outside).or(places.last()).copied()
 }
 

@@ -68,10 +68,14 @@ fn every_operation_is_rounded_once() -> Result<(), Error> {
                     let (sum, result) = (a.mul_add(b, c), widen(found[3]));
                     if result.is_finite() {
                         let magnitude = found[3] & 0x7FFF;
-                        let ulp = (widen(magnitude + 1) - widen(magnitude)).min(widen(magnitude) - widen(magnitude.max(1) - 1));
+                        let ulp = (widen(magnitude + 1) - widen(magnitude))
+                            .min(widen(magnitude) - widen(magnitude.max(1) - 1));
                         let next = widen(magnitude + 1) - widen(magnitude);
                         let slack = if next.is_finite() { next } else { ulp };
-                        assert!((sum - result).abs() <= slack / 2.0 + sum.abs() * f64::EPSILON, "{a}·{b} + {c}: {result}");
+                        assert!(
+                            (sum - result).abs() <= slack / 2.0 + sum.abs() * f64::EPSILON,
+                            "{a}·{b} + {c}: {result}"
+                        );
                     }
                 }
             }};
