@@ -7,6 +7,13 @@ exec </dev/null
 export CARGO_TERM_COLOR=never CARGO_INCREMENTAL=0
 unset CARGO_TARGET_DIR
 
+all='deny advisories address debian release platforms orders barriers'
+for name in "$@"; do
+    if [[ " $all " != *" $name "* ]]; then
+        printf 'no step is called %s: there are %s\n' "$name" "$all" >&2
+        exit 2
+    fi
+done
 failed=() skipped=()
 chosen=("$@")
 step() {
@@ -84,14 +91,9 @@ platforms() {
     [ -n "$found" ] || return 77
 }
 
-step deny deny
-step advisories advisories
-step address address
-step debian debian
-step release release
-step platforms platforms
-step orders orders
-step barriers barriers
+for name in $all; do
+    step "$name" "$name"
+done
 
 [ ${#skipped[@]} -eq 0 ] || printf '\nskipped: %s\n' "${skipped[*]}"
 if [ ${#failed[@]} -gt 0 ]; then
