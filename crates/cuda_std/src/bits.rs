@@ -5,8 +5,8 @@
 
 use crate::backend;
 
-/// Any function of three bits, for each bit of three words. `TABLE` is what the function makes of `a = 0xF0`, `b =
-/// 0xCC` and `c = 0xAA`.
+/// Any function of three bits, for each bit of three words. `TABLE` is what the function makes of `a = 0xF0`,
+/// `b = 0xCC` and `c = 0xAA`.
 ///
 /// ```
 /// use cuda_std::bits::lop3;

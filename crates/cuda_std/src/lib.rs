@@ -121,8 +121,8 @@ pub mod __private {
 
 /// `kernels![a, b];` declares `pub const KERNELS: &[&KernelInfo]`, the list of the module's kernels for the host.
 ///
-/// Documentation before the first, as in the example, says in a line what they are for. It becomes `pub const SUMMARY:
-/// &str` beside the list, which is empty without it.
+/// Documentation before the first, as in the example, says in a line what they are for. It becomes
+/// `pub const SUMMARY: &str` beside the list, which is empty without it.
 ///
 /// ```
 /// # use cuda_std::{GlobalMut, kernel};

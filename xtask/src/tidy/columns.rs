@@ -137,7 +137,10 @@ fn break_of(line: &str, prefix: usize) -> Option<usize> {
     let may_break = |at: &usize| *at > text_start && *at <= limit && !is_structure(line[at + 1..].trim_start());
     // The first word of a list's item stays with its mark.
     let first = text_start + mark_of(&line[text_start..]).unwrap_or(0);
-    spaces.filter(|at| *at > first).filter(may_break).last()
+    let places: Vec<usize> = spaces.filter(|at| *at > first).filter(may_break).collect();
+    // Code in a sentence stays together where it can.
+    let is_outside = |at: &&usize| line[prefix..**at].matches('`').count().is_multiple_of(2);
+    places.iter().rfind(is_outside).or(places.last()).copied()
 }
 
 /// Whether Markdown reads a line that begins so as something else than the paragraph's next line.
@@ -219,6 +222,14 @@ mod tests {
             "//! A.\n/// ```\n/// let {long};\n/// ```\nconst A: &str = \"\n// {long}\n\";\nfn b() {{}} // {long}\n"
         );
         assert_eq!((lines("xtask/src/a.rs", &text), wrapped("xtask/src/a.rs", &text)), (Vec::new(), text));
+    }
+
+    #[test]
+    fn code_in_a_sentence_stays_together() {
+        let text = format!("{} `cargo test {}` end\n", words(10), words(2));
+        assert_eq!(wrapped("a.md", &text), format!("{}\n`cargo test {}` end\n", words(10), words(2)));
+        let all_code = format!("`{}`\n", words(13));
+        assert_eq!(wrapped("a.md", &all_code).lines().count(), 2);
     }
 
     #[test]

@@ -12,8 +12,8 @@ pub fn histogram(bytes: Global<u8>, counts: GlobalMut<u32>) {
     for bin in thread::block_stride(256) {
         local.store(bin, 0);
     }
-    // Before this barrier a thread could count in a bin that another one has yet to clear. Take it away, and `cargo
-    // test` names the line, the bin and the thread.
+    // Before this barrier a thread could count in a bin that another one has yet to clear. Take it away, and
+    // `cargo test` names the line, the bin and the thread.
     thread::sync_threads();
     // `grid_stride`: the whole grid's threads take the elements in turn, so that any grid covers any length.
     for i in thread::grid_stride(bytes.len()) {

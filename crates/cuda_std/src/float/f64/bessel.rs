@@ -1,8 +1,9 @@
 //! Bessel functions.
 //!
 //! Up to 8 there is a polynomial for each zero, in the distance from it, times that distance, so that the error is
-//! small beside a small result too; `Y` near 0 has a logarithm. Beyond 8 they are `√(2/πx)·(P·cos(x − φ) − Q·sin(x −
-//! φ))` with polynomials in 64/x² (Hankel's expansion). All interpolate at Chebyshev's points.
+//! small beside a small result too; `Y` near 0 has a logarithm. Beyond 8 they are
+//! `√(2/πx)·(P·cos(x − φ) − Q·sin(x − φ))` with polynomials in 64/x² (Hankel's expansion). All interpolate at
+//! Chebyshev's points.
 
 use super::arithmetic::{mul, mul_add, polynomial};
 use super::exponential::exp;

@@ -1,8 +1,8 @@
 //! The gamma function and its logarithm.
 //!
 //! From 10 on, Stirling's series: `ln Γ(x) = (x − 1/2)·ln x − x + ln √(2π) + 1/(12·x) − 1/(360·x³) …`, whose large
-//! terms are computed in two parts. Smaller numbers are first raised by 10, with `Γ(x) = Γ(x + n) / (x·(x + 1)·…·(x + n
-//! − 1))`, negative ones reflected.
+//! terms are computed in two parts. Smaller numbers are first raised by 10, with
+//! `Γ(x) = Γ(x + n) / (x·(x + 1)·…·(x + n − 1))`, negative ones reflected.
 
 use super::arithmetic::{mul, mul_add, polynomial, with_sign};
 use super::exponential::exp_corrected;

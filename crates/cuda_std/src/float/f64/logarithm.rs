@@ -1,8 +1,8 @@
 //! Logarithms.
 //!
-//! `x = 2^k · (1 + f)` with `1 + f` from √½ to √2. With `s = f / (2 + f)`, `ln(1 + f)` is `2·atanh(s) = f − f²/2 +
-//! s·(f²/2 + R(s²))`, in which `f` is exact and all else is small (as in FreeBSD's `log`). The coefficients of `R` are
-//! minimax ones among doubles (Sollya's `fpminimax`, relative error, s² up to 0.0295).
+//! `x = 2^k · (1 + f)` with `1 + f` from √½ to √2. With `s = f / (2 + f)`, `ln(1 + f)` is
+//! `2·atanh(s) = f − f²/2 + s·(f²/2 + R(s²))`, in which `f` is exact and all else is small (as in FreeBSD's `log`). The
+//! coefficients of `R` are minimax ones among doubles (Sollya's `fpminimax`, relative error, s² up to 0.0295).
 
 use super::arithmetic::{from_i32, from_words, high, low, magnitude_high, mul, mul_add, polynomial, recip_in_range};
 use super::exponential::{LN_2_HIGH, LN_2_LOW};

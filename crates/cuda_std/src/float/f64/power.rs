@@ -24,9 +24,9 @@ pub fn product(a: Double, b: Double) -> Double {
 
 /// `ln x` of a positive normal number times 2^−`offset`, to 2^−66.
 ///
-/// With `x = 2^k·(1 + f)` and `q = f / (2 + f)`, it is `k·ln 2 + 2·atanh(q)`; the first two terms of `atanh(q) = q +
-/// q³·(1/3 + q²·P(q²))` are in two parts. `P` is a minimax polynomial (Sollya's `fpminimax`, relative error, q² up to
-/// 0.0295).
+/// With `x = 2^k·(1 + f)` and `q = f / (2 + f)`, it is `k·ln 2 + 2·atanh(q)`; the first two terms of
+/// `atanh(q) = q + q³·(1/3 + q²·P(q²))` are in two parts. `P` is a minimax polynomial (Sollya's `fpminimax`, relative
+/// error, q² up to 0.0295).
 #[inline(always)]
 pub fn ln_in_two_parts(x: f64, offset: i32) -> Double {
     let top = high(x).wrapping_add(0x3ff0_0000 - 0x3fe6_a09e);
