@@ -16,6 +16,7 @@ use crate::workspace::{Algorithms, NEVER_BUILT, Workspace};
 const INPUTS: &[&str] = &[
     "gpu/Cargo.toml",
     "gpu/src",
+    "crates/cuda_math",
     "crates/cuda_std",
     "crates/cuda_std_macros",
     "crates/cuda_builder/src/arch.rs",
@@ -25,7 +26,7 @@ const INPUTS: &[&str] = &[
 ];
 
 /// Compiled for the host alone.
-const HOST_ONLY: &[&str] = &["crates/cuda_std/src/backend/simulated"];
+const HOST_ONLY: &[&str] = &["crates/cuda_math/src/backend/simulated", "crates/cuda_std/src/backend/simulated"];
 
 /// Where the kernels are.
 pub const GPU_SOURCES: &str = "gpu/src/";

@@ -12,7 +12,8 @@ use crate::workspace::{Metadata, Package};
 const ALLOWED: &[(&str, &[&str])] = &[
     ("simt", &[]),
     ("cuda_std_macros", &[]),
-    ("cuda_std", &["simt", "cuda_std_macros"]),
+    ("cuda_math", &[]),
+    ("cuda_std", &["simt", "cuda_math", "cuda_std_macros"]),
     ("gpu", &["cuda_std"]),
     ("cuda_stub", &[]),
     ("cuda_driver", &["cuda_stub"]),

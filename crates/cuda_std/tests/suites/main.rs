@@ -3,14 +3,12 @@
 mod common;
 mod comparisons;
 mod cuda_names;
-mod f64_mathematics;
 mod float_calls;
 mod given;
 mod handed_over;
 mod handed_within;
 mod imports;
 mod kernels;
-mod mathematics;
 mod norm;
 mod operators;
 mod patterns;
