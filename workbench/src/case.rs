@@ -66,6 +66,21 @@ impl CaseError {
     }
 }
 
+impl CaseError {
+    /// Whether the case came to no end that says whether its kernels are right: at a limit of the simulator, without
+    /// memory, or without a device that could run it.
+    pub fn is_unfinished(&self) -> bool {
+        use launch::Error as E;
+        match self {
+            Self::Launch(E::Fault(fault)) => fault.kind.is_limit_of_simulator(),
+            Self::Launch(E::OutOfMemory { .. } | E::OutOfHostMemory { .. } | E::OutOfPageLockedMemory { .. }) => true,
+            Self::Launch(E::NoDevice { .. } | E::NotSupported { .. } | E::Driver { .. }) => true,
+            Self::Impossible(_) => true,
+            _ => false,
+        }
+    }
+}
+
 /// Each layer's error, as the workbench has it.
 macro_rules! from {
     ($($error:ty),*) => {$(

@@ -50,12 +50,13 @@ pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
     cuda::gpus()
 }
 
-/// Does `work`, which opens the GPU of `choice`, and has the driver compile `kernels` for it meanwhile: to open a GPU takes about as
-/// long as to compile a kernel, and neither waits for the other. A launch waits for its kernel.
+/// Calls `work`, which opens the GPU of `choice`, and has the driver compile `kernels` for that GPU meanwhile. Opening
+/// a GPU takes about as long as compiling a kernel. A launch waits for its own kernel alone.
 ///
-/// `kernels` is told a GPU's multiprocessors. Where there is a driver it is asked for a GPU at a guess, whose kernels' texts are made
-/// ready while the driver starts, and again if that was wrong. [`Device::kernels_of`] tells the kernels of any work, of the simulator too. That a kernel
-/// cannot be compiled is the error of its launch.
+/// `kernels` returns the kernels to compile for a GPU with so many multiprocessors; [`Device::kernels_of`] lists those
+/// of any work, on the simulator too. It is called for 132 multiprocessors while the driver starts, so that the
+/// kernels' PTX is ready then, and again if the GPU has another number. Without a driver it is not called. If a kernel
+/// cannot be compiled, its launch returns the error.
 pub fn compile_beside<T>(
     choice: DeviceChoice,
     modules: &'static [PtxModule],
@@ -95,8 +96,8 @@ fn devices_that_check(checks: Checks) -> impl Iterator<Item = Device> {
 }
 
 impl Device {
-    /// Opens a device. On a GPU its kernels come from `modules`, each loaded when a kernel of it is first launched; the
-    /// simulator needs none.
+    /// Opens a device. A GPU's kernels come from `modules`: the driver compiles each kernel when it is first launched,
+    /// or before that by [`load`](Self::load) or [`compile_beside`]. The simulator needs no modules.
     ///
     /// [`DeviceChoice::Auto`] takes GPU 0 if its architecture and driver can run every module, else the simulator;
     /// [`summary`](Self::summary) says which and why.
@@ -209,9 +210,12 @@ impl Device {
 
     /// Runs a kernel: `call` once for every thread of `config`.
     ///
-    /// The simulator returns when it has ended. A GPU returns at once, and the kernel runs after what was asked before;
-    /// that it failed is then told by a later call that waits. The first launch of a module's kernels waits for the
-    /// driver to compile the module.
+    /// The simulator returns when the kernel has ended. A GPU returns at once, and runs the kernel after what was asked
+    /// before; if the kernel fails, a later call that waits returns the error.
+    ///
+    /// The first launch of a kernel on a GPU waits until the driver has compiled that kernel, but not the others of its
+    /// module. [`load`](Self::load) and [`compile_beside`] compile kernels before they are launched. A kernel that uses
+    /// a `static`, or whose PTX has debugging information, is compiled with its whole module.
     ///
     /// # Errors
     ///
@@ -266,8 +270,9 @@ impl Device {
     /// How long the device takes for the `work` launched in that closure: by device events on a GPU (to about half a
     /// microsecond), by the clock on the wall for the simulator. Waits until the work is done.
     ///
-    /// The GPU's time starts when it reaches this call, and so has in it what the host takes until the first launch, and
-    /// to compile a module that is launched for the first time: warm up, and put enough work in one call.
+    /// The GPU's time starts when it reaches this call. It includes the time that the host takes until the first
+    /// launch, and that the driver takes to compile a kernel at its first launch: warm up, and put enough work in one
+    /// call.
     ///
     /// # Errors
     ///
@@ -282,7 +287,8 @@ impl Device {
         Ok((result, time))
     }
 
-    /// What `kernel` takes of the GPU. Loads it if it is not loaded yet.
+    /// Returns the registers and the memory that `kernel` takes on the GPU, whose driver compiles it first where it has
+    /// not yet.
     ///
     /// # Errors
     ///

@@ -110,9 +110,13 @@ impl Device {
         Queue::from(self)
     }
 
-    /// Compiles the kernels that `work` launches, and does none of that work: for a program that will launch several and has no
-    /// graph of them. A GPU's driver compiles kernels when they are first used, and takes longer for one after the other than
-    /// for all at the same time. Those of launches with tables are left for their launches, and so is to say what cannot be compiled.
+    /// Compiles the kernels that `work` launches, and does none of that work.
+    ///
+    /// A GPU's driver compiles a kernel at its first launch. This call compiles all of them at the same time, each by
+    /// itself, which takes less time than one after the other: it is for a program that launches several kernels
+    /// without a graph. Kernels that use a `static`, and launches with tables, are left to their first launch, and so
+    /// are all kernels with drivers before CUDA 12.0. If a kernel cannot be compiled, its launch returns the error. The
+    /// simulator has nothing to compile.
     ///
     /// # Errors
     ///

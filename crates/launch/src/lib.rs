@@ -299,7 +299,7 @@ pub use queue::Queue;
 pub use resources::{Held, Holdable, Resources};
 pub use simt::{
     AccessKind, AccessProfile, Activity, BranchProfile, Checks, CopyUnderWay, Fault, FaultKind, Hold, Holds, Note,
-    NoteKind, Notes, Profile, Profiles, Race, RaceAccess, RaceSide, Redundant, Remedy, Schedule, Simulator,
+    NoteKind, Notes, Profile, Profiles, Race, RaceAccess, RaceSide, Redundant, Remedy, Schedule, SharedPart, Simulator,
     SourceLocation, Space, SyncKind, Synchronisations, Way, WayStep, Whereabouts,
 };
 pub use split::{Ends, SplitBuffer, SplitPart};

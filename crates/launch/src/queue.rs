@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::recorder::Recorder;
 
 /// What takes launches, fills and copies, and does them in the order in which they were asked for: a [`Device`], at once, or
-/// the graph that [`Device::record`] makes, whenever it is launched. That of [`Device::load`] does nothing.
+/// the graph that [`Device::record`] makes, whenever it is launched. [`Device::load`] enqueues nothing on its queue.
 ///
 /// A function that takes a queue serves both:
 ///

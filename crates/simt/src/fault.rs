@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::block::arena::DYNAMIC;
 use crate::geometry::Dim3;
+use crate::pointer_fault::PointerFault;
 use crate::race::Race;
 use crate::region::{OfType, Space, fmt_element, is_of_source};
 use crate::source::SourceLocation;
@@ -167,8 +168,17 @@ pub enum FaultKind {
     },
     /// The launch is one that no device would run; the text says why.
     InvalidLaunch(String),
+    /// The simulator does not run so large a launch, though a GPU may; the text says why.
+    SimulatorLimit(String),
     /// The machine that simulates has no memory left for the stacks of suspended threads.
     HostMemory(String),
+}
+
+impl FaultKind {
+    /// Whether a limit of the simulator or of its machine ended the launch. Such an end says nothing about the kernel.
+    pub fn is_limit_of_simulator(&self) -> bool {
+        matches!(self, Self::StackOverflow { .. } | Self::SimulatorLimit(_) | Self::HostMemory(_))
+    }
 }
 
 /// An asynchronous copy that has begun, and that its thread has not waited for.
@@ -179,68 +189,8 @@ pub struct CopyUnderWay {
     pub thread: Dim3,
     /// Where it has.
     pub location: SourceLocation,
-}
-
-/// An access through a pointer that leads where it must not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct PointerFault {
-    /// The address.
-    pub address: usize,
-    /// The size of the access in bytes.
-    pub bytes: usize,
-    /// What is there.
-    pub problem: PointerProblem,
-}
-
-/// Why an access through a pointer is wrong, beyond what an access through a view can get wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum PointerProblem {
-    /// The pointer is null, or nearly.
-    Null,
-    /// It goes to elements before the buffer's first.
-    BeforeStart {
-        /// The buffer, where it has a name.
-        array: Option<&'static str>,
-        /// How many elements before the first.
-        elements: usize,
-        /// How many the buffer has.
-        len: usize,
-    },
-    /// The buffer has been freed.
-    Freed,
-    /// It writes what the kernel was given to read.
-    ReadOnly {
-        /// The parameter.
-        array: &'static str,
-        /// The index of the element.
-        index: usize,
-    },
-    /// There is no memory at all.
-    Nowhere,
-}
-
-impl fmt::Display for PointerProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Null => f.write_str("the pointer is null"),
-            Self::BeforeStart { array: Some(array), elements, len } => {
-                write!(f, "{elements} before the first of the {len} elements of `{array}`")
-            }
-            Self::BeforeStart { array: None, elements, .. } => {
-                write!(f, "{elements} bytes before the beginning of a buffer")
-            }
-            Self::Freed => f.write_str("the buffer there has been freed"),
-            Self::ReadOnly { array, index } => write!(
-                f,
-                "it writes `{array}[{index}]`, which the kernel was given to read; pass it as `*mut T`, `&mut [T]` or \
-                 `GlobalMut<T>`"
-            ),
-            Self::Nowhere => f.write_str("there is no memory"),
-        }
-    }
+    /// Whether there was something that it overwrites.
+    pub overwrites: bool,
 }
 
 impl fmt::Display for FaultKind {
@@ -283,12 +233,13 @@ impl fmt::Display for FaultKind {
             ),
             Self::StackOverflow { bytes } => write!(
                 f,
-                "the thread needs more than {} KiB of stack: keep large arrays in shared or global memory",
+                "the thread needs more than the {} KiB of stack that the simulator gives it: keep large arrays in \
+                 shared or global memory",
                 bytes / 1024
             ),
             Self::Race(race) => write!(f, "{race}"),
             Self::EarlyRead(race) => {
-                let Race { space, element, here, there, remedy } = &**race;
+                let Race { space, element, here, there, remedy, .. } = &**race;
                 write!(f, "a read of ")?;
                 fmt_element(f, *space, (element.array, element.element_type), element.index)?;
                 write!(
@@ -361,6 +312,7 @@ impl fmt::Display for FaultKind {
                  shared memory (`dynamic_shared`), for which the launch asks by `.shared_bytes(bytes)` of its `LaunchConfig`"
             ),
             Self::InvalidLaunch(reason) => write!(f, "invalid launch: {reason}"),
+            Self::SimulatorLimit(reason) => write!(f, "beyond a limit of the simulator: {reason}"),
             Self::HostMemory(reason) => write!(f, "the simulator ran out of memory: {reason}"),
         }
     }

@@ -94,6 +94,7 @@ mod order;
 mod ordered;
 mod output;
 mod panic;
+mod pointer_fault;
 mod profile;
 mod race;
 pub mod raw;
@@ -123,12 +124,13 @@ mod whereabouts;
 mod worker;
 
 pub use check::Checks;
-pub use fault::{CopyUnderWay, Fault, FaultKind, PointerFault, PointerProblem};
+pub use fault::{CopyUnderWay, Fault, FaultKind};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};
 pub use holds::{Hold, Holds};
 pub use launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
+pub use pointer_fault::{PointerFault, PointerProblem};
 pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};
-pub use race::{Element, Race, RaceAccess, RaceSide};
+pub use race::{Element, Race, RaceAccess, RaceSide, SharedPart};
 pub use raw::notes::{Note, NoteKind, Notes};
 #[doc(hidden)]
 pub use redundant::first_to_notice;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::geometry::Dim3;
-use crate::region::{Space, fmt_element};
+use crate::region::{OfType, Space, fmt_element};
 use crate::remedy::Remedy;
 use crate::source::SourceLocation;
 
@@ -16,6 +16,10 @@ pub struct Race {
     pub space: Space,
     /// What both access.
     pub element: Element,
+    /// Two parts of dynamic shared memory that both have the element in them, by which the two accesses may have come
+    /// to it.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub overlap: Option<Box<[SharedPart; 2]>>,
     /// The access that came second in this run; in another it may be the first.
     pub here: RaceSide,
     /// The access that came first.
@@ -36,6 +40,27 @@ pub struct Element {
     pub index: usize,
     /// In global memory the host's address of the first byte that both access, in shared memory the block's.
     pub address: usize,
+}
+
+/// A part of dynamic shared memory that has a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct SharedPart {
+    /// The name.
+    pub name: &'static str,
+    /// The type of its elements.
+    pub element_type: Option<&'static str>,
+    /// Its first byte, counted from the beginning of shared memory.
+    pub start: usize,
+    /// The byte after its last.
+    pub end: usize,
+}
+
+impl fmt::Display for SharedPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, element_type, start, end } = self;
+        write!(f, "`{name}`{} (bytes {start}..{end})", OfType(*element_type))
+    }
 }
 
 /// One of the two accesses of a race.
@@ -66,6 +91,8 @@ pub enum RaceAccess {
     AtomicStore,
     /// An atomic update.
     AtomicUpdate,
+    /// An asynchronous copy, which writes until its thread has waited for it.
+    AsynchronousCopy,
 }
 
 impl RaceAccess {
@@ -83,6 +110,7 @@ impl fmt::Display for RaceAccess {
             Self::AtomicLoad => "atomic load",
             Self::AtomicStore => "atomic store",
             Self::AtomicUpdate => "atomic update",
+            Self::AsynchronousCopy => "asynchronous copy",
         })
     }
 }
@@ -100,6 +128,9 @@ impl fmt::Display for Race {
         )?;
         if here.access.is_atomic() != there.access.is_atomic() {
             f.write_str(", and only one of them is atomic")?;
+        }
+        if let Some([part, other]) = self.overlap.as_deref() {
+            write!(f, ". Two parts of dynamic shared memory overlap there: {part} and {other}")?;
         }
         write!(f, "; {}", self.remedy)
     }

@@ -43,10 +43,20 @@ pub enum Remedy {
     BarrierAfterAcquire,
     /// A warp synchronisation there.
     WarpAfterAcquire,
-    /// A commit of the asynchronous copy and a wait for it, by the thread that began it and that reads what it brings.
+    /// A commit of the asynchronous copy and a wait for it, by the thread that began it and that accesses where it
+    /// goes.
     WaitForCopy,
-    /// The same by the thread that began it, and then a barrier before the thread that reads.
+    /// The same by the thread that began it, and then a barrier before the access of the other thread.
     WaitForCopyAndBarrier,
+    /// The access before the copy of the same thread, or after the wait for it: where there was something before the
+    /// copy.
+    EitherSideOfCopy,
+    /// The same for the access of another thread, with a barrier between the two.
+    EitherSideOfCopyByBarrier,
+    /// One of the threads makes the asynchronous copy that they all make.
+    OneCopy,
+    /// Another offset for one of two parts of dynamic shared memory that overlap, or a barrier.
+    PartsApart,
     /// All threads of the block come to the barrier, those too that have nothing to do.
     BarrierForAll,
     /// One barrier outside of the branches or loops in which threads come to several.
@@ -69,10 +79,8 @@ impl Fault {
     pub fn remedy(&self) -> Option<Remedy> {
         match &self.kind {
             FaultKind::Race(race) | FaultKind::EarlyRead(race) => Some(race.remedy),
-            FaultKind::Uninitialised { copy: Some(copy), .. } if self.thread == Some(copy.thread) => {
-                Some(Remedy::WaitForCopy)
-            }
-            FaultKind::Uninitialised { copy: Some(_), .. } => Some(Remedy::WaitForCopyAndBarrier),
+            FaultKind::Uninitialised { copy: Some(copy), .. } if copy.overwrites => Some(Remedy::EitherSideOfCopy),
+            FaultKind::Uninitialised { copy: Some(_), .. } => Some(Remedy::WaitForCopy),
             // Who is held up there comes to the barrier when the lanes that wait here come to the operation.
             FaultKind::BarrierNotReached { missing, .. }
                 if matches!(missing.activity, Activity::AtWarpOperation { .. }) =>
@@ -100,8 +108,9 @@ impl fmt::Display for Remedy {
                 "both are atomic, but of different widths, between which nothing is atomic: access these bytes with one width"
             }
             Self::OneThread => {
-                "several threads make one store: let one thread make it, or give each its own element, or make it atomic; the \
-                 rounds of a loop in one block are ordered by thread::sync_threads between them"
+                "several threads make one store: let one thread make it, or give each its own element, or, if the \
+                 result is right whichever of them comes last, make it atomic; the rounds of a loop in one block are \
+                 ordered by thread::sync_threads between them"
             }
             Self::Release => {
                 "this thread has read an atomic write that follows the other access, which does not release it: put a fence \
@@ -137,17 +146,40 @@ impl fmt::Display for Remedy {
                  that read: put warp::sync_warp of both lanes, or a block barrier, between that read and this access"
             }
             Self::WaitForCopy => {
-                "this thread has to commit the copy and wait for its group before it reads what the copy brings: a wait is for the \
-                 copies before the last `commit` alone"
+                "this thread has to commit the copy and wait for its group before it accesses where the copy goes: a \
+                 wait is for the copies before the last `commit` alone"
             }
             Self::WaitForCopyAndBarrier => {
-                "that thread has to commit the copy and wait for its group, and other threads for a barrier after that"
+                "the thread that began the copy has to commit it and wait for its group; put thread::sync_threads \
+                 between that wait and the access of the other thread"
+            }
+            Self::EitherSideOfCopy => {
+                "if this access is to find what was there before the copy, move it before the copy; if it is to find \
+                 what the copy brings, commit the copy and wait for its group before it"
+            }
+            Self::EitherSideOfCopyByBarrier => {
+                "if the load or store is for what was there before the copy, put thread::sync_threads between it and \
+                 the beginning of the copy, since a wait orders nothing before the copy; if it is for what the copy \
+                 brings, have the thread that began the copy commit it and wait for its group, and put \
+                 thread::sync_threads between that wait and the load or store"
+            }
+            Self::OneCopy => {
+                "several threads copy to one place: let one thread make the copy, or give each its own place; between \
+                 the rounds of a loop the thread that made the copy waits for its group, and thread::sync_threads \
+                 follows"
+            }
+            Self::PartsApart => {
+                "if the two parts are to be apart, begin the one with the higher offset behind the end of the other; \
+                 if they are to share these bytes, put thread::sync_threads between the two accesses"
             }
             Self::BarrierForAll => {
                 "every thread of a block must reach each barrier: have those with nothing to do leave out the work and not the \
                  barrier"
             }
-            Self::OneBarrier => "move the barrier out of the divergent branches",
+            Self::OneBarrier => {
+                "move the barrier out of the divergent branches; around a barrier in a loop, let all threads go on for \
+                 as many iterations and leave out the work instead"
+            }
             Self::MaskWithCaller => "add the caller to the mask, or have it leave out the operation",
             Self::MaskOfThoseWhoCome => {
                 "every lane of the mask that has not exited must reach the same operation with the same mask: move the operation \
@@ -158,15 +190,17 @@ impl fmt::Display for Remedy {
                  only one does, put a barrier between its store and the loads of others"
             }
             Self::InitialiseBefore => {
-                "have the host, or a launch before, write what blocks find there first, or order all that read it after the write"
+                "move that first write to the host or to a launch before, or order all that read there after it"
             }
             Self::GridBarrier => {
-                "put grid::sync between them, or order them by a releasing store and an acquiring load, or by fences around \
-                 atomics, or by a launch of their own, or make both atomic"
+                "put grid::sync between them, or order them by a releasing store and an acquiring load, or by fences \
+                 around atomics, or by a launch of their own; or, if the result is right whichever comes first, make \
+                 both atomic"
             }
             Self::BetweenBlocks => {
-                "order them by a releasing store and an acquiring load, or by fences around atomics, with a barrier where one \
-                 thread does so for others, or by a launch of their own, or make both atomic"
+                "order them by a releasing store and an acquiring load, or by fences around atomics, with a barrier \
+                 where one thread does so for others, or by a launch of their own; or, if the result is right \
+                 whichever comes first, make both atomic"
             }
         })
     }

@@ -172,14 +172,24 @@ pub fn store_at<T: Pod>(address: u32, value: T, at: &'static Location<'static>) 
     unsafe { pointer.write(value) }
 }
 
-/// Makes the bytes of a `T` at `address` unspecified, as a copy does that goes on beside the thread: a [`store`] by the same
-/// thread ends it. In between nobody may read or write them. Faults as [`load`] does.
+/// Begins an asynchronous copy to the 16 bytes at `address`, which are unspecified until the same thread ends the copy
+/// by [`fill`]. In between no thread may access them. Faults as [`load`] does.
 #[track_caller]
-pub fn discard<T: Pod>(address: u32) {
+pub fn discard(address: u32) {
     let block = expect_current("shared::discard");
-    let pointer = access::<T>(block, Access::Discard, address, Location::caller());
-    // SAFETY: as in `load`; any bytes are a `Pod` value.
-    unsafe { pointer.cast::<u8>().write_bytes(block.context.arena.pattern(), size_of::<T>()) };
+    let pointer = access::<u128>(block, Access::Discard, address, Location::caller());
+    // SAFETY: as in `load`; any bytes are a `u128`.
+    unsafe { pointer.cast::<u8>().write_bytes(block.context.arena.pattern(), size_of::<u128>()) };
+}
+
+/// Writes what the asynchronous copy brings that the thread has begun by [`discard`], when the thread has waited for
+/// it.
+#[track_caller]
+pub fn fill(address: u32, value: u128) {
+    let block = expect_current("shared::fill");
+    let pointer = access::<u128>(block, Access::Fill, address, Location::caller());
+    // SAFETY: as in `load`.
+    unsafe { pointer.write(value) }
 }
 
 /// Writes `value` at `address`, as one step, for a thread of the block that waits for it with [`load_relaxed`]. Faults as

@@ -1,4 +1,4 @@
-//! Launches that no device would run.
+//! Launches that no device would run, or not the simulator.
 
 use crate::block::arena::LIMIT;
 use crate::fault::FaultKind;
@@ -49,11 +49,11 @@ pub(crate) fn validate(kernel: &KernelInfo, config: &LaunchConfig) -> Result<(),
     if is_cooperative {
         let most = most_cooperative_threads();
         if grid.count().saturating_mul(threads) > most as u128 {
-            return invalid(format!(
+            return Err(FaultKind::SimulatorLimit(format!(
                 "a cooperative launch of {} blocks of {threads} threads, all of which run at the same time; the simulator \
                  runs at most {most} threads so",
                 grid.count()
-            ));
+            )));
         }
     }
     if shared_bytes as usize > LIMIT {

@@ -21,8 +21,10 @@ pub(crate) enum Access {
     Load,
     /// Writes.
     Store,
-    /// Makes what is there unspecified: something that goes on by itself will write it.
+    /// Begins an asynchronous copy: what is there is unspecified until the copy is over.
     Discard,
+    /// Writes what the asynchronous copy brings, which the thread has waited for.
+    Fill,
     /// Reads, as one step for the threads of the scope.
     AtomicLoad(MemoryOrder, Scope),
     /// Writes, as one step for the threads of the scope.
@@ -43,12 +45,20 @@ impl Access {
     /// Whether the access writes.
     #[inline(always)]
     pub(crate) fn writes(self) -> bool {
-        matches!(self, Self::Store | Self::Discard | Self::AtomicStore(..) | Self::Update(_) | Self::Arrive)
+        matches!(
+            self,
+            Self::Store | Self::Discard | Self::Fill | Self::AtomicStore(..) | Self::Update(_) | Self::Arrive
+        )
     }
 
     #[inline(always)]
     pub(crate) fn is_atomic(self) -> bool {
-        !matches!(self, Self::Load | Self::Store | Self::Discard)
+        !matches!(self, Self::Load | Self::Store | Self::Discard | Self::Fill)
+    }
+
+    /// Whether the access is the beginning or the end of an asynchronous copy.
+    pub(crate) fn is_of_copy(self) -> bool {
+        matches!(self, Self::Discard | Self::Fill)
     }
 
     /// Whether the access is one step for the threads of its own block alone.

@@ -52,14 +52,17 @@ struct Row {
     /// Of all launches together, on one core.
     seconds: f64,
     faults: Vec<Found>,
+    /// Cases that came to no end, for reasons that are not the kernel's.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unfinished: Vec<Found>,
 }
 
-/// A mistake.
+/// A mistake, or why a case came to no end.
 #[derive(Serialize, Debug)]
 struct Found {
     /// The case that has it.
     case: String,
-    /// The schedules under which it was found.
+    /// The schedules under which that was so.
     schedules: Vec<String>,
     #[serde(flatten)]
     finding: Finding,
@@ -105,19 +108,36 @@ impl Report {
         self.kernels.iter().filter(|row| !row.faults.is_empty()).count()
     }
 
-    /// All that is at fault, that is warned of, and that the kernels seem not to need, each with its level in SARIF.
+    fn unfinished(&self) -> usize {
+        self.kernels.iter().filter(|row| !row.unfinished.is_empty()).count()
+    }
+
+    /// All that is at fault, that came to no end, that is warned of, and that the kernels seem not to need, each with
+    /// its level in SARIF.
     pub(super) fn findings(&self) -> impl Iterator<Item = (&'static str, &Finding)> {
         let faults = self.kernels.iter().flat_map(|row| &row.faults).map(|found| ("error", &found.finding));
-        let warnings = self.warnings.iter().map(|warning| ("warning", warning));
+        let unfinished = self.kernels.iter().flat_map(|row| &row.unfinished).map(|found| &found.finding);
+        let warnings = unfinished.chain(&self.warnings).map(|warning| ("warning", warning));
         faults.chain(warnings).chain(self.redundant.iter().flatten().map(|hint| ("note", hint)))
     }
 
-    /// Fails if a kernel is at fault.
+    /// Fails if a kernel is at fault, or could not be checked to the end.
     pub(super) fn verdict(&self) -> anyhow::Result<()> {
-        match self.at_fault() {
-            0 => Ok(()),
-            1 => Err(anyhow!("1 of {} kernels is at fault", self.kernels.len())),
-            many => Err(anyhow!("{many} of {} kernels are at fault", self.kernels.len())),
+        let all = self.kernels.len();
+        let at_fault = match self.at_fault() {
+            0 => None,
+            1 => Some(format!("1 of {all} kernels is at fault")),
+            many => Some(format!("{many} of {all} kernels are at fault")),
+        };
+        let first = self.kernels.iter().find_map(|row| row.unfinished.first());
+        let unfinished = first.map(|first| {
+            let (many, why) = (self.unfinished(), &first.finding.message);
+            format!("the check of {many} of {all} kernels could not be finished: {why}")
+        });
+        match (at_fault, unfinished) {
+            (None, None) => Ok(()),
+            (Some(text), None) | (None, Some(text)) => Err(anyhow!(text)),
+            (Some(at_fault), Some(unfinished)) => Err(anyhow!("{at_fault}; {unfinished}")),
         }
     }
 
@@ -130,6 +150,7 @@ impl Report {
                 report::grouped(row.threads),
                 Seconds(row.seconds).to_string(),
                 match row.faults.len() {
+                    0 if !row.unfinished.is_empty() => "not finished".to_owned(),
                     0 => "ok".to_owned(),
                     1 => "1 fault".to_owned(),
                     many => format!("{many} faults"),
@@ -149,8 +170,11 @@ impl Report {
         text += &self.thorough.as_ref().map_or_else(String::new, Tried::text);
         text += &format!("{}\n", report::table(heading, &rows));
         for row in &self.kernels {
-            for Found { case, schedules, finding } in &row.faults {
-                text += &format!("\n{}: {}\n", row.kernel, finding.kind);
+            let all = row.faults.iter().map(|found| ("", found));
+            for (not, Found { case, schedules, finding }) in
+                all.chain(row.unfinished.iter().map(|found| ("check not finished: ", found)))
+            {
+                text += &format!("\n{}: {not}{}\n", row.kernel, finding.kind);
                 let is_of_these = schedules.iter().all(|schedule| self.schedules.contains(schedule));
                 let found = match &schedules[..] {
                     [schedule] if !is_of_these => format!("in a further order; again by --schedule {schedule}"),
@@ -174,9 +198,10 @@ impl Report {
                 text += &format!("\n{}: {}\n{}", finding.kernel.unwrap_or_default(), finding.kind, finding.text("  "));
             }
         }
-        let summary = match self.at_fault() {
-            0 => "nothing found".to_owned(),
-            faulty => format!("{faulty} at fault"),
+        let summary = match (self.at_fault(), self.unfinished()) {
+            (0, 0) => "nothing found".to_owned(),
+            (faulty, 0) => format!("{faulty} at fault"),
+            (faulty, unfinished) => format!("{faulty} at fault, {unfinished} not checked to the end"),
         };
         text + &format!("\n{} kernels: {summary}, in {}\n", self.kernels.len(), Seconds(self.seconds))
     }
@@ -208,6 +233,7 @@ fn rows(families: &[Family], cases: &[Case], runs: &[Run]) -> Vec<Row> {
             threads: 0,
             seconds: 0.0,
             faults: Vec::new(),
+            unfinished: Vec::new(),
         })
         .collect();
     for run in runs {
@@ -224,177 +250,25 @@ fn rows(families: &[Family], cases: &[Case], runs: &[Run]) -> Vec<Row> {
             // A wrong result is laid to the kernel that the case is about.
             let culprit = finding::family(&finding).or(case.kernels().first().copied());
             if let Some(row) = rows.iter_mut().find(|row| Some(row.kernel) == culprit) {
-                row.add(case, run.schedule, finding);
+                let found = if error.is_unfinished() { &mut row.unfinished } else { &mut row.faults };
+                add(found, case, run.schedule, finding);
             }
         }
     }
     let is_asked_for = |row: &Row| families.iter().any(|family| family.name == row.kernel);
-    rows.retain(|row| is_asked_for(row) || !row.faults.is_empty());
+    rows.retain(|row| is_asked_for(row) || !row.faults.is_empty() || !row.unfinished.is_empty());
     rows
 }
 
-impl Row {
-    fn add(&mut self, case: &Case, schedule: Schedule, finding: Finding) {
-        let schedule = schedule.to_string();
-        match self.faults.iter_mut().find(|found| found.finding.is_like(&finding)) {
-            Some(found) if found.schedules.contains(&schedule) => {}
-            Some(found) => found.schedules.push(schedule),
-            None => self.faults.push(Found { case: case.to_string(), schedules: vec![schedule], finding }),
-        }
+/// Adds `finding` to `all`, or its schedule to one that is alike.
+fn add(all: &mut Vec<Found>, case: &Case, schedule: Schedule, finding: Finding) {
+    let schedule = schedule.to_string();
+    match all.iter_mut().find(|found| found.finding.is_like(&finding)) {
+        Some(found) if found.schedules.contains(&schedule) => {}
+        Some(found) => found.schedules.push(schedule),
+        None => all.push(Found { case: case.to_string(), schedules: vec![schedule], finding }),
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use workbench::case::CaseError;
-
-    fn family(name: &'static str) -> Family {
-        Family::all().into_iter().find(|family| family.name == name).unwrap()
-    }
-
-    fn a_case_of(kernel: &'static str) -> Case {
-        crate::cases::catalogue().into_iter().find(|case| case.kernels()[0] == kernel).unwrap()
-    }
-
-    #[test]
-    fn a_mistake_is_told_once_with_the_orders_that_show_it() {
-        let cases = [a_case_of("scale_grid")];
-        let run = |schedule, wrong: Option<&str>| Run {
-            case: 0,
-            schedule,
-            launches: Vec::new(),
-            error: wrong.map(|text| CaseError::Wrong(text.to_owned())),
-            warnings: Vec::new(),
-        };
-        let wrong = Some("y[2] is 3 instead of 4");
-        let runs = [
-            run(Schedule::Natural, None),
-            run(Schedule::Random(1), wrong),
-            run(Schedule::LastFirst, wrong),
-            run(Schedule::OneAhead(2), Some("y[0] is 1 instead of 0")),
-        ];
-        let rows = rows(&[family("scale_one_block")], &cases, &runs);
-        // The kernel asked for, and the one at fault.
-        assert_eq!(
-            rows.iter().map(|row| (row.kernel, row.faults.len())).collect::<Vec<_>>(),
-            [("scale_one_block", 0), ("scale_grid", 2)]
-        );
-        assert_eq!(rows[1].faults[0].schedules, ["random:1", "last-first"]);
-        let report = Report {
-            schedules: vec!["natural".to_owned()],
-            strict: true,
-            seconds: 0.5,
-            kernels: rows,
-            thorough: None,
-            redundant: None,
-            warnings: Vec::new(),
-        };
-        let text = report.text();
-        for part in
-            ["strict", "scale_grid: wrong result", "y[2] is 3 instead of 4", "2 faults", "2 kernels: 1 at fault"]
-        {
-            assert!(text.contains(part), "{part}: {text}");
-        }
-        assert_eq!(report.verdict().unwrap_err().to_string(), "1 of 2 kernels is at fault");
-    }
-
-    /// Its first barrier is needed, and its second is not.
-    #[cuda_std::kernel]
-    fn neighbour(y: cuda_std::GlobalMut<u32>) {
-        let i = cuda_std::thread::thread_idx_x() as usize;
-        y.store(i, i as u32);
-        cuda_std::thread::sync_threads();
-        let found = y.load(i ^ 32);
-        cuda_std::thread::sync_threads();
-        assert!(found == i as u32 ^ 32);
-    }
-
-    #[test]
-    fn a_hint_is_told_everywhere_and_is_no_fault() {
-        let redundant_line = line!() - 6;
-        let case = Case::new("own", "neighbour", &["neighbour"], "64 threads", |stage| {
-            let mut y = stage.device.alloc(64)?;
-            Ok(stage.device.launch(launch::LaunchConfig::new(1, 64), neighbour(y.view_mut()))?)
-        });
-        let settings = Settings { schedules: vec![Schedule::Natural, Schedule::LastFirst], ..Settings::default() };
-        let hints = redundant(&[case], &settings).unwrap();
-        let report = Report {
-            schedules: Vec::new(),
-            strict: false,
-            seconds: 0.5,
-            kernels: Vec::new(),
-            thorough: None,
-            redundant: Some(hints),
-            warnings: Vec::new(),
-        };
-        assert!(report.verdict().is_ok());
-
-        let text = report.text();
-        for part in ["hints: 1 that", "neighbour: redundant synchronisation", "no order tried notices", "sizes"] {
-            assert!(text.contains(part), "{part}: {text}");
-        }
-        let json = serde_json::to_value(&report).unwrap();
-        let here = &json["redundant"][0]["here"];
-        assert_eq!(
-            (&json["redundant"].as_array().unwrap().len(), &here["line"]),
-            (&1, &redundant_line.into()),
-            "{json}"
-        );
-        let log = super::super::sarif("host check", report.findings());
-        let result = &log["runs"][0]["results"][0];
-        assert_eq!((&result["level"], &result["ruleId"]), (&"note".into(), &"redundant-synchronisation".into()));
-    }
-
-    fn meet() {
-        cuda_std::thread::sync_threads();
-    }
-
-    /// Each warp comes to the barrier by a call of its own.
-    #[cuda_std::kernel]
-    fn warps_apart(y: cuda_std::GlobalMut<u32>) {
-        let i = cuda_std::thread::thread_idx_x() as usize;
-        if i < 32 {
-            y.store(i, 7);
-            meet();
-        } else {
-            meet();
-        }
-    }
-
-    #[test]
-    fn a_warning_is_told_once_and_is_no_fault() {
-        let other_call = line!() - 6;
-        let case = Case::new("own", "apart", &["warps_apart"], "64 threads", |stage| {
-            let mut y = stage.device.alloc(64)?;
-            Ok(stage.device.launch(launch::LaunchConfig::new(1, 64), warps_apart(y.view_mut()))?)
-        });
-        let warnings_of = |checks| {
-            let runs = run_cases(&[&case], &Settings { checks, ..Settings::default() });
-            assert!(runs.iter().all(|run| run.error.is_none()));
-            warnings(&runs)
-        };
-        assert_eq!(warnings_of(simt::Checks::default()), []);
-        let warnings = warnings_of(simt::Checks::STRICT);
-        let mut lines: Vec<u32> = warnings.iter().map(|warning| warning.there.as_ref().unwrap().line).collect();
-        lines.sort_unstable();
-        assert_eq!(lines, [other_call - 2, other_call]);
-        let report = Report {
-            schedules: Vec::new(),
-            strict: true,
-            seconds: 0.5,
-            kernels: Vec::new(),
-            thorough: None,
-            redundant: None,
-            warnings,
-        };
-        assert!(report.verdict().is_ok());
-        let text = report.text();
-        for part in ["warps_apart: warps by two ways", "warning: warps of block", "nothing found"] {
-            assert!(text.contains(part), "{part}: {text}");
-        }
-        let log = super::super::sarif("host check", report.findings());
-        let result = &log["runs"][0]["results"][0];
-        assert_eq!((&result["level"], &result["ruleId"]), (&"warning".into(), &"warps-by-two-ways".into()));
-    }
-}
+mod tests;

@@ -4,7 +4,7 @@ use anyhow::{Result, bail, ensure};
 
 /// The files that have figures, from the workspace's root, each with its parts.
 pub const DOCUMENTS: [(&str, &[&str]); 2] =
-    [("README.md", &["run", "last", "peers"]), ("docs/figures.md", &["ladders", "small", "life", "plots"])];
+    [("README.md", &["run", "short", "peers"]), ("docs/figures.md", &["last", "ladders", "small", "life", "plots"])];
 
 fn begin(name: &str) -> String {
     format!("<!-- bench:{name} -->")
@@ -46,6 +46,7 @@ fn what(name: &str) -> &str {
     match name {
         "run" => "what was measured on",
         "last" => "the table of the last rungs beside their peers",
+        "short" => "the table of one work per algorithm",
         "peers" => "the plot of all algorithms beside their peers",
         "ladders" => "the table of all rungs",
         "small" => "the table of small inputs",

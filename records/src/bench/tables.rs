@@ -55,8 +55,9 @@ pub fn all(recording: &Recording, path: &str, plots: &[String]) -> Result<Vec<(&
     }
     Ok(vec![
         ("run", run(recording, path)),
-        ("last", last(recording)),
+        ("short", short(recording)),
         ("peers", beside_peers(plots)),
+        ("last", last(recording)),
         ("ladders", ladders(recording)),
         ("small", small(recording)),
         ("life", life(recording)),
@@ -115,14 +116,25 @@ fn wrapped(text: &str) -> String {
     lines + "\n"
 }
 
-/// The last rungs beside their peers. What misses its target is marked.
-pub fn last(recording: &Recording) -> String {
-    let mut text =
-        "| work | to reach | ours | peer | ours ÷ peer | of copy |\n|---|---|---:|---:|---:|---:|\n".to_owned();
-    let mut misses = false;
-    for (work, aim) in all_works().flat_map(|work| work.aims.iter().map(move |aim| (work.clone(), aim))) {
+/// What was measured for an aim, as cells of a table.
+struct Measured {
+    /// The work, the size and the rung.
+    what: String,
+    /// The targets, those that were missed marked.
+    targets: String,
+    is_missed: bool,
+    /// Speeds of the last rung and its peer, their ratio, and the share of the device's copy speed.
+    speeds: [String; 4],
+    /// The algorithm where one aim stands for all of its; each of Life's stands for itself.
+    represents: Option<&'static str>,
+}
+
+/// Each aim that was measured, in the order of the algorithms.
+fn measured(recording: &Recording) -> impl Iterator<Item = Measured> {
+    let aims = all_works().flat_map(|work| work.aims.iter().map(move |aim| (work.clone(), aim)));
+    aims.filter_map(|(work, aim)| {
         let rows: Vec<&Row> = recording.rows.iter().filter(|row| is_of(&work, row) && is_at(aim.shape, row)).collect();
-        let Some(ours) = rows.iter().copied().filter(|row| row.last).nth(aim.nth) else { continue };
+        let ours = rows.iter().copied().filter(|row| row.last).nth(aim.nth)?;
         let peer = rows.iter().find(|row| row.peer.is_some());
         let peer = peer.or_else(|| rows.iter().find(|row| row.name() == DEVICE_COPY)).copied();
         let speed = |row: &Row| match work.subject.unit() {
@@ -130,30 +142,52 @@ pub fn last(recording: &Recording) -> String {
             Unit::Elements => format!("{} GB/s", rate(row.gbps)),
         };
         let ratio = peer.map(|peer| peer.median_us / ours.median_us);
-        let target = |target: &Target| {
-            let is_reached = match *target {
-                Target::Peer(times, _) => ratio.is_none_or(|ratio| ratio >= times),
-                Target::Copy(percent) => 100.0 * ours.gbps >= percent * recording.copy_gbps,
-                Target::CellUpdates(rate) => updates(ours) >= rate,
-            };
-            misses |= !is_reached;
-            format!("{target}{}", if is_reached { "" } else { MISSED })
+        let is_reached = |target: &Target| match *target {
+            Target::Peer(times, _) => ratio.is_none_or(|ratio| ratio >= times),
+            Target::Copy(percent) => 100.0 * ours.gbps >= percent * recording.copy_gbps,
+            Target::CellUpdates(rate) => updates(ours) >= rate,
         };
-        let _ = writeln!(
-            text,
-            "| {}, {}, `{}` | {} | {} | {} | {} | {} |",
-            aim.what,
-            size_text(ours),
-            ours.name(),
-            aim.targets.iter().map(target).collect::<Vec<_>>().join(", "),
-            speed(ours),
-            peer.map_or("–".to_owned(), |peer| format!("{}, {}", speed(peer), peer.name())),
-            ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2} ×")),
-            share(ours.gbps, recording)
-        );
+        let target = |target: &Target| format!("{target}{}", if is_reached(target) { "" } else { MISSED });
+        Some(Measured {
+            what: format!("{}, {}, `{}`", aim.what, size_text(ours), ours.name()),
+            targets: aim.targets.iter().map(target).collect::<Vec<_>>().join(", "),
+            is_missed: !aim.targets.iter().all(is_reached),
+            speeds: [
+                speed(ours),
+                peer.map_or("–".to_owned(), |peer| format!("{}, {}", speed(peer), peer.name())),
+                ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2} ×")),
+                share(ours.gbps, recording),
+            ],
+            represents: (work.subject.unit() == Unit::Elements).then(|| work.subject.name()),
+        })
+    })
+}
+
+/// The first aim of each algorithm, and Life's two: the last rungs beside their peers.
+pub fn short(recording: &Recording) -> String {
+    let mut text = "| work | ours | peer | ours ÷ peer | of copy |\n|---|---:|---:|---:|---:|\n".to_owned();
+    let mut shown = Vec::new();
+    for Measured { what, speeds, represents, .. } in measured(recording) {
+        if represents.is_some_and(|algorithm| shown.contains(&algorithm)) {
+            continue;
+        }
+        shown.extend(represents);
+        let _ = writeln!(text, "| {what} | {} |", speeds.join(" | "));
+    }
+    text
+}
+
+/// The last rungs beside their peers. What misses its target is marked.
+pub fn last(recording: &Recording) -> String {
+    let mut text =
+        "| work | to reach | ours | peer | ours ÷ peer | of copy |\n|---|---|---:|---:|---:|---:|\n".to_owned();
+    let mut misses = false;
+    for Measured { what, targets, is_missed, speeds, .. } in measured(recording) {
+        misses |= is_missed;
+        let _ = writeln!(text, "| {what} | {targets} | {} |", speeds.join(" | "));
     }
     if misses {
-        text += "\n†: not reached. What keeps a kernel from it is in its notes, [docs/notes](docs/notes/README.md).\n";
+        text += "\n†: not reached. The notes say what keeps a kernel from it: [notes](notes/README.md).\n";
     }
     text
 }

@@ -68,6 +68,13 @@ fn the_last_rungs_stand_beside_their_peers() {
 }
 
 #[test]
+fn the_short_table_has_a_line_for_each_algorithm() {
+    let text = tables::short(&run());
+    assert_eq!(cells(&text, "saxpy f32")[1..], ["4027 GB/s", "3097 GB/s, cuBLAS", "1.30 ×", "96 %"]);
+    assert_eq!((text.matches("scan").count(), text.matches("Life").count()), (1, 2), "{text}");
+}
+
+#[test]
 fn a_ladder_shows_what_each_step_bought() {
     let text = tables::ladders(&run());
     assert_eq!(cells(&text, "`monolithic`")[..], ["saxpy, 2^28", "`monolithic`", "3221", "77 %", ""]);

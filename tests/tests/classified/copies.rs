@@ -19,6 +19,12 @@ cases! {
     copied_for_others: RaceFree, |device| launch!(device, two_warps(), copied_for_others, 256, 256);
     copied_for_others_without_barrier: Race("tile"), |device| launch!(device, two_warps(), copied_for_others_without_barrier, 256, 256);
     overwritten_under_way: Race("tile"), |device| launch!(device, two_warps(), overwritten_under_way, 256, 256);
+    overwritten_behind_a_barrier: Race("tile"), |device| launch!(device, two_warps(), overwritten_behind_a_barrier, 256, 256);
+    overwritten_by_itself: Race("tile"), |device| launch!(device, two_warps(), overwritten_by_itself, 256, 256);
+    copied_twice: Race("tile"), |device| launch!(device, two_warps(), copied_twice, 256, 256);
+    copied_one_after_the_other: RaceFree, |device| launch!(device, two_warps(), copied_one_after_the_other, 256, 256);
+    read_and_copied_over: Race("tile"), |device| launch!(device, two_warps(), read_and_copied_over, 256, 256);
+    read_before_the_copy: RaceFree, |device| launch!(device, two_warps(), read_before_the_copy, 256, 256);
     overwritten_before: RaceFree, |device| launch!(device, two_warps(), overwritten_before, 256, 256);
     two_stages: RaceFree, |device| launch!(device, two_warps(), two_stages, 256, 256);
     the_second_stage_too_early: Unwritten("tile"), |device| launch!(device, two_warps(), the_second_stage_too_early, 256, 256);
@@ -112,6 +118,91 @@ fn overwritten_under_way(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     thread::sync_threads();
     copies.wait::<0>();
     y.store_vec(i, [7; 4]);
+}
+
+// Faulty: the barrier orders the store after the beginning of the copy, and not after its end.
+#[kernel]
+fn overwritten_behind_a_barrier(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    copies.copy_written(x, i, tile, i); // race
+    copies.commit();
+    thread::sync_threads();
+    tile.store(63 - i, [7; 4]); // race
+    thread::sync_threads();
+    copies.wait::<0>();
+    thread::sync_threads();
+    y.store_vec(i, tile.load(i));
+}
+
+// Faulty: nor does a thread order its own store so.
+#[kernel]
+fn overwritten_by_itself(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    copies.copy_written(x, i, tile, i); // race
+    copies.commit();
+    tile.store(i, [7; 4]); // race
+    copies.wait::<0>();
+    y.store_vec(i, tile.load(i));
+}
+
+// Faulty: the first copy may arrive last.
+#[kernel]
+fn copied_twice(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    copies.copy_written(x, i, tile, i); // race
+    thread::sync_threads();
+    copies.copy_written(x, i, tile, 63 - i); // race
+    copies.commit();
+    copies.wait::<0>();
+    thread::sync_threads();
+    y.store_vec(i, tile.load(i));
+}
+
+// Sound: with a wait and a barrier between the two copies.
+#[kernel]
+fn copied_one_after_the_other(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    for round in 0..2 {
+        copies.copy_written(x, i, tile, if round == 0 { i } else { 63 - i });
+        copies.commit();
+        copies.wait::<0>();
+        thread::sync_threads();
+    }
+    y.store_vec(i, tile.load(i));
+}
+
+// Faulty: a wait orders nothing before its copy, which may overwrite what another thread is still to read.
+#[kernel]
+fn read_and_copied_over(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    tile.store(i, [7; 4]);
+    thread::sync_threads();
+    let found = tile.load(63 - i); // race
+    copies.copy_written(x, i, tile, i); // race
+    copies.commit();
+    copies.wait::<0>();
+    thread::sync_threads();
+    y.store_vec(i, found);
+}
+
+// Sound: a barrier stands before the copy.
+#[kernel]
+fn read_before_the_copy(x: GlobalMut<u32>, y: GlobalMut<u32>) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    tile.store(i, [7; 4]);
+    thread::sync_threads();
+    let found = tile.load(63 - i);
+    thread::sync_threads();
+    copies.copy_written(x, i, tile, i);
+    copies.commit();
+    copies.wait::<0>();
+    y.store_vec(i, found);
 }
 
 // Sound: the store is before the copy, with a barrier between them.

@@ -1,13 +1,14 @@
-//! What a report proposes cures the kernel: each faulty kernel is reported with its remedy, and is clean with that applied.
+//! What a report proposes cures the kernel: each faulty kernel is reported with its remedy, and with that applied it is
+//! clean and gives the right result.
 
-use cuda_std::{AsyncCopies, Global, GlobalMut, fence, fence_block, kernel, shared_array, thread, warp};
+use cuda_std::{Global, GlobalMut, fence, fence_block, kernel, shared_array, thread, warp};
 use launch::{Device, Error, LaunchConfig};
 use simt::Remedy;
 use tests::reports::devices_and_orders;
 
-/// In every order the kernel is reported with `remedy` if it `is_faulty`, and not if it is cured.
+/// In every order the kernel is reported with `remedy` if it `is_faulty`, and gives what is `right` if it is cured.
 #[track_caller]
-pub fn assert_cured(remedy: Remedy, launch: impl Fn(&Device, bool) -> Result<(), Error>) {
+pub fn assert_cured(remedy: Remedy, right: &[u32], launch: impl Fn(&Device, bool) -> Result<Vec<u32>, Error>) {
     for (device, order) in devices_and_orders() {
         match launch(&device, true) {
             Err(Error::Fault(fault)) => {
@@ -16,10 +17,29 @@ pub fn assert_cured(remedy: Remedy, launch: impl Fn(&Device, bool) -> Result<(),
             }
             other => panic!("{order}: {other:?}"),
         }
-        let cured = launch(&device, false);
-        assert!(cured.is_ok(), "{order}: {cured:?}");
+        assert_right(right, &launch(&device, false), &order);
     }
 }
+
+/// The cured kernel is clean and gives what is `right`.
+#[track_caller]
+pub fn assert_right(right: &[u32], cured: &Result<Vec<u32>, Error>, order: &str) {
+    match cured {
+        Ok(found) => assert_eq!(found, right, "{order}: the cured kernel gives a wrong result"),
+        Err(error) => panic!("{order}: the cured kernel is at fault: {error}"),
+    }
+}
+
+/// Launches a call with a view of so many zeros, and gives what they have become.
+macro_rules! filled {
+    ($device:ident, $config:expr, $len:expr, |$view:ident| $call:expr) => {{
+        let mut y = $device.zeroed($len)?;
+        let $view = y.view_mut();
+        $device.launch($config, $call)?;
+        y.download()
+    }};
+}
+pub(crate) use filled;
 
 #[kernel]
 fn neighbours(y: GlobalMut<u32>, is_faulty: bool, is_warp: bool) {
@@ -40,15 +60,15 @@ fn neighbours(y: GlobalMut<u32>, is_faulty: bool, is_warp: bool) {
 
 #[test]
 fn a_warp_synchronisation() {
-    assert_cured(Remedy::WarpSynchronisation, |device, is_faulty| {
-        device.launch(LaunchConfig::new(1, 32), neighbours(device.zeroed(64)?.view_mut(), is_faulty, true))
+    assert_cured(Remedy::WarpSynchronisation, &[1; 32], |device, is_faulty| {
+        filled!(device, LaunchConfig::new(1, 32), 32, |y| neighbours(y, is_faulty, true))
     });
 }
 
 #[test]
 fn a_block_barrier() {
-    assert_cured(Remedy::BlockBarrier, |device, is_faulty| {
-        device.launch(LaunchConfig::new(1, 64), neighbours(device.zeroed(64)?.view_mut(), is_faulty, false))
+    assert_cured(Remedy::BlockBarrier, &[1; 64], |device, is_faulty| {
+        filled!(device, LaunchConfig::new(1, 64), 64, |y| neighbours(y, is_faulty, false))
     });
 }
 
@@ -62,8 +82,8 @@ fn a_store_by_all(y: GlobalMut<u32>, is_faulty: bool) {
 #[test]
 fn one_thread_stores() {
     for config in [LaunchConfig::new(1, 32), LaunchConfig::new(2, 1), LaunchConfig::new(1, 64)] {
-        assert_cured(Remedy::OneThread, |device, is_faulty| {
-            device.launch(config, a_store_by_all(device.zeroed(1)?.view_mut(), is_faulty))
+        assert_cured(Remedy::OneThread, &[7], |device, is_faulty| {
+            filled!(device, config, 1, |y| a_store_by_all(y, is_faulty))
         });
     }
 }
@@ -90,10 +110,10 @@ fn the_side_of_a_message_that_lacks_its_fence() {
     for (remedy, releases, acquires) in
         [(Remedy::Release, false, true), (Remedy::Acquire, true, false), (Remedy::ReleaseAndAcquire, false, false)]
     {
-        assert_cured(remedy, |device, is_faulty| {
-            let (mut y, mut flag) = (device.zeroed(2)?, device.zeroed(1)?);
+        assert_cured(remedy, &[7, 7], |device, is_faulty| {
+            let mut flag = device.zeroed(1)?;
             let (releases, acquires) = (releases || !is_faulty, acquires || !is_faulty);
-            device.launch(LaunchConfig::new(2, 1), a_message(y.view_mut(), flag.view_mut(), releases, acquires))
+            filled!(device, LaunchConfig::new(2, 1), 2, |y| a_message(y, flag.view_mut(), releases, acquires))
         });
     }
 }
@@ -128,10 +148,9 @@ fn the_side_of_a_message_in_a_block_that_lacks_its_fence() {
     for (remedy, releases, acquires) in
         [(Remedy::Release, false, true), (Remedy::Acquire, true, false), (Remedy::ReleaseAndAcquire, false, false)]
     {
-        assert_cured(remedy, |device, is_faulty| {
+        assert_cured(remedy, &[42], |device, is_faulty| {
             let (releases, acquires) = (releases || !is_faulty, acquires || !is_faulty);
-            let mut y = device.zeroed(1)?;
-            device.launch(LaunchConfig::new(1, 64), a_message_in_a_block(y.view_mut(), releases, acquires))
+            filled!(device, LaunchConfig::new(1, 64), 1, |y| a_message_in_a_block(y, releases, acquires))
         });
     }
 }
@@ -155,10 +174,10 @@ fn the_side_of_a_lock_that_lacks_its_fence() {
     for (remedy, releases, acquires) in
         [(Remedy::Release, false, true), (Remedy::Acquire, true, false), (Remedy::ReleaseAndAcquire, false, false)]
     {
-        assert_cured(remedy, |device, is_faulty| {
-            let (mut lock, mut sum) = (device.zeroed(1)?, device.zeroed(1)?);
+        assert_cured(remedy, &[4], |device, is_faulty| {
+            let mut lock = device.zeroed(1)?;
             let (releases, acquires) = (releases || !is_faulty, acquires || !is_faulty);
-            device.launch(LaunchConfig::new(4, 1), a_lock(lock.view_mut(), sum.view_mut(), releases, acquires))
+            filled!(device, LaunchConfig::new(4, 1), 1, |sum| a_lock(lock.view_mut(), sum, releases, acquires))
         });
     }
 }
@@ -174,8 +193,8 @@ fn a_count(y: GlobalMut<u32>, is_faulty: bool) {
 
 #[test]
 fn a_wider_scope() {
-    assert_cured(Remedy::WiderScope, |device, is_faulty| {
-        device.launch(LaunchConfig::new(3, 1), a_count(device.zeroed(1)?.view_mut(), is_faulty))
+    assert_cured(Remedy::WiderScope, &[3], |device, is_faulty| {
+        filled!(device, LaunchConfig::new(3, 1), 1, |y| a_count(y, is_faulty))
     });
 }
 
@@ -197,8 +216,8 @@ fn a_count_of_halves(y: GlobalMut<u32>, is_faulty: bool) {
 
 #[test]
 fn one_width() {
-    assert_cured(Remedy::OneWidth, |device, is_faulty| {
-        device.launch(LaunchConfig::new(1, 64), a_count_of_halves(device.zeroed(64)?.view_mut(), is_faulty))
+    assert_cured(Remedy::OneWidth, &[64; 64], |device, is_faulty| {
+        filled!(device, LaunchConfig::new(1, 64), 64, |y| a_count_of_halves(y, is_faulty))
     });
 }
 
@@ -215,14 +234,12 @@ fn the_other_block(x: GlobalMut<u32>, y: GlobalMut<u32>, writes: bool, reads: bo
 
 #[test]
 fn a_launch_of_its_own() {
-    assert_cured(Remedy::BetweenBlocks, |device, is_faulty| {
-        let (mut x, mut y) = (device.zeroed(2)?, device.zeroed(2)?);
-        let config = LaunchConfig::new(2, 1);
-        if is_faulty {
-            return device.launch(config, the_other_block(x.view_mut(), y.view_mut(), true, true));
+    assert_cured(Remedy::BetweenBlocks, &[1, 1], |device, is_faulty| {
+        let (mut x, config) = (device.zeroed(2)?, LaunchConfig::new(2, 1));
+        if !is_faulty {
+            filled!(device, config, 2, |y| the_other_block(x.view_mut(), y, true, false))?;
         }
-        device.launch(config, the_other_block(x.view_mut(), y.view_mut(), true, false))?;
-        device.launch(config, the_other_block(x.view_mut(), y.view_mut(), false, true))
+        filled!(device, config, 2, |y| the_other_block(x.view_mut(), y, is_faulty, true))
     });
 }
 
@@ -243,9 +260,11 @@ fn work_of_some(x: Global<u32>, y: GlobalMut<u32>, is_faulty: bool) {
 
 #[test]
 fn all_threads_come_to_the_barrier() {
-    assert_cured(Remedy::BarrierForAll, |device, is_faulty| {
-        let (x, mut y) = (device.zeroed(50)?, device.zeroed(50)?);
-        device.launch(LaunchConfig::new(1, 64), work_of_some(x.view(), y.view_mut(), is_faulty))
+    let x: Vec<u32> = (0..50).collect();
+    let right: Vec<u32> = (0..50).rev().collect();
+    assert_cured(Remedy::BarrierForAll, &right, |device, is_faulty| {
+        let x = device.upload(&x)?;
+        filled!(device, LaunchConfig::new(1, 64), 50, |y| work_of_some(x.view(), y, is_faulty))
     });
 }
 
@@ -293,11 +312,36 @@ fn a_call_in_each_arm(y: GlobalMut<u32>, is_faulty: bool) {
 #[test]
 fn one_barrier_outside_of_the_branches() {
     let config = LaunchConfig::new(1, 64);
-    assert_cured(Remedy::OneBarrier, |device, is_faulty| {
-        device.launch(config, a_barrier_in_each_arm(device.zeroed(64)?.view_mut(), is_faulty))
+    assert_cured(Remedy::OneBarrier, &[1; 64], |device, is_faulty| {
+        filled!(device, config, 64, |y| a_barrier_in_each_arm(y, is_faulty))
     });
-    assert_cured(Remedy::OneBarrier, |device, is_faulty| {
-        device.launch(config, a_call_in_each_arm(device.zeroed(64)?.view_mut(), is_faulty))
+    let right: Vec<u32> = (0..64).map(|i| 1 - i % 2).collect();
+    assert_cured(Remedy::OneBarrier, &right, |device, is_faulty| {
+        filled!(device, config, 64, |y| a_call_in_each_arm(y, is_faulty))
+    });
+}
+
+/// Counts of rounds, of which every other thread has fewer.
+#[kernel]
+fn rounds_of_some(y: GlobalMut<u32>, is_faulty: bool) {
+    let (tile, i) = (shared_array![u32; 64], thread::thread_idx_x() as usize);
+    let rounds = if i.is_multiple_of(2) { 3 } else { 2 };
+    tile.store(i, 0);
+    for round in 0..if is_faulty { rounds } else { 3 } {
+        if round < rounds {
+            tile.store(i, tile.load(i) + 1);
+        }
+        thread::sync_threads();
+    }
+    thread::sync_threads();
+    y.store(i, tile.load(i ^ 1));
+}
+
+#[test]
+fn as_many_iterations_for_all_threads() {
+    let right: Vec<u32> = (0..64).map(|i| 2 + i % 2).collect();
+    assert_cured(Remedy::OneBarrier, &right, |device, is_faulty| {
+        filled!(device, LaunchConfig::new(1, 64), 64, |y| rounds_of_some(y, is_faulty))
     });
 }
 
@@ -323,12 +367,12 @@ fn a_vote_of_some(y: GlobalMut<u32>, has_full_mask: bool, all_come: bool, to_bar
 fn a_mask_of_the_lanes_that_come() {
     for to_barrier in [false, true] {
         let launch = |device: &Device, has_full_mask, all_come| {
-            let mut y = device.zeroed(32)?;
-            device.launch(LaunchConfig::new(1, 32), a_vote_of_some(y.view_mut(), has_full_mask, all_come, to_barrier))
+            filled!(device, LaunchConfig::new(1, 32), 32, |y| a_vote_of_some(y, has_full_mask, all_come, to_barrier))
         };
-        assert_cured(Remedy::MaskOfThoseWhoCome, |device, is_faulty| launch(device, is_faulty, false));
+        let some: Vec<u32> = (0..32).map(|lane| if lane < 20 { 0xF_FFFF } else { 0 }).collect();
+        assert_cured(Remedy::MaskOfThoseWhoCome, &some, |device, is_faulty| launch(device, is_faulty, false));
         // The other half of the remedy.
-        assert_cured(Remedy::MaskOfThoseWhoCome, |device, is_faulty| launch(device, true, !is_faulty));
+        assert_cured(Remedy::MaskOfThoseWhoCome, &[0xF_FFFF; 32], |device, is_faulty| launch(device, true, !is_faulty));
     }
 }
 
@@ -340,59 +384,8 @@ fn a_vote(y: GlobalMut<u32>, mask: u32) {
 
 #[test]
 fn the_caller_in_its_mask() {
-    assert_cured(Remedy::MaskWithCaller, |device, is_faulty| {
+    assert_cured(Remedy::MaskWithCaller, &[u32::MAX; 32], |device, is_faulty| {
         let mask = if is_faulty { 0x7FFF_FFFF } else { u32::MAX };
-        device.launch(LaunchConfig::new(1, 32), a_vote(device.zeroed(32)?.view_mut(), mask))
+        filled!(device, LaunchConfig::new(1, 32), 32, |y| a_vote(y, mask))
     });
-}
-
-/// Faulty without the commit: the wait is for no copy.
-#[kernel]
-fn a_copy_of_a_group(x: Global<u32>, y: GlobalMut<u32>, is_committed: bool) {
-    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
-    let mut copies = AsyncCopies::new();
-    copies.copy(x, i, tile, i);
-    if is_committed {
-        copies.commit();
-    }
-    copies.wait::<0>();
-    y.store_vec(i, tile.load(i));
-}
-
-#[test]
-fn a_commit_of_the_copy() {
-    assert_cured(Remedy::WaitForCopy, |device, is_faulty| {
-        let (x, mut y) = (device.zeroed(256)?, device.zeroed(256)?);
-        device.launch(LaunchConfig::new(1, 64), a_copy_of_a_group(x.view(), y.view_mut(), !is_faulty))
-    });
-    assert!(Remedy::WaitForCopy.to_string().contains("commit"));
-}
-
-/// Vectors of `y` are those of `x` so far on, which asynchronous copies bring.
-#[kernel]
-fn a_copy(x: Global<u32>, y: GlobalMut<u32>, distance: usize, waits: bool, has_barrier: bool) {
-    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
-    let mut copies = AsyncCopies::new();
-    copies.copy(x, i, tile, i);
-    copies.commit();
-    if waits {
-        copies.wait::<0>();
-    }
-    if has_barrier {
-        thread::sync_threads();
-    }
-    y.store_vec(i, tile.load((i + distance) % 64));
-    copies.wait::<0>();
-}
-
-#[test]
-fn a_wait_for_the_copy() {
-    let launch = |device: &Device, distance, waits, has_barrier| {
-        let (x, mut y) = (device.zeroed(256)?, device.zeroed(256)?);
-        device.launch(LaunchConfig::new(1, 64), a_copy(x.view(), y.view_mut(), distance, waits, has_barrier))
-    };
-    assert_cured(Remedy::WaitForCopy, |device, is_faulty| launch(device, 0, !is_faulty, false));
-    assert_cured(Remedy::WaitForCopyAndBarrier, |device, is_faulty| launch(device, 32, !is_faulty, true));
-    // Neither is there.
-    assert_cured(Remedy::WaitForCopyAndBarrier, |device, is_faulty| launch(device, 32, !is_faulty, !is_faulty));
 }

@@ -1,5 +1,5 @@
-//! Remedies where a thread communicates for others of its block or warp, where several update one element, and where atomics are
-//! the first to write.
+//! Remedies where a thread communicates for others of its block or warp, where several update one element, and for a
+//! grid.
 
 use cuda_std::atomic::Ordering;
 use cuda_std::{GlobalMut, grid, kernel, shared_array, thread, warp};
@@ -7,12 +7,17 @@ use launch::{Device, Error, LaunchConfig};
 use simt::Remedy;
 use tests::reports::devices_and_orders;
 
-use super::remedies::assert_cured;
+use super::remedies::{assert_cured, assert_right, filled};
 
 /// As [`assert_cured`]; but in orders in which the later access comes before the message there is no more to be told than
 /// `otherwise`.
 #[track_caller]
-fn assert_cured_or(otherwise: Option<Remedy>, remedy: Remedy, launch: impl Fn(&Device, bool) -> Result<(), Error>) {
+pub fn assert_cured_or(
+    otherwise: Option<Remedy>,
+    remedy: Remedy,
+    right: &[u32],
+    launch: impl Fn(&Device, bool) -> Result<Vec<u32>, Error>,
+) {
     let mut given = Vec::new();
     for (device, order) in devices_and_orders() {
         match launch(&device, true) {
@@ -23,8 +28,7 @@ fn assert_cured_or(otherwise: Option<Remedy>, remedy: Remedy, launch: impl Fn(&D
             }
             other => panic!("{order}: {other:?}"),
         }
-        let cured = launch(&device, false);
-        assert!(cured.is_ok(), "{order}: {cured:?}");
+        assert_right(right, &launch(&device, false), &order);
     }
     assert!(given.contains(&Some(remedy)), "{given:?}");
 }
@@ -66,13 +70,17 @@ fn a_message_of_leaders(
 #[test]
 fn a_warp_synchronisation_beside_a_flag() {
     let launch = |device: &Device, before, after| {
-        let (mut y, mut flag) = (device.zeroed(64)?, device.zeroed(1)?);
-        let call = a_message_of_leaders(y.view_mut(), flag.view_mut(), before, after, true);
-        device.launch(LaunchConfig::new(2, 32), call)
+        let mut flag = device.zeroed(1)?;
+        let config = LaunchConfig::new(2, 32);
+        filled!(device, config, 64, |y| a_message_of_leaders(y, flag.view_mut(), before, after, true))
     };
     let otherwise = Some(Remedy::BetweenBlocks);
-    assert_cured_or(otherwise, Remedy::WarpBeforeRelease, |device, is_faulty| launch(device, !is_faulty, true));
-    assert_cured_or(otherwise, Remedy::WarpAfterAcquire, |device, is_faulty| launch(device, true, !is_faulty));
+    assert_cured_or(otherwise, Remedy::WarpBeforeRelease, &[7; 64], |device, is_faulty| {
+        launch(device, !is_faulty, true)
+    });
+    assert_cured_or(otherwise, Remedy::WarpAfterAcquire, &[7; 64], |device, is_faulty| {
+        launch(device, true, !is_faulty)
+    });
 }
 
 /// The same between blocks of which one thread in each warp but the leader's does something.
@@ -101,13 +109,17 @@ fn a_message_for_another_warp(y: GlobalMut<u32>, flag: GlobalMut<u32>, before_re
 #[test]
 fn a_block_barrier_beside_a_flag() {
     let launch = |device: &Device, before, after| {
-        let (mut y, mut flag) = (device.zeroed(2)?, device.zeroed(1)?);
-        let call = a_message_for_another_warp(y.view_mut(), flag.view_mut(), before, after);
-        device.launch(LaunchConfig::new(2, 64), call)
+        let mut flag = device.zeroed(1)?;
+        let config = LaunchConfig::new(2, 64);
+        filled!(device, config, 2, |y| a_message_for_another_warp(y, flag.view_mut(), before, after))
     };
     let otherwise = Some(Remedy::BetweenBlocks);
-    assert_cured_or(otherwise, Remedy::BarrierBeforeRelease, |device, is_faulty| launch(device, !is_faulty, true));
-    assert_cured_or(otherwise, Remedy::BarrierAfterAcquire, |device, is_faulty| launch(device, true, !is_faulty));
+    assert_cured_or(otherwise, Remedy::BarrierBeforeRelease, &[7; 2], |device, is_faulty| {
+        launch(device, !is_faulty, true)
+    });
+    assert_cured_or(otherwise, Remedy::BarrierAfterAcquire, &[7; 2], |device, is_faulty| {
+        launch(device, true, !is_faulty)
+    });
 }
 
 /// A sum for each thread, under a lock that the first thread of the block takes.
@@ -131,9 +143,10 @@ fn a_lock_of_leaders(lock: GlobalMut<u32>, sums: GlobalMut<u32>, is_faulty: bool
 
 #[test]
 fn a_block_barrier_before_a_lock_is_given_back() {
-    assert_cured(Remedy::BarrierBeforeRelease, |device, is_faulty| {
-        let (mut lock, mut sums) = (device.zeroed(1)?, device.zeroed(64)?);
-        device.launch(LaunchConfig::new(3, 64), a_lock_of_leaders(lock.view_mut(), sums.view_mut(), is_faulty))
+    let right: Vec<u32> = (0..64).map(|i| if i < 32 { 0 } else { 3 }).collect();
+    assert_cured(Remedy::BarrierBeforeRelease, &right, |device, is_faulty| {
+        let mut lock = device.zeroed(1)?;
+        filled!(device, LaunchConfig::new(3, 64), 64, |sums| a_lock_of_leaders(lock.view_mut(), sums, is_faulty))
     });
 }
 
@@ -164,11 +177,12 @@ fn warps_of_leaders(y: GlobalMut<u32>, before_release: bool, after_acquire: bool
 #[test]
 fn a_warp_synchronisation_beside_a_flag_of_the_block() {
     let launch = |device: &Device, before, after| {
-        device.launch(LaunchConfig::new(1, 64), warps_of_leaders(device.zeroed(64)?.view_mut(), before, after))
+        filled!(device, LaunchConfig::new(1, 64), 64, |y| warps_of_leaders(y, before, after))
     };
     let otherwise = Some(Remedy::BlockBarrier);
-    assert_cured_or(otherwise, Remedy::WarpAfterAcquire, |device, is_faulty| launch(device, true, !is_faulty));
-    assert_cured_or(otherwise, Remedy::WarpBeforeRelease, |device, is_faulty| launch(device, !is_faulty, true));
+    let right: Vec<u32> = (0..64).map(|i| if i < 32 { 0 } else { 7 }).collect();
+    assert_cured_or(otherwise, Remedy::WarpAfterAcquire, &right, |device, is_faulty| launch(device, true, !is_faulty));
+    assert_cured_or(otherwise, Remedy::WarpBeforeRelease, &right, |device, is_faulty| launch(device, !is_faulty, true));
 }
 
 /// A count of all threads.
@@ -186,37 +200,10 @@ fn one_atomic_update() {
     for config in
         [LaunchConfig::new(1, 32), LaunchConfig::new(1, 128), LaunchConfig::new(3, 1), LaunchConfig::new(3, 64)]
     {
-        assert_cured(Remedy::AtomicUpdate, |device, is_faulty| {
-            let mut y = device.zeroed(1)?;
-            device.launch(config, a_count_of_all(y.view_mut(), is_faulty))?;
-            assert!(is_faulty || y.download()? == [config.grid.x * config.block.x]);
-            Ok(())
+        assert_cured(Remedy::AtomicUpdate, &[config.grid.x * config.block.x], |device, is_faulty| {
+            filled!(device, config, 1, |y| a_count_of_all(y, is_faulty))
         });
     }
-}
-
-/// What a block adds to, another has begun, or the launch before has.
-#[kernel]
-fn begun_and_added_to(y: GlobalMut<u32>, begins: bool, adds: bool) {
-    if begins && thread::block_idx_x() == 0 {
-        y.atomic_exchange(0, 5);
-    }
-    if adds {
-        y.atomic_add(0, 1);
-    }
-}
-
-#[test]
-fn a_first_write_in_a_launch_before() {
-    // Where the read comes first, nobody has written.
-    assert_cured_or(None, Remedy::InitialiseBefore, |device, is_faulty| {
-        let mut y = device.alloc::<u32>(1)?;
-        if is_faulty {
-            return device.launch(LaunchConfig::new(2, 1), begun_and_added_to(y.view_mut(), true, true));
-        }
-        device.launch(LaunchConfig::new(2, 1), begun_and_added_to(y.view_mut(), true, false))?;
-        device.launch(LaunchConfig::new(2, 1), begun_and_added_to(y.view_mut(), false, true))
-    });
 }
 
 /// Each block reads what another has written.
@@ -232,9 +219,9 @@ fn across_the_grid(x: GlobalMut<u32>, y: GlobalMut<u32>, has_barrier: bool) {
 
 #[test]
 fn a_barrier_of_the_grid() {
-    assert_cured(Remedy::GridBarrier, |device, is_faulty| {
-        let (mut x, mut y) = (device.zeroed(64)?, device.zeroed(64)?);
-        let call = across_the_grid(x.view_mut(), y.view_mut(), !is_faulty);
-        device.launch(LaunchConfig::new(2, 32).cooperative(), call)
+    assert_cured(Remedy::GridBarrier, &[1; 64], |device, is_faulty| {
+        let mut x = device.zeroed(64)?;
+        let config = LaunchConfig::new(2, 32).cooperative();
+        filled!(device, config, 64, |y| across_the_grid(x.view_mut(), y, !is_faulty))
     });
 }

@@ -1,4 +1,5 @@
-//! PTX modules on a GPU: compiled by the driver when a kernel of theirs is first used, and kept.
+//! The kernels of a GPU: the driver compiles each when it is first used, by itself or, if it uses statics, with its
+//! whole module. They are kept until the device is dropped.
 
 use std::collections::HashMap;
 use std::ffi::CString;

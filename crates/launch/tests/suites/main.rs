@@ -22,6 +22,7 @@ mod modules;
 mod names;
 mod ordering;
 mod rare;
+mod readme;
 mod redundant;
 mod shared;
 mod split;

@@ -5,6 +5,7 @@ use std::mem::MaybeUninit;
 
 use crate::allocation::PAGE;
 use crate::order::scramble;
+use crate::race::SharedPart;
 use crate::region::Place;
 
 /// Bytes of shared memory that a block may have: 227 KiB, the most of any device so far.
@@ -109,6 +110,30 @@ impl Arena {
         let parts = self.dynamic_parts.borrow();
         let place = |(array, start): &(ArrayInfo, usize)| array.place(*start, address);
         parts.iter().filter_map(place).min_by_key(|place| place.bytes)
+    }
+
+    /// Two parts of dynamic memory, of different names, that have `address` in them: the first two that overlap without
+    /// one being within the other, if there are such.
+    #[cold]
+    pub(crate) fn overlap(&self, address: usize) -> Option<[SharedPart; 2]> {
+        let parts = self.dynamic_parts.borrow();
+        let part = |&(array, start): &(ArrayInfo, usize)| {
+            let end = start + array.bytes;
+            (start..end).contains(&address).then_some(SharedPart {
+                name: array.name?,
+                element_type: array.of,
+                start,
+                end,
+            })
+        };
+        let mut parts: Vec<SharedPart> = parts.iter().filter_map(part).collect();
+        parts.sort_by_key(|part| part.start);
+        let pairs =
+            parts.iter().enumerate().flat_map(|(i, part)| parts[i + 1..].iter().map(move |other| [part, other]));
+        let pairs: Vec<_> = pairs.filter(|[part, other]| part.name != other.name).collect();
+        let is_partial = |[part, other]: &&[&SharedPart; 2]| part.start < other.start && part.end < other.end;
+        let found = pairs.iter().find(is_partial).or_else(|| pairs.first())?;
+        Some(found.map(SharedPart::clone))
     }
 
     /// What memory is filled with that nobody has written.

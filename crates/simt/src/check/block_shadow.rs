@@ -1,7 +1,8 @@
 //! The shadow of a block's shared memory, and what of it has been written.
 
 use super::cells::Cells;
-use super::shadow::{self, Finding, Toucher};
+use super::copies::AsyncCopies;
+use super::shadow::{self, Conflict, Finding, Toucher};
 use crate::watch::{Access, Touch};
 
 /// Bytes of a page.
@@ -18,11 +19,13 @@ struct Page {
 pub(super) struct BlockShadow {
     pages: Vec<Option<Page>>,
     spare: Vec<Vec<shadow::Cell>>,
+    pub(super) copies: AsyncCopies,
 }
 
 impl BlockShadow {
     /// For another block, which has written nothing.
     pub(super) fn begin(&mut self) {
+        self.copies.clear();
         for page in &mut self.pages {
             self.spare.extend(page.take().map(|page| page.cells.into_memory()));
         }
@@ -40,9 +43,29 @@ impl BlockShadow {
         let first = address % PAGE;
         let (word, mask) = (first / 64, (u64::MAX >> (64 - bytes)) << (first % 64));
         let written = page.written[word];
-        if access == Access::Discard {
-            page.written[word] = written & !mask;
-        } else if written & mask != mask {
+        let has_all = written & mask == mask;
+        if (access.is_of_copy() || !has_all)
+            && let Some(copy) = self.copies.under_way(address)
+        {
+            let is_own = copy.begin.thread() == toucher.stamp.thread();
+            // A read by the copy's own thread finds what nobody has written.
+            let is_allowed = is_own && (access == Access::Fill || toucher.uses(access));
+            if !is_allowed {
+                return Err(Finding::Race(Conflict { with: copy.begin, address }));
+            }
+        }
+        if access.is_of_copy() {
+            page.cells.touch(toucher, access, first, bytes, address).map_err(Finding::Race)?;
+            if access == Access::Discard {
+                self.copies.begin(address, toucher.stamp, written & mask != 0);
+                page.written[word] = written & !mask;
+            } else {
+                self.copies.end(address);
+                page.written[word] = written | mask;
+            }
+            return Ok(());
+        }
+        if !has_all {
             if toucher.uses(access) {
                 let unwritten = (!written & mask).trailing_zeros() as usize - first % 64;
                 let since = page.cells.last_write(first + unwritten);

@@ -6,15 +6,16 @@
 //! accesses are made. And as every access is compared with all before it that could race with it, and ordered by exactly
 //! what orders it, what is reported is a race.
 //!
-//! `clock`, `block_clock` and `vector_clock` say what happened before what, and `sync` how atomics and fences order accesses.
-//! `messages` keeps which atomic writes a thread has observed, ordered or not, and `initial` what atomics are the first to write.
-//! `stamp`, `history` and `shadow` keep the accesses, `global` and `block_shadow` those to the two kinds of memory, and `report`
-//! says what is wrong.
+//! `clock`, `block_clock` and `vector_clock` say what happened before what, and `sync` how atomics and fences order
+//! accesses. `messages` keeps which atomic writes a thread has observed, ordered or not, and `initial` what atomics are
+//! the first to write. `stamp`, `history` and `shadow` keep the accesses, `global` and `block_shadow` those to the two
+//! kinds of memory, `copies` the asynchronous copies, and `report` says what is wrong.
 
 mod block_clock;
 mod block_shadow;
 mod cells;
 mod clock;
+mod copies;
 mod dependencies;
 mod global;
 mod history;

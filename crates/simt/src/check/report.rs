@@ -1,12 +1,14 @@
 //! What is reported of an access that goes wrong.
 
+use super::copies::AsyncCopy;
+use super::history::Past;
 use super::shadow::{Conflict, Finding};
 use super::sites::Site;
 use super::stamp::Stamp;
 use super::{Checker, Resident, number};
 use crate::block::context::BlockContext;
 use crate::fault::{CopyUnderWay, FaultKind};
-use crate::race::{Element, Race, RaceAccess, RaceSide};
+use crate::race::{Element, Race, RaceAccess, RaceSide, SharedPart};
 use crate::region::{Region, Space};
 use crate::remedy::Remedy;
 use crate::source::is_same_line;
@@ -22,7 +24,7 @@ impl Checker {
         let (Conflict { with, address }, is_early) = match finding {
             Finding::Uninitialised { address, since } => {
                 let Element { array, element_type, index, .. } = self.element(block, touch, address);
-                let copy = since.and_then(|since| self.copy_of(&since)).map(Box::new);
+                let copy = since.and_then(|since| self.copy_of(block, &since, address)).map(Box::new);
                 return FaultKind::Uninitialised { space: touch.space, array, element_type, index, copy };
             }
             Finding::BeforeDependencies => return FaultKind::BeforeDependencies,
@@ -31,10 +33,20 @@ impl Checker {
         };
         let here = block.thread();
         let other = self.state.borrow().sites.get(with.site());
+        let copy = if other.access.is_of_copy() { self.last_copy(block, address) } else { None };
+        // A copy is reported where it begins.
+        let there = copy.map_or(other, |copy| self.state.borrow().sites.get(copy.begin.site()));
+        let overlap = if is_early { None } else { self.overlap(block, touch, address, other).map(Box::new) };
         let (_, other_block) = self.order.place_at(with.block.into(), self.grid);
         let race = Race {
             space: touch.space,
             element: self.element(block, touch, address),
+            remedy: match &overlap {
+                Some(_) => Remedy::PartsApart,
+                None if is_early => self.between(block, &with, Remedy::InitialiseBefore),
+                None => self.remedy(block, touch, (&with, there), copy),
+            },
+            overlap,
             here: RaceSide {
                 block: block.index(),
                 thread: here.index(),
@@ -44,13 +56,8 @@ impl Checker {
             there: RaceSide {
                 block: other_block,
                 thread: self.extent.thread(with.thread()).index(),
-                location: other.at.into(),
+                location: there.at.into(),
                 access: kind_of(other.access),
-            },
-            remedy: if is_early {
-                self.between(block, &with, Remedy::InitialiseBefore)
-            } else {
-                self.remedy(block, touch, (&with, other))
             },
         };
         let race = Box::new(race);
@@ -58,18 +65,31 @@ impl Checker {
     }
 
     /// What would order an access and an earlier one, `with` at `other`.
-    fn remedy(&self, block: &BlockContext, touch: &Touch, (with, other): (&Stamp, Site)) -> Remedy {
+    fn remedy(
+        &self,
+        block: &BlockContext,
+        touch: &Touch,
+        (with, other): (&Stamp, Site),
+        copy: Option<AsyncCopy>,
+    ) -> Remedy {
         let (accesses, thread) = ([touch.access, other.access], block.thread().linear());
         if accesses.iter().all(|access| access.is_atomic()) {
             return if touch.bytes == other.bytes { Remedy::WiderScope } else { Remedy::OneWidth };
         }
         let state = self.state.borrow();
         let Resident { clocks, messages, .. } = &state.residents[block.tag.get() as usize];
+        let past = Past { clocks, lives: &state.lives, block: clocks.block, thread };
+        if let Some(copy) = copy.filter(|copy| copy.is_under_way) {
+            return after_copy(touch, (with, other), copy, &past);
+        }
         if let Some(remedy) = messages.remedy(thread, with, clocks) {
             return remedy;
         }
-        if !touch.access.writes() && other.access == Access::Discard {
-            return Remedy::WaitForCopyAndBarrier;
+        if let Some(copy) = copy {
+            return after_copy(touch, (with, other), copy, &past);
+        }
+        if touch.access.is_of_copy() {
+            return Remedy::EitherSideOfCopyByBarrier;
         }
         if accesses == [Access::Store; 2] && is_same_line(touch.at, other.at) {
             return Remedy::OneThread;
@@ -96,11 +116,24 @@ impl Checker {
         }
     }
 
-    /// The asynchronous copy that an access was the beginning of, if it was.
-    fn copy_of(&self, stamp: &Stamp) -> Option<CopyUnderWay> {
+    /// The last asynchronous copy to the byte at `address` of the block's shared memory.
+    fn last_copy(&self, block: &BlockContext, address: usize) -> Option<AsyncCopy> {
+        self.state.borrow().residents[block.tag.get() as usize].shared.copies.at(address)
+    }
+
+    /// The asynchronous copy to `address` that an access was the beginning of, if it was.
+    fn copy_of(&self, block: &BlockContext, stamp: &Stamp, address: usize) -> Option<CopyUnderWay> {
         let Site { at, access, .. } = self.state.borrow().sites.get(stamp.site());
         let thread = self.extent.thread(stamp.thread()).index();
-        (access == Access::Discard).then(|| CopyUnderWay { thread, location: at.into() })
+        let overwrites = self.last_copy(block, address).is_some_and(|copy| copy.overwrites);
+        (access == Access::Discard).then(|| CopyUnderWay { thread, location: at.into(), overwrites })
+    }
+
+    /// Two parts of dynamic shared memory that have `address` in them, where the two accesses are not of one place in
+    /// the source.
+    fn overlap(&self, block: &BlockContext, touch: &Touch, address: usize, other: Site) -> Option<[SharedPart; 2]> {
+        let is_shared = touch.space == Space::Shared && !is_same_line(touch.at, other.at);
+        if is_shared { block.arena.overlap(address) } else { None }
     }
 
     /// What the byte at `address` belongs to.
@@ -126,10 +159,27 @@ impl Checker {
     }
 }
 
+/// What orders an access, `touch`, with the asynchronous `copy`, of which `with` at `other` is the beginning or the
+/// end.
+fn after_copy(touch: &Touch, (with, other): (&Stamp, Site), copy: AsyncCopy, past: &Past<'_>) -> Remedy {
+    let (is_own, is_after) = (with.thread() == past.thread, past.has_stamp(&copy.begin));
+    if is_own {
+        Remedy::WaitForCopy
+    } else if touch.access.is_of_copy() && !is_after && is_same_line(touch.at, other.at) {
+        Remedy::OneCopy
+    } else if is_after || !touch.access.writes() && !copy.overwrites {
+        // It cannot be meant for what was there before.
+        Remedy::WaitForCopyAndBarrier
+    } else {
+        Remedy::EitherSideOfCopyByBarrier
+    }
+}
+
 fn kind_of(access: Access) -> RaceAccess {
     match access {
         Access::Load => RaceAccess::Load,
-        Access::Store | Access::Discard => RaceAccess::Store,
+        Access::Store => RaceAccess::Store,
+        Access::Discard | Access::Fill => RaceAccess::AsynchronousCopy,
         Access::AtomicLoad(..) => RaceAccess::AtomicLoad,
         Access::AtomicStore(..) => RaceAccess::AtomicStore,
         Access::Update(_) | Access::Arrive => RaceAccess::AtomicUpdate,

@@ -152,7 +152,7 @@ impl Toucher<'_> {
     pub(super) fn touch(&mut self, cell: &mut Cell, access: Access) -> Result<(), Stamp> {
         match access {
             Access::Load => self.load(cell),
-            Access::Store => self.store(cell),
+            Access::Store | Access::Fill => self.store(cell),
             // Noted even after a store of the same epoch, as it undoes that.
             Access::Discard => self.store_anew(cell),
             Access::AtomicLoad(..) => self.atomic_load(cell),

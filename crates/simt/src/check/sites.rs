@@ -99,5 +99,6 @@ fn code(access: Access) -> usize {
         Access::Update(_) => 4 + 8 * usize::from(access.is_for_block()),
         Access::Discard => 5,
         Access::Arrive => 6,
+        Access::Fill => 7,
     }
 }

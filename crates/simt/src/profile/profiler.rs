@@ -112,9 +112,9 @@ impl Watcher for Profiler {
     fn access(&self, block: &BlockContext, touch: &Touch) -> Next {
         let kind = match touch.access {
             Access::Load | Access::AtomicLoad(..) => AccessKind::Load,
-            Access::Store | Access::AtomicStore(..) => AccessKind::Store,
+            Access::Store | Access::Fill | Access::AtomicStore(..) => AccessKind::Store,
             Access::Update(_) | Access::Arrive => AccessKind::Atomic,
-            // The store that follows counts.
+            // The end of the copy counts.
             Access::Discard => return Next::GoOn,
         };
         let step = Step::Access { space: touch.space, kind, bytes: touch.bytes as u8 };

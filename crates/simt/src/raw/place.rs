@@ -5,7 +5,8 @@ use super::known::{self, Known};
 use super::mapped::is_mapped;
 use super::{Through, Use};
 use crate::block::Block;
-use crate::fault::{FaultKind, PointerFault, PointerProblem};
+use crate::fault::FaultKind;
+use crate::pointer_fault::{PointerFault, PointerProblem};
 use crate::region::{self, Region, Space};
 
 /// Addresses below belong to nobody on any system.

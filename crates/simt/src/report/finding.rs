@@ -196,6 +196,7 @@ fn kind(kind: &FaultKind) -> &'static str {
         FaultKind::NoProgress { .. } => "no progress",
         FaultKind::SharedMemory { .. } | FaultKind::StaticSharedMemory { .. } => "shared memory",
         FaultKind::InvalidLaunch(_) => "invalid launch",
+        FaultKind::SimulatorLimit(_) => "limit of the simulator",
         FaultKind::HostMemory(_) => "out of memory",
         _ => "fault",
     }

@@ -326,7 +326,10 @@ impl Worker<'_> {
                 match pool.take_idle() {
                     Ok(fibre) => fibre,
                     Err(error) => {
-                        let reason = format!("no stack for another waiting thread ({error}); launch smaller blocks");
+                        let reason = format!(
+                            "no stack for another waiting thread ({error}); free memory, raise `ulimit -v` or \
+                             `vm.max_map_count`, or launch smaller blocks"
+                        );
                         let kind = FaultKind::HostMemory(reason);
                         block.record(block.fault_of(block.thread(), None, kind));
                         return Pause::Idle;

@@ -120,15 +120,14 @@ fn a_flag_that_is_set_behind_the_barrier_is_no_progress() {
 
 #[test]
 fn only_a_cooperative_launch_has_such_a_barrier_and_it_has_a_limit() {
-    let invalid = |config| {
-        let fault = Simulator::new().launch(&KERNEL, config, || thread::sync_grid()).unwrap_err();
-        let FaultKind::InvalidLaunch(reason) = fault.kind else { panic!("{fault}") };
-        reason
-    };
-    assert!(invalid(LaunchConfig::new(1, 1)).contains("add `.cooperative()`"));
+    let fault = |config| Simulator::new().launch(&KERNEL, config, || thread::sync_grid()).unwrap_err().kind;
+    let FaultKind::InvalidLaunch(reason) = fault(LaunchConfig::new(1, 1)) else { panic!("a barrier of the grid") };
+    assert!(reason.contains("add `.cooperative()`"));
     let most = Simulator::new().most_cooperative_threads();
     let blocks = most as u32 / 256;
-    let reason = invalid(LaunchConfig::new(blocks + 1, 256).cooperative());
+    let too_large = fault(LaunchConfig::new(blocks + 1, 256).cooperative());
+    assert!(too_large.is_limit_of_simulator());
+    let FaultKind::SimulatorLimit(reason) = too_large else { panic!("a large launch") };
     assert!(reason.contains(&format!("at most {most} threads")), "{reason}");
     Simulator::new().launch(&KERNEL, LaunchConfig::new(blocks, 256).cooperative(), || thread::sync_grid()).unwrap();
 }

@@ -127,7 +127,7 @@ impl ScheduleOptions {
         measure::check_memory(device, words as u64 * 8, "ask for fewer with --blocks")?;
         let mut records = device.zeroed(words)?;
         let config = LaunchConfig::new(blocks, threads);
-        // The first launch of a module is slower: it is not the one to show.
+        // The first launch of a kernel is slower: it is not the one to show.
         device.launch(config, schedule_record(self.cycles.min(1000), records.view_mut()))?;
         device.synchronize()?;
         device.launch(config, schedule_record(self.cycles, records.view_mut()))?;

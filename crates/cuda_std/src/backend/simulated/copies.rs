@@ -48,7 +48,7 @@ impl Copies {
 
     #[track_caller]
     fn begin_with(&mut self, value: u128, to: u32) {
-        shared::discard::<u128>(to);
+        shared::discard(to);
         self.pending.push(Pending { group: self.groups, to, value });
     }
 
@@ -61,7 +61,7 @@ impl Copies {
         let arrived = self.pending.partition_point(|copy| copy.group + PENDING < self.groups);
         for index in 0..arrived {
             let Pending { to, value, .. } = self.pending[index];
-            shared::store(to, value);
+            shared::fill(to, value);
         }
         self.pending.drain(..arrived);
     }

@@ -1,0 +1,300 @@
+//! Remedies for asynchronous copies to shared memory, and for parts of dynamic shared memory that overlap.
+
+use cuda_std::{AsyncCopies, Global, GlobalMut, dynamic_shared, kernel, shared_array, thread};
+use launch::{Device, Error, LaunchConfig};
+use simt::{FaultKind, Remedy, SharedPart};
+use tests::reports::devices_and_orders;
+
+use super::remedies::{assert_cured, filled};
+
+/// What the copies bring: 128 vectors.
+fn numbers() -> Vec<u32> {
+    (1000..1512).collect()
+}
+
+/// Launches a call with views of `numbers()` and of so many zeros, and gives what those have become.
+macro_rules! copied {
+    ($device:ident, $len:expr, |$x:ident, $y:ident| $call:expr) => {{
+        let x = $device.upload(&numbers())?;
+        let $x = x.view();
+        filled!($device, LaunchConfig::new(1, 64), $len, |$y| $call)
+    }};
+}
+
+/// The vectors that begin at these elements of `numbers()`.
+fn vectors(first: impl Iterator<Item = usize>) -> Vec<u32> {
+    first.flat_map(|vector| numbers()[4 * vector..][..4].to_vec()).collect()
+}
+
+/// Faulty without the commit: the wait is for no copy.
+#[kernel]
+fn a_copy_of_a_group(x: Global<u32>, y: GlobalMut<u32>, is_committed: bool) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    copies.copy(x, i, tile, i);
+    if is_committed {
+        copies.commit();
+    }
+    copies.wait::<0>();
+    y.store_vec(i, tile.load(i));
+}
+
+#[test]
+fn a_commit_of_the_copy() {
+    assert_cured(Remedy::WaitForCopy, &numbers()[..256], |device, is_faulty| {
+        copied!(device, 256, |x, y| a_copy_of_a_group(x, y, !is_faulty))
+    });
+    assert!(Remedy::WaitForCopy.to_string().contains("commit"));
+}
+
+/// Vectors of `y` are those of `x` so far on, which asynchronous copies bring to a tile, perhaps one of zeros.
+#[kernel]
+fn a_copy(x: Global<u32>, y: GlobalMut<u32>, distance: usize, is_zeroed: bool, waits: bool, has_barrier: bool) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    if is_zeroed {
+        tile.store(i, [0; 4]);
+        thread::sync_threads();
+    }
+    copies.copy(x, i, tile, i);
+    copies.commit();
+    if waits {
+        copies.wait::<0>();
+    }
+    if has_barrier {
+        thread::sync_threads();
+    }
+    y.store_vec(i, tile.load((i + distance) % 64));
+    copies.wait::<0>();
+}
+
+#[test]
+fn a_wait_for_the_copy() {
+    let own = vectors(0..64);
+    let others = vectors((32..64).chain(0..32));
+    let launch = |device: &Device, distance, is_zeroed, waits, has_barrier| {
+        copied!(device, 256, |x, y| a_copy(x, y, distance, is_zeroed, waits, has_barrier))
+    };
+    for (is_zeroed, for_own, for_others) in [
+        (false, Remedy::WaitForCopy, Remedy::WaitForCopyAndBarrier),
+        (true, Remedy::EitherSideOfCopy, Remedy::EitherSideOfCopyByBarrier),
+    ] {
+        let cured = |device: &Device, distance| launch(device, distance, is_zeroed, true, true);
+        assert_cured(for_own, &own, |device, is_faulty| launch(device, 0, is_zeroed, !is_faulty, false));
+        // Without the wait and the barrier, and without the barrier.
+        for waits in [false, true] {
+            assert_cured(for_others, &others, |device, is_faulty| match is_faulty {
+                true => launch(device, 32, is_zeroed, waits, false),
+                false => cured(device, 32),
+            });
+        }
+        // The copies have begun before the barrier.
+        assert_cured(Remedy::WaitForCopyAndBarrier, &others, |device, is_faulty| {
+            launch(device, 32, is_zeroed, !is_faulty, true)
+        });
+    }
+}
+
+/// A thread reads what it has stored before it begins a copy there, or after that.
+#[kernel]
+fn a_read_of_its_own(x: Global<u32>, y: GlobalMut<u32>, is_early: bool) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    tile.store(i, [7; 4]);
+    let mut found = [0; 4];
+    if is_early {
+        found = tile.load(i);
+    }
+    copies.copy(x, i, tile, i);
+    copies.commit();
+    if !is_early {
+        found = tile.load(i);
+    }
+    copies.wait::<0>();
+    y.store_vec(i, found);
+}
+
+#[test]
+fn a_read_before_the_copy() {
+    assert_cured(Remedy::EitherSideOfCopy, &[7; 256], |device, is_faulty| {
+        copied!(device, 256, |x, y| a_read_of_its_own(x, y, !is_faulty))
+    });
+}
+
+/// Two tiles turned around. Each thread reads in the first what another has stored, and fills a part of it for the
+/// second.
+#[kernel]
+fn a_tile_filled_again(x: Global<u32>, y: GlobalMut<u32>, has_barrier: bool, waits: bool, is_of_a_warp: bool) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    tile.store(i, [i as u32; 4]);
+    thread::sync_threads();
+    for round in 0..2 {
+        y.store_vec(64 * round + i, tile.load(63 - i));
+        if has_barrier {
+            thread::sync_threads();
+        }
+        if round == 0 {
+            if !is_of_a_warp {
+                copies.copy(x, i, tile, i);
+            } else if i < 32 {
+                copies.copy(x, i, tile, i);
+                copies.copy(x, i + 32, tile, i + 32);
+            }
+            copies.commit();
+        }
+        if waits {
+            copies.wait::<0>();
+            thread::sync_threads();
+        }
+    }
+    copies.wait::<0>();
+}
+
+#[test]
+fn a_barrier_before_the_copy() {
+    let first = (0..64).rev().flat_map(|vector| [vector; 4]);
+    let right: Vec<u32> = first.chain(vectors((0..64).rev())).collect();
+    for is_of_a_warp in [false, true] {
+        // Neither is there; and the wait and a barrier after it alone, which leave the first round wrong on GPUs.
+        for waits in [false, true] {
+            assert_cured(Remedy::EitherSideOfCopyByBarrier, &right, |device, is_faulty| {
+                copied!(device, 512, |x, y| a_tile_filled_again(x, y, !is_faulty, waits || !is_faulty, is_of_a_warp))
+            });
+        }
+    }
+}
+
+/// A thread stores to where a copy is under way, or begins another one there, after a barrier.
+#[kernel]
+fn a_tile_overwritten(x: Global<u32>, y: GlobalMut<u32>, distance: usize, by_copy: bool, waits: bool) {
+    let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    copies.copy(x, i, tile, i);
+    copies.commit();
+    if waits {
+        copies.wait::<0>();
+    }
+    thread::sync_threads();
+    if by_copy {
+        copies.copy(x, 64 + i, tile, (i + distance) % 64);
+    } else {
+        tile.store((i + distance) % 64, [7; 4]);
+    }
+    copies.commit();
+    copies.wait::<0>();
+    thread::sync_threads();
+    y.store_vec(i, tile.load((i + distance) % 64));
+}
+
+#[test]
+fn a_wait_before_the_copys_place_is_written_again() {
+    for (by_copy, right) in [(false, vec![7; 256]), (true, vectors(64..128))] {
+        for (distance, remedy) in [(0, Remedy::WaitForCopy), (32, Remedy::WaitForCopyAndBarrier)] {
+            assert_cured(remedy, &right, |device, is_faulty| {
+                copied!(device, 256, |x, y| a_tile_overwritten(x, y, distance, by_copy, !is_faulty))
+            });
+        }
+    }
+}
+
+/// Each thread copies to the same place, or one of them does.
+#[kernel]
+fn a_copy_by_all(x: Global<u32>, y: GlobalMut<u32>, is_by_all: bool) {
+    let (vector, i) = (shared_array![[u32; 4]; 1], thread::thread_idx_x() as usize);
+    let mut copies = AsyncCopies::new();
+    if is_by_all || i == 0 {
+        copies.copy(x, 3, vector, 0);
+    }
+    copies.commit();
+    copies.wait::<0>();
+    thread::sync_threads();
+    y.store_vec(i, vector.load(0));
+}
+
+#[test]
+fn one_thread_copies() {
+    assert_cured(Remedy::OneCopy, &vectors([3; 64].into_iter()), |device, is_faulty| {
+        copied!(device, 256, |x, y| a_copy_by_all(x, y, is_faulty))
+    });
+}
+
+/// Two parts of dynamic shared memory, of which the second begins where it is told.
+#[kernel]
+fn two_parts(y: GlobalMut<u32>, offset: usize) {
+    let i = thread::thread_idx_x() as usize;
+    let keys = dynamic_shared::<u32>().part(0, 64);
+    let weights = dynamic_shared::<u16>().part(offset, 64);
+    keys.store(i, 1000);
+    weights.store(i, 1);
+    thread::sync_threads();
+    y.store(i, keys.load(i) + u32::from(weights.load(i)));
+}
+
+#[test]
+fn another_offset_of_a_part() {
+    let launch = |device: &Device, is_faulty| {
+        let config = LaunchConfig::new(1, 64).shared_bytes(512);
+        filled!(device, config, 64, |y| two_parts(y, if is_faulty { 96 } else { 128 }))
+    };
+    assert_cured(Remedy::PartsApart, &[1001; 64], launch);
+    for (device, order) in devices_and_orders() {
+        let Err(Error::Fault(fault)) = launch(&device, true) else { panic!("{order}") };
+        let text = fault.to_string();
+        for part in ["`keys` of type `u32` (bytes 0..256)", "`weights` of type `u16` (bytes 192..320)"] {
+            assert!(text.contains(part), "{order}: {text}");
+        }
+        let FaultKind::Race(race) = fault.kind else { panic!("{order}: {text}") };
+        let [keys, weights] = *race.overlap.unwrap();
+        assert_eq!(keys, SharedPart { name: "keys", element_type: Some("u32"), start: 0, end: 256 });
+        assert_eq!((weights.start, weights.end), (192, 320));
+    }
+}
+
+/// Two parts that have the same bytes, one after the other.
+#[kernel]
+fn parts_by_turns(y: GlobalMut<u32>, has_barrier: bool) {
+    let i = thread::thread_idx_x() as usize;
+    let all = dynamic_shared::<u32>();
+    let (first, second) = (all.part(0, 64), all.part(0, 64));
+    first.store(i, i as u32);
+    thread::sync_threads();
+    let found = first.load(63 - i);
+    if has_barrier {
+        thread::sync_threads();
+    }
+    second.store(i, 1000 * i as u32);
+    thread::sync_threads();
+    y.store(i, found + second.load(63 - i));
+}
+
+#[test]
+fn a_barrier_between_parts_that_share_bytes() {
+    let right: Vec<u32> = (0..64).rev().map(|i| 1001 * i).collect();
+    assert_cured(Remedy::PartsApart, &right, |device, is_faulty| {
+        filled!(device, LaunchConfig::new(1, 64).shared_bytes(256), 64, |y| parts_by_turns(y, !is_faulty))
+    });
+}
+
+/// Parts of one name, which are windows of an array, and a race within the array.
+#[kernel]
+fn windows(y: GlobalMut<u32>, has_barrier: bool) {
+    let i = thread::thread_idx_x() as usize;
+    let all = dynamic_shared::<u32>();
+    let window = all.part(i, 4);
+    window.store(0, 1);
+    if has_barrier {
+        thread::sync_threads();
+    }
+    if i < 29 {
+        y.store(i, window.load(3));
+    }
+}
+
+#[test]
+fn windows_of_one_array_are_no_parts_that_overlap() {
+    let right: Vec<u32> = [1; 29].into_iter().chain([0; 3]).collect();
+    assert_cured(Remedy::WarpSynchronisation, &right, |device, is_faulty| {
+        filled!(device, LaunchConfig::new(1, 32).shared_bytes(4 * 35), 32, |y| windows(y, !is_faulty))
+    });
+}
