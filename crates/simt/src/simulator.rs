@@ -24,7 +24,7 @@ use crate::raw::guard::guarded;
 use crate::raw::handed_calls::Handed;
 use crate::raw::notes::Notes;
 use crate::region::Region;
-use crate::reported;
+use crate::reporter::Reporter;
 use crate::schedule::Schedule;
 use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
@@ -51,6 +51,7 @@ pub struct Simulator {
     log: Option<LaunchLog>,
     trace: Option<Trace>,
     notes: Option<Notes>,
+    pub(crate) reporter: Option<Reporter>,
     memory: MemoryMap,
     statics: Statics,
     /// The worker pool: all workers but the thread that launches. `None` if they could not be started.
@@ -78,6 +79,7 @@ impl Simulator {
             log: None,
             trace: None,
             notes: None,
+            reporter: None,
             memory: MemoryMap::default(),
             statics: Statics::default(),
             pool: Arc::default(),
@@ -98,8 +100,7 @@ impl Simulator {
         Self { schedule, ..self }
     }
 
-    /// The same simulator, which notes in `synchronisations` those that its launches come to, and leaves one of them out if
-    /// that says so.
+    /// The same simulator, which notes its launches' synchronisations in `synchronisations`, and may leave one out for it.
     #[must_use]
     pub fn with_synchronisations(self, synchronisations: Synchronisations) -> Self {
         Self { synchronisations: Some(synchronisations), ..self }
@@ -111,8 +112,7 @@ impl Simulator {
         Self { log: Some(log), ..self }
     }
 
-    /// The same simulator, which keeps in `trace` what its launches do by atomic accesses. They are seen where launches are
-    /// checked, or in an order in which threads give way.
+    /// The same simulator, which keeps its launches' atomic accesses in `trace`, where it is checked or threads give way.
     pub(crate) fn with_trace(self, trace: Trace) -> Self {
         Self { trace: Some(trace), ..self }
     }
@@ -349,14 +349,14 @@ impl Simulator {
             self.output.flush();
         }
         for note in grid.take_notes() {
-            reported::note(&note);
+            self.report_note(&note);
             match &self.notes {
                 Some(notes) => notes.push(note),
                 None => eprintln!("{note}"),
             }
         }
         match grid.into_fault() {
-            Some(fault) => Err(reported::fault(fault)),
+            Some(fault) => Err(self.report_fault(fault)),
             None => {
                 if let (Some(profile), Some(profiles)) = (profile, &self.profiles) {
                     profiles.push(profile);

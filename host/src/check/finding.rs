@@ -1,6 +1,6 @@
 //! What a run has found, as reports show it.
 
-use simt::report::Finding;
+use reports::Finding;
 use workbench::case::CaseError;
 
 /// What `error` says.

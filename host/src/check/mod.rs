@@ -25,9 +25,9 @@ mod thorough;
 pub use finding::of_error;
 use report_of_kernels::{Further, Report};
 use report_of_mutations::MutationReport;
+pub use reports::{Finding, Side, sarif};
 pub use runs::{Run, Settings, run_cases};
 use selection::Selection;
-pub use simt::report::{Finding, Side, sarif};
 
 /// Check kernels for races, barrier faults, reads of what nobody wrote, and wrong results, in the simulator
 ///

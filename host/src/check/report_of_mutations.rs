@@ -1,8 +1,8 @@
 //! Which synchronisations are missed when they are left out, as a table and as JSON.
 
 use anyhow::anyhow;
+use reports::Finding;
 use serde::Serialize;
-use simt::report::Finding;
 
 use super::mutations::{Mutation, Reported};
 use crate::report;

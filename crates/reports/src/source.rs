@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use crate::source::SourceLocation;
+use simt::SourceLocation;
 
 /// The workspace that this crate was built in: what the compiler calls a file is relative to its own.
 const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

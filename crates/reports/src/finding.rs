@@ -1,9 +1,9 @@
 //! What a run has found, taken apart for people and for JSON.
 
 use serde::Serialize;
+use simt::{Dim3, Fault, FaultKind, Note, NoteKind, RaceSide, Redundant, SourceLocation, Way, WayStep, Whereabouts};
 
-use super::source;
-use crate::{Dim3, Fault, FaultKind, Note, NoteKind, RaceSide, Redundant, SourceLocation, Way, WayStep, Whereabouts};
+use crate::source;
 
 /// What has been found, in the form in which it is shown.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
