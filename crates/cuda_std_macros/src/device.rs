@@ -5,18 +5,20 @@ use quote::quote;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, Block, Error, ImplItemFn, Item, ItemMod, Signature, TraitItemFn, parse_quote, parse2};
 
-use crate::{accesses, passes};
+use crate::{accesses, entry_step, passes};
 
 /// For the GPU the item stays what it is, but for what a kernel's body is rewritten to there as well.
 pub fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     if let Some(token) = attributes.into_iter().next() {
         return Err(Error::new(token.span(), "`#[device]` takes nothing in parentheses"));
     }
-    let item = in_functions(item, passes::for_both)?;
-    let device = in_functions(item.clone(), passes::for_gpu)?;
-    let host = in_functions(item, |signature, block| {
-        passes::for_simulator(signature, block)?;
-        accesses::observe_entry(signature, block);
+    let item = in_functions(item, |_, signature, block| passes::for_both(signature, block))?;
+    let device = in_functions(item.clone(), |_, signature, block| passes::for_gpu(signature, block))?;
+    let host = in_functions(item, |attributes, signature, block| {
+        let mut own = block.clone();
+        passes::for_simulator(signature, &mut own)?;
+        accesses::observe_entry(signature, &mut own);
+        entry_step::tell(attributes, signature, block, own);
         Ok(())
     })?;
     Ok(quote!(::cuda_std::__private::kernel! { device { #device } host { #host } }))
@@ -25,7 +27,7 @@ pub fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenSt
 /// The item with `change` made in each function of it.
 fn in_functions(
     item: TokenStream,
-    change: impl FnMut(&Signature, &mut Block) -> syn::Result<()>,
+    change: impl FnMut(&mut Vec<Attribute>, &Signature, &mut Block) -> syn::Result<()>,
 ) -> syn::Result<TokenStream> {
     let mut functions = Functions { change, result: Ok(()) };
     let item = match parse2::<Item>(item.clone()) {
@@ -59,7 +61,7 @@ struct Functions<F> {
     result: syn::Result<()>,
 }
 
-impl<F: FnMut(&Signature, &mut Block) -> syn::Result<()>> Functions<F> {
+impl<F: FnMut(&mut Vec<Attribute>, &Signature, &mut Block) -> syn::Result<()>> Functions<F> {
     fn change(&mut self, attributes: &mut Vec<Attribute>, signature: &Signature, block: &mut Block) {
         let is_kernel = attributes.iter().any(|attribute| is_named(attribute, "kernel"));
         unmark(attributes);
@@ -67,7 +69,7 @@ impl<F: FnMut(&Signature, &mut Block) -> syn::Result<()>> Functions<F> {
         if !is_kernel && signature.constness.is_none() {
             // A call that gives nothing becomes an argument, see `call_path`.
             attributes.push(parse_quote!(#[allow(clippy::unit_arg)]));
-            let changed = (self.change)(signature, block);
+            let changed = (self.change)(attributes, signature, block);
             if self.result.is_ok() {
                 self.result = changed;
             }
@@ -75,7 +77,7 @@ impl<F: FnMut(&Signature, &mut Block) -> syn::Result<()>> Functions<F> {
     }
 }
 
-impl<F: FnMut(&Signature, &mut Block) -> syn::Result<()>> VisitMut for Functions<F> {
+impl<F: FnMut(&mut Vec<Attribute>, &Signature, &mut Block) -> syn::Result<()>> VisitMut for Functions<F> {
     fn visit_item_fn_mut(&mut self, function: &mut syn::ItemFn) {
         self.change(&mut function.attrs, &function.sig, &mut function.block);
     }

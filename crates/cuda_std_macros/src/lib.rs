@@ -12,6 +12,7 @@ mod call_path;
 mod constants;
 mod device;
 mod device_copy;
+mod entry_step;
 mod kernel;
 mod ladder;
 mod names;

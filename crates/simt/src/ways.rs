@@ -16,6 +16,8 @@ pub struct Step {
     /// Which time the loop's body runs, from 1; 0 in a call.
     pub(crate) iteration: Cell<u64>,
     pub(crate) outer: Cell<*const Step>,
+    /// Whether the function that is called notes the call, and not the caller.
+    pub(crate) is_of_function: bool,
     /// Whether the block knows of it.
     pub(crate) is_noted: Cell<bool>,
 }
@@ -39,6 +41,15 @@ impl Ways {
         if self.is_used.replace(false) {
             self.innermost.iter().for_each(|step| step.set(ptr::null()));
         }
+    }
+
+    /// The innermost step of `thread`.
+    ///
+    /// # Safety
+    /// As for [`Ways::of`].
+    pub(crate) unsafe fn innermost<'a>(&self, thread: Thread) -> Option<&'a Step> {
+        // SAFETY: the caller's word.
+        unsafe { self.of(thread) }.next()
     }
 
     pub(crate) fn replace(&self, thread: Thread, step: *const Step) -> *const Step {

@@ -1,5 +1,6 @@
 //! The tests of what kernels call in one program, which is linked once.
 
+mod call_paths;
 mod common;
 mod comparisons;
 mod cuda_names;
