@@ -25,7 +25,7 @@ const BUILDER: &[&str] = &[
 ];
 
 /// Compiled for the host alone.
-const HOST_ONLY: &[&str] = &["crates/cuda_std/src/backend/simulated"];
+const HOST_ONLY: &[&str] = &["crates/cuda_math/src/backend/simulated", "crates/cuda_std/src/backend/simulated"];
 
 /// Where the kernels are.
 pub const GPU_SOURCES: &str = "gpu/src/";

@@ -55,12 +55,13 @@ pub use async_copies::AsyncCopies;
 pub use atomic::{Atomic, AtomicInteger, AtomicNumber, fence, fence_block, fence_system};
 #[allow(unused_imports, reason = "empty on a GPU")]
 pub use backend::host_face::*;
+pub use cuda_math::{FloatExt, GpuFloat, fast};
 pub use cuda_std_macros::{
     DeviceCopy, address_space, assert, assert_eq, assert_ne, debug_assert, debug_assert_eq, debug_assert_ne, device,
     kernel, ladder, panic, print, println, shared_array, unreachable,
 };
 pub use device_copy::{DeviceCopy, Plain};
-pub use float::{FloatExt, GpuFloat, fast, norm, rnorm};
+pub use float::{norm, rnorm};
 /// The version whose types are elements.
 #[cfg(feature = "glam")]
 pub use glam;
@@ -114,8 +115,9 @@ pub mod __private {
         assert assert_eq assert_ne debug_assert debug_assert_eq debug_assert_ne panic print println unreachable
     }
 
+    pub use cuda_math::{FLOAT_FUNCTIONS, FloatReceiver, FloatValue, FloatVariable};
+
     pub use crate::backend::macro_support::*;
-    pub use crate::float::{FLOAT_FUNCTIONS, FloatReceiver, FloatValue, FloatVariable};
     pub use crate::param::check_param_bytes;
 }
 

@@ -5,20 +5,13 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{BinOp, Block, Expr, ExprIf, ExprMacro, ExprWhile, Item, Local, Pat, Path, Signature};
+use syn::{BinOp, Block, Expr, ExprIf, ExprMacro, ExprWhile, Item, Local, Pat, Path};
 
 use crate::constants::{guard, leave_constants};
-use crate::{accesses, unused, ways};
 
-/// The body of a kernel, or of a function that is marked as device code, for the host: the same but for what it tells
-/// the simulator. What is done to such bodies stands here.
-pub fn for_host(signature: &Signature, body: &Block) -> Block {
-    let mut body = body.clone();
-    unused::tell(&mut body);
-    ways::tell(&mut body);
-    accesses::observe(signature, &mut body);
-    Annotate.visit_block_mut(&mut body);
-    body
+/// Gives the shared arrays of `body` their names, and has its conditions report which way they go.
+pub fn annotate(body: &mut Block) {
+    Annotate.visit_block_mut(body);
 }
 
 struct Annotate;

@@ -5,72 +5,79 @@ use quote::quote;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, Block, Error, ImplItemFn, Item, ItemMod, Signature, TraitItemFn, parse_quote, parse2};
 
-use crate::kernel::asserts;
-use crate::{accesses, body, kernel};
+use crate::{accesses, entry_step, passes};
 
 /// For the GPU the item stays what it is, but for what a kernel's body is rewritten to there as well.
 pub fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     if let Some(token) = attributes.into_iter().next() {
         return Err(Error::new(token.span(), "`#[device]` takes nothing in parentheses"));
     }
-    let mut rewritten = Ok(());
-    let item = in_functions(item, |_, block| {
-        if let Err(error) = kernel::rewrite(block) {
-            rewritten = Err(error);
-        }
-    })?;
-    rewritten?;
-    let device = in_functions(item.clone(), |_, block| asserts::rewrite(block))?;
-    let host = in_functions(item, |signature, block| {
-        *block = body::for_host(signature, block);
-        accesses::observe_entry(signature, block);
+    let item = in_functions(item, |_, signature, block| passes::for_both(signature, block))?;
+    let device = in_functions(item.clone(), |_, signature, block| passes::for_gpu(signature, block))?;
+    let host = in_functions(item, |attributes, signature, block| {
+        let mut own = block.clone();
+        passes::for_simulator(signature, &mut own)?;
+        accesses::observe_entry(signature, &mut own);
+        entry_step::tell(attributes, signature, block, own);
+        Ok(())
     })?;
     Ok(quote!(::cuda_std::__private::kernel! { device { #device } host { #host } }))
 }
 
 /// The item with `change` made in each function of it.
-fn in_functions(item: TokenStream, change: impl FnMut(&Signature, &mut Block)) -> syn::Result<TokenStream> {
-    let mut functions = Functions(change);
-    match parse2::<Item>(item.clone()) {
+fn in_functions(
+    item: TokenStream,
+    change: impl FnMut(&mut Vec<Attribute>, &Signature, &mut Block) -> syn::Result<()>,
+) -> syn::Result<TokenStream> {
+    let mut functions = Functions { change, result: Ok(()) };
+    let item = match parse2::<Item>(item.clone()) {
         Ok(Item::Mod(ItemMod { content: None, semi, .. })) => {
             let message = "a module is marked where its content is: write `#![cuda_std::device]` nowhere, and mark the functions \
                            or the `impl` blocks in its file";
-            Err(Error::new_spanned(semi, message))
+            return Err(Error::new_spanned(semi, message));
         }
         Ok(mut item @ (Item::Fn(_) | Item::Impl(_) | Item::Mod(_) | Item::Trait(_))) => {
             functions.visit_item_mut(&mut item);
-            Ok(quote!(#item))
+            quote!(#item)
         }
-        Ok(other) => Err(Error::new_spanned(
-            other,
-            "`#[device]` marks a function, an `impl` block, a trait, or a module with its content",
-        )),
+        Ok(other) => {
+            let message = "`#[device]` marks a function, an `impl` block, a trait, or a module with its content";
+            return Err(Error::new_spanned(other, message));
+        }
         Err(_) => {
             // A method, which is no item of its own: it may have `self`.
             let mut function: ImplItemFn = parse2(item)?;
             functions.visit_impl_item_fn_mut(&mut function);
-            Ok(quote!(#function))
+            quote!(#function)
         }
-    }
+    };
+    functions.result.map(|()| item)
 }
 
 /// The functions of an item. Kernels see to themselves.
-struct Functions<F>(F);
+struct Functions<F> {
+    change: F,
+    /// The first error of a change.
+    result: syn::Result<()>,
+}
 
-impl<F: FnMut(&Signature, &mut Block)> Functions<F> {
+impl<F: FnMut(&mut Vec<Attribute>, &Signature, &mut Block) -> syn::Result<()>> Functions<F> {
     fn change(&mut self, attributes: &mut Vec<Attribute>, signature: &Signature, block: &mut Block) {
         let is_kernel = attributes.iter().any(|attribute| is_named(attribute, "kernel"));
         unmark(attributes);
         // What the compiler runs tells nobody.
         if !is_kernel && signature.constness.is_none() {
-            // A call that gives nothing becomes an argument, see `ways`.
+            // A call that gives nothing becomes an argument, see `call_path`.
             attributes.push(parse_quote!(#[allow(clippy::unit_arg)]));
-            (self.0)(signature, block);
+            let changed = (self.change)(attributes, signature, block);
+            if self.result.is_ok() {
+                self.result = changed;
+            }
         }
     }
 }
 
-impl<F: FnMut(&Signature, &mut Block)> VisitMut for Functions<F> {
+impl<F: FnMut(&mut Vec<Attribute>, &Signature, &mut Block) -> syn::Result<()>> VisitMut for Functions<F> {
     fn visit_item_fn_mut(&mut self, function: &mut syn::ItemFn) {
         self.change(&mut function.attrs, &function.sig, &mut function.block);
     }

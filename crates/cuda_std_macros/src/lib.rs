@@ -8,17 +8,19 @@ mod accesses;
 mod address_space;
 mod assertion;
 mod body;
+mod call_path;
 mod constants;
 mod device;
 mod device_copy;
+mod entry_step;
 mod kernel;
 mod ladder;
 mod names;
+mod passes;
 mod println;
 mod shared_array;
 mod statics;
 mod unused;
-mod ways;
 
 /// Makes a struct whose fields are `DeviceCopy`, or an enum without fields that says its representation, `DeviceCopy`
 /// itself: what buffers hold and kernels take.

@@ -262,6 +262,7 @@ mod properties;
 mod ptx;
 mod queue;
 mod recorder;
+mod reporting;
 mod resources;
 mod scope;
 mod simulated;

@@ -14,6 +14,7 @@ use crate::backend::{Allocated, Backend, BackendStream, Moment, PageLock, Prepar
 use crate::error::Error;
 use crate::limits::{Limits, check};
 use crate::properties::{KernelResources, Occupancy, Properties};
+use crate::reporting;
 use crate::simulated_memory::{MemoryLimit, NAME, allocate, out_of_memory};
 use crate::work::{RecordedLaunch, Work};
 
@@ -35,7 +36,8 @@ pub(crate) struct SimulatedDevice {
 
 impl SimulatedDevice {
     pub(crate) fn new(simulator: Simulator) -> Self {
-        Self { simulator: simulator.with_own_statics(), start: Instant::now(), limit: None }
+        let simulator = simulator.with_own_statics().with_reporter(reporting::report);
+        Self { simulator, start: Instant::now(), limit: None }
     }
 
     /// Limits the device's memory to `bytes` bytes.

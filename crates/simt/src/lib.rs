@@ -110,9 +110,7 @@ pub mod raw;
 mod redundant;
 mod region;
 mod remedy;
-#[cfg(feature = "sarif")]
-pub mod report;
-mod reported;
+mod reporter;
 mod schedule;
 mod scope;
 mod search;
@@ -147,6 +145,7 @@ pub use redundant::first_to_notice;
 pub use redundant::{Redundant, redundant_synchronisations};
 pub use region::{Region, Space};
 pub use remedy::Remedy;
+pub use reporter::{Reported, Reporter};
 pub use schedule::{Schedule, ScheduleTextError};
 #[doc(hidden)]
 pub use search::Search;

@@ -25,7 +25,7 @@ use crate::raw::guard::guarded;
 use crate::raw::handed_calls::Handed;
 use crate::raw::notes::Notes;
 use crate::region::Region;
-use crate::reported;
+use crate::reporter::Reporter;
 use crate::schedule::Schedule;
 use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
@@ -51,6 +51,7 @@ pub struct Simulator {
     log: Option<LaunchLog>,
     trace: Option<Trace>,
     notes: Option<Notes>,
+    pub(crate) reporter: Option<Reporter>,
     memory: MemoryMap,
     statics: Statics,
     /// The worker pool: all workers but the launching thread. `None` if the threads could not be started.
@@ -78,6 +79,7 @@ impl Simulator {
             log: None,
             trace: None,
             notes: None,
+            reporter: None,
             memory: MemoryMap::default(),
             statics: Statics::default(),
             pool: Arc::default(),
@@ -349,14 +351,14 @@ impl Simulator {
             self.output.flush();
         }
         for note in grid.take_notes() {
-            reported::note(&note);
+            self.report_note(&note);
             match &self.notes {
                 Some(notes) => notes.push(note),
                 None => eprintln!("{note}"),
             }
         }
         match grid.into_fault() {
-            Some(fault) => Err(reported::fault(fault)),
+            Some(fault) => Err(self.report_fault(fault)),
             None => {
                 if let (Some(profile), Some(profiles)) = (profile, &self.profiles) {
                     profiles.push(profile);

@@ -21,8 +21,16 @@ impl Step {
             at: Location::caller(),
             iteration: Cell::new(0),
             outer: Cell::new(ptr::null()),
+            is_of_function: false,
             is_noted: Cell::new(false),
         }
+    }
+
+    /// Returns the step for the call of the enclosing function, which is `#[track_caller]`.
+    #[inline(always)]
+    #[track_caller]
+    pub fn of_function() -> Self {
+        Self { is_of_function: true, ..Self::new() }
     }
 
     /// Notes that the thread is in this step, if the launch is watched.
@@ -53,9 +61,20 @@ impl Step {
     #[inline(never)]
     fn note(&self) {
         if let Some(block) = current() {
+            // SAFETY: the current thread has begun, and stays here meanwhile.
+            let outer = unsafe { block.ways.innermost(block.thread()) };
+            if outer.is_some_and(|outer| self.is_noted_by_caller(outer)) {
+                return;
+            }
             self.outer.set(block.ways.replace(block.thread(), self));
             self.is_noted.set(true);
         }
+    }
+
+    /// Whether `outer` is the caller's note of the same call.
+    fn is_noted_by_caller(&self, outer: &Self) -> bool {
+        let is_same_place = || (self.at.file(), self.at.line()) == (outer.at.file(), outer.at.line());
+        self.is_of_function && !outer.is_of_function && outer.iteration.get() == 0 && is_same_place()
     }
 
     #[cold]
@@ -80,6 +99,13 @@ impl StepGuard {
     #[expect(clippy::new_without_default, reason = "a step is its caller's")]
     pub fn new() -> Self {
         Self(Step::new())
+    }
+
+    /// As [`Step::of_function`].
+    #[inline(always)]
+    #[track_caller]
+    pub fn of_function() -> Self {
+        Self(Step::of_function())
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Step {
     /// The number of the loop's iteration, from 1; 0 for a call.
     pub(crate) iteration: Cell<u64>,
     pub(crate) outer: Cell<*const Step>,
+    /// True if the called function notes the call, and not its caller.
+    pub(crate) is_of_function: bool,
     /// True if the block knows this step.
     pub(crate) is_noted: Cell<bool>,
 }
@@ -47,6 +49,15 @@ impl Ways {
         if self.is_used.replace(false) {
             self.innermost.iter().for_each(|step| step.set(ptr::null()));
         }
+    }
+
+    /// The innermost step of `thread`.
+    ///
+    /// # Safety
+    /// As for [`Ways::of`].
+    pub(crate) unsafe fn innermost<'a>(&self, thread: Thread) -> Option<&'a Step> {
+        // SAFETY: the caller's word.
+        unsafe { self.of(thread) }.next()
     }
 
     pub(crate) fn replace(&self, thread: Thread, step: *const Step) -> *const Step {

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
+use reports::Finding;
 use serde::Serialize;
-use simt::{Schedule, report::Finding};
+use simt::Schedule;
 
 use super::progress::Bar;
 use super::selection::{Family, Selection};

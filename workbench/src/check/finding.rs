@@ -1,6 +1,6 @@
 //! The finding of a run, as reports show it.
 
-use simt::report::Finding;
+use reports::Finding;
 
 use crate::case::CaseError;
 use crate::cases;

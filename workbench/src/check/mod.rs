@@ -7,7 +7,7 @@ mod runs;
 
 pub use finding::{family, of_error};
 pub use runs::{CaseRun, Settings, run_cases};
-pub use simt::report::{Finding, Side, sarif};
+pub use reports::{Finding, Side, sarif};
 
 /// Receives the progress of work that several threads do.
 pub trait Progress: Sync {

@@ -8,8 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
+use reports::Finding;
 use serde::Serialize;
-use simt::report::Finding;
 use simt::{Notes, Redundant, Schedule, Simulator, SourceLocation, SyncKind, Synchronisations, first_to_notice};
 use thiserror::Error;
 

@@ -32,10 +32,9 @@ const PANICS: [(&str, &[&str]); 5] = [
     ("unimplemented!", &["unimplemented", "!"]),
 ];
 
-/// The one place that chooses between the GPU and the simulator, and the crate's root, which turns on compiler
-/// features.
-const BACKEND: &str = "crates/cuda_std/src/backend/mod.rs";
-const DEVICE_ROOT: &str = "crates/cuda_std/src/lib.rs";
+/// Each crate's one place that chooses between the GPU and the simulator, and its root, which turns on compiler features.
+const BACKENDS: [&str; 2] = ["crates/cuda_std/src/backend/mod.rs", "crates/cuda_math/src/backend/mod.rs"];
+const DEVICE_ROOTS: [&str; 2] = ["crates/cuda_std/src/lib.rs", "crates/cuda_math/src/lib.rs"];
 
 /// The rules that need no understanding of the text.
 pub(super) fn of_text(path: &str, text: &str) -> Vec<Finding> {
@@ -76,13 +75,15 @@ fn panics(file: &File<'_>) -> Vec<Finding> {
 
 fn target(file: &File<'_>) -> Vec<Finding> {
     // The crate's own attributes stand before all that it consists of.
-    let is_gate = |token: &Token| file.path == DEVICE_ROOT && file.parts.around(token).is_none();
+    let is_gate = |token: &Token| DEVICE_ROOTS.contains(&file.path) && file.parts.around(token).is_none();
     // Where it is only inlined or not, both do the same.
     let hints = ["target_arch", "=", "\"nvptx64\"", ",", "inline", "(", "always", ")"];
     let hints: Vec<usize> = file.find(&hints).map(|token| token.bytes.start).collect();
-    let is_allowed = |token: &Token| file.path == BACKEND || is_gate(token) || hints.contains(&token.bytes.start);
+    let is_allowed =
+        |token: &Token| BACKENDS.contains(&file.path) || is_gate(token) || hints.contains(&token.bytes.start);
     let choices = file.find(&["target_arch", "=", "\"nvptx64\""]).filter(|token| !is_allowed(token));
-    let finding = |token: &Token| file.finding(token.line, format!("a choice by `target_arch` belongs in {BACKEND}"));
+    let message = format!("a choice by `target_arch` belongs in {}", BACKENDS[0]);
+    let finding = |token: &Token| file.finding(token.line, message.clone());
     choices.map(finding).collect()
 }
 

@@ -1,16 +1,15 @@
 //! The tests of what kernels call in one program, which is linked once.
 
+mod call_paths;
 mod common;
 mod comparisons;
 mod cuda_names;
-mod f64_mathematics;
 mod float_calls;
 mod given;
 mod handed_over;
 mod handed_within;
 mod imports;
 mod kernels;
-mod mathematics;
 mod norm;
 mod operators;
 mod patterns;

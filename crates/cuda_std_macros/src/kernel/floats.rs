@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn the_names_are_those_of_the_table() {
-        let table = include_str!("../../../cuda_std/src/float/table.rs");
+        let table = include_str!("../../../cuda_math/src/table.rs");
         let (_, own) = table.split_once("own {").unwrap();
         let rows = own.lines().map(str::trim).filter(|line| !line.starts_with("//"));
         let in_table: BTreeSet<(&str, usize)> = rows

@@ -2,15 +2,13 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
-use syn::visit_mut::VisitMut;
 use syn::{Attribute, GenericParam, ItemFn, Safety, parse_quote};
 
 use super::attribute::Options;
 use super::instances::{Instance, identity};
 use super::kernel_type::kernel_type;
-use super::shared::DynamicParts;
 use super::{Parameter, check_bytes, conditions, local, place_of};
-use crate::body;
+use crate::passes;
 
 /// The function that makes a call, the type that stands for the kernel, and what its instances do with a call's
 /// arguments.
@@ -22,8 +20,7 @@ pub fn host(
 ) -> syn::Result<TokenStream> {
     let ItemFn { attrs, vis, sig, block, .. } = function;
     let mut block = block.clone();
-    DynamicParts::default().visit_block_mut(&mut block);
-    let block = body::for_host(sig, &block);
+    passes::for_simulated_kernel(sig, &mut block)?;
     let name = &sig.ident;
     let unsafety = match sig.safety {
         Safety::Unsafe(token) => Some(token),

@@ -36,6 +36,7 @@ mod lifetimes;
 pub mod shared;
 
 use crate::names::NUMBERS;
+use crate::passes;
 use attribute::Options;
 use host::host;
 use instances::Instance;
@@ -205,19 +206,12 @@ fn is_mut(pointer: &syn::TypePtr) -> bool {
     matches!(pointer.mutability, PointerMutability::Mut(_))
 }
 
-/// What is written anew in device code, for the GPU as for the host.
-pub fn rewrite(body: &mut syn::Block) -> syn::Result<()> {
-    asserts::rewrite_prints(body);
-    floats::rewrite(body);
-    shared::rewrite(body)
-}
-
 pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let options = Options::parse(attribute)?;
     let mut function: ItemFn = parse2(item)?;
     lifetimes::elide(&mut function);
     let uses = asserts::uses(&function.block);
-    rewrite(&mut function.block)?;
+    passes::for_both(&function.sig, &mut function.block)?;
     check_signature(&function)?;
     let instances = instances::instances(&function.sig.ident, &function.sig.generics, &options)?;
     let parameters = function.sig.inputs.iter().map(Parameter::parse).collect::<syn::Result<Vec<_>>>()?;
@@ -227,7 +221,9 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
             format!("a kernel takes at most {MAX_PARAMETERS} parameters"),
         ));
     }
-    let device = device(&function, &options, &parameters, &instances);
+    let mut on_gpu = function.clone();
+    passes::for_gpu(&on_gpu.sig, &mut on_gpu.block)?;
+    let device = device(&on_gpu, &options, &parameters, &instances);
     let host = host(&function, &options, &parameters, &instances)?;
     Ok(quote!(#uses ::cuda_std::__private::kernel! { device { #device } host { #host } }))
 }
@@ -322,9 +318,7 @@ fn entry(
     options: &Options,
     parameters: &[Parameter],
 ) -> TokenStream {
-    let ItemFn { attrs, .. } = function;
-    let mut block = function.block.clone();
-    asserts::rewrite(&mut block);
+    let ItemFn { attrs, block, .. } = function;
     let heads: Vec<_> = (0..parameters.len()).map(|i| local(&format!("head_{i}"))).collect();
     let tails: Vec<_> = (0..parameters.len()).map(|i| local(&format!("tail_{i}"))).collect();
     let names = parameters.iter().map(|p| &p.name);

@@ -22,8 +22,6 @@ mod races_at_random;
 mod races_between_blocks;
 mod races_of_atomics;
 mod races_of_widths;
-#[cfg(feature = "sarif")]
-mod report;
 mod schedules;
 mod scopes;
 mod shared_memory;

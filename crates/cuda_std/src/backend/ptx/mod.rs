@@ -16,10 +16,8 @@ mod atomics;
 mod barriers;
 mod bits;
 mod copies;
-mod double;
 mod half;
 mod memory;
-pub mod single;
 mod statics;
 mod warp;
 
@@ -27,7 +25,6 @@ pub use atomics::*;
 pub use barriers::*;
 pub use bits::*;
 pub use copies::Copies;
-pub use double::*;
 pub use half::*;
 pub use memory::*;
 pub use statics::*;
@@ -129,22 +126,6 @@ unsafe extern "C" {
     fn barrier_or(predicate: u32) -> u32;
     #[link_name = "llvm.nvvm.nanosleep"]
     fn llvm_nanosleep(nanos: u32);
-    #[link_name = "llvm.fma.f32"]
-    fn llvm_fma_f32(x: f32, a: f32, b: f32) -> f32;
-    #[link_name = "llvm.fma.f64"]
-    fn llvm_fma_f64(x: f64, a: f64, b: f64) -> f64;
-    #[link_name = "llvm.minnum.f32"]
-    fn llvm_minnum_f32(a: f32, b: f32) -> f32;
-    #[link_name = "llvm.maxnum.f32"]
-    fn llvm_maxnum_f32(a: f32, b: f32) -> f32;
-    #[link_name = "llvm.minnum.f64"]
-    fn llvm_minnum_f64(a: f64, b: f64) -> f64;
-    #[link_name = "llvm.maxnum.f64"]
-    fn llvm_maxnum_f64(a: f64, b: f64) -> f64;
-    #[link_name = "llvm.sqrt.f32"]
-    fn llvm_sqrt_f32(x: f32) -> f32;
-    #[link_name = "llvm.sqrt.f64"]
-    fn llvm_sqrt_f64(x: f64) -> f64;
 }
 
 #[inline(always)]
@@ -198,17 +179,6 @@ macro_rules! intrinsics {
 }
 
 use intrinsics;
-
-intrinsics! {
-    fma_f32(x: f32, a: f32, b: f32) -> f32 = llvm_fma_f32(x, a, b);
-    fma_f64(x: f64, a: f64, b: f64) -> f64 = llvm_fma_f64(x, a, b);
-    minimum_number_f32(a: f32, b: f32) -> f32 = llvm_minnum_f32(a, b);
-    maximum_number_f32(a: f32, b: f32) -> f32 = llvm_maxnum_f32(a, b);
-    minimum_number_f64(a: f64, b: f64) -> f64 = llvm_minnum_f64(a, b);
-    maximum_number_f64(a: f64, b: f64) -> f64 = llvm_maxnum_f64(a, b);
-    sqrt_f32(x: f32) -> f32 = llvm_sqrt_f32(x);
-    sqrt_f64(x: f64) -> f64 = llvm_sqrt_f64(x);
-}
 
 #[inline(always)]
 pub fn multiply_wide(a: u32, b: u32) -> u64 {

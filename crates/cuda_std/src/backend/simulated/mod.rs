@@ -4,8 +4,6 @@
 
 extern crate std;
 
-use core::ops::{BitAnd, BitOr};
-
 use simt::thread;
 
 use crate::Element;
@@ -15,13 +13,11 @@ mod barriers;
 mod bits;
 mod call;
 mod copies;
-mod double;
 mod half;
 mod ladder;
 mod macros;
 mod memory;
 pub mod observed;
-pub mod single;
 mod statics;
 mod warp;
 
@@ -40,7 +36,6 @@ pub use barriers::*;
 pub use bits::*;
 pub use call::{DeviceId as Owner, Regions};
 pub use copies::Copies;
-pub use double::*;
 pub use half::*;
 pub use memory::*;
 pub use simt::raw::exposing;
@@ -115,35 +110,6 @@ pub fn multiply_wide(a: u32, b: u32) -> u64 {
     u64::from(a) * u64::from(b)
 }
 
-pub fn fma_f32(x: f32, a: f32, b: f32) -> f32 {
-    x.mul_add(a, b)
-}
-
-pub fn fma_f64(x: f64, a: f64, b: f64) -> f64 {
-    x.mul_add(a, b)
-}
-
-macro_rules! extremes {
-    ($($name:ident $type:ident $inherent:ident $zero:ident;)*) => {$(
-        #[inline]
-        pub fn $name(a: $type, b: $type) -> $type {
-            // Rust leaves open which zero is the less.
-            if a == 0.0 && b == 0.0 {
-                $type::from_bits(a.to_bits().$zero(b.to_bits()))
-            } else {
-                a.$inherent(b)
-            }
-        }
-    )*};
-}
-
-extremes! {
-    minimum_number_f32 f32 min bitor;
-    maximum_number_f32 f32 max bitand;
-    minimum_number_f64 f64 min bitor;
-    maximum_number_f64 f64 max bitand;
-}
-
 /// The simulator is one multiprocessor, whose warps stand in the places of their numbers in the block.
 pub fn multiprocessor_id() -> u32 {
     0
@@ -160,14 +126,6 @@ pub fn global_timer() -> u64 {
 
 pub fn clock() -> u64 {
     global_timer()
-}
-
-pub fn sqrt_f32(x: f32) -> f32 {
-    x.sqrt()
-}
-
-pub fn sqrt_f64(x: f64) -> f64 {
-    x.sqrt()
 }
 
 #[inline(always)]

@@ -16,7 +16,7 @@ pub const TO_WHOLE: f64 = 6_755_399_441_055_744.0;
 macro_rules! polynomial {
     ($x:expr; $last:expr $(,)?) => { $last };
     ($x:expr; $first:expr, $($rest:expr),+ $(,)?) => {
-        crate::float::f64::arithmetic::mul_add($x, polynomial!($x; $($rest),+), $first)
+        crate::f64::arithmetic::mul_add($x, polynomial!($x; $($rest),+), $first)
     };
 }
 pub(super) use polynomial;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::finding::{Finding, Side};
+use crate::finding::{Finding, Side};
 
 /// Returns the log of one run of the program `tool` with `findings`, each with its level: "error", "warning" or "note".
 pub fn sarif<'a>(tool: &str, findings: impl Iterator<Item = (&'static str, &'a Finding)>) -> Value {

@@ -1,10 +1,21 @@
-//! CUDA's mathematical functions on `f32` and `f64`, which `core` has not, and which give the same bits on every
-//! device.
+//! CUDA's mathematical functions on `f32` and `f64`, which `core` has not. They return the same bits on every device.
 //!
-//! std's functions call what the machine's C library has; the GPU has none. So a function here is written with
-//! additions, products, fused multiply-adds, divisions, roots and integers alone, whose results IEEE 754 fixes to the
-//! bit, in an order that no compiler's flag changes (`f32::arithmetic`).
+//! ```
+//! use cuda_math::GpuFloat;
+//!
+//! assert_eq!(GpuFloat::exp2(3.0_f32), 8.0);
+//! ```
+//!
+//! std's functions call the machine's C library; a GPU has none. The functions here consist of additions, products, fused
+//! multiply-adds, divisions, roots and integer operations. IEEE 754 fixes the bits of their results, and no compiler's flag
+//! changes their order (`f32::arithmetic`).
+//!
+//! A kernel uses this crate through `cuda_std`, which re-exports it.
+#![no_std]
+#![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch, link_llvm_intrinsics))]
+#![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
 
+mod backend;
 mod f32;
 mod f64;
 pub mod fast;

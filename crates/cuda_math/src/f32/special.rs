@@ -1,6 +1,6 @@
 //! Rare functions: those of `f64`, rounded.
 
-use crate::float::f64;
+use crate::f64;
 
 macro_rules! rounded {
     ($($name:ident($($argument:ident: $ty:ty),*);)*) => {$(

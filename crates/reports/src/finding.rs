@@ -1,9 +1,9 @@
 //! The results of a run, in a form for users and for JSON.
 
 use serde::Serialize;
+use simt::{Dim3, Fault, FaultKind, Note, NoteKind, RaceSide, Redundant, SourceLocation, Way, WayStep, Whereabouts};
 
-use super::source;
-use crate::{Dim3, Fault, FaultKind, Note, NoteKind, RaceSide, Redundant, SourceLocation, Way, WayStep, Whereabouts};
+use crate::source;
 
 /// An error or warning of a run, with its parts as they are displayed.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]

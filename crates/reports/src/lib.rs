@@ -1,9 +1,17 @@
-//! Findings for users, editors and CI, and the file that collects the findings of tests.
+//! The simulator's faults and warnings as people, editors and CI read them: text, JSON and SARIF.
 //!
-//! If the environment variable [`FILE`] names a file, every fault of a launch is added to it, and every warning of a
-//! launch with strict checks. The file is SARIF if its name ends in `.sarif`, and otherwise a JSON array of
-//! [`Finding`]s. Earlier findings stay, so that the programs of one `cargo test` share a file. The same mistake is
-//! added only once.
+//! A [`Finding`] is a fault, a warning or a hint, with its threads and their source lines. [`sarif`] makes a log of findings.
+//!
+//! A simulator with [`collect`] as its reporter adds each fault, and each warning of a strict launch, to the file that the
+//! environment variable [`FILE`] names: as SARIF if the name ends in `.sarif`, else as a JSON array of [`Finding`]s. The file's
+//! findings stay, so that the programs of one `cargo test` share it; it has each mistake once.
+//!
+//! ```
+//! use simt::Simulator;
+//!
+//! let simulator = Simulator::new().with_reporter(reports::collect);
+//! # drop(simulator);
+//! ```
 
 mod finding;
 mod sarif;
@@ -15,16 +23,29 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use simt::{NoteKind, Reported};
 
 pub use self::finding::{Finding, Side};
 pub use self::sarif::sarif;
-pub use crate::reported::FILE;
 
-/// Adds `finding`, of the level "error" or "warning", to the file that the environment variable names, if it is set.
+/// The environment variable that names the file.
+pub const FILE: &str = "GRIDSTRIDE_REPORT";
+
+/// Adds a fault, or a note that warns, to the file that [`FILE`] names. Does nothing if it names none.
 ///
-/// If the file cannot be written, an error is printed, and nothing else changes: the launch returns its fault in any
-/// case.
-pub(crate) fn collect(level: &'static str, finding: impl FnOnce() -> Finding) {
+/// If the file cannot be written, a line on standard error says so; the caller of the launch has the fault in any case.
+pub fn collect(reported: Reported<'_>) {
+    match reported {
+        Reported::Fault(fault) => add_to_named("error", || Finding::of_fault(fault)),
+        Reported::Note(note) if matches!(note.kind, NoteKind::WarpsApart { .. }) => {
+            add_to_named("warning", || Finding::of_note(note));
+        }
+        _ => {}
+    }
+}
+
+/// Adds `finding`, of the level "error" or "warning", to the file that the environment names.
+fn add_to_named(level: &'static str, finding: impl FnOnce() -> Finding) {
     let Some(path) = env::var_os(FILE).filter(|path| !path.is_empty()).map(PathBuf::from) else { return };
     if let Err(error) = add(&path, level, &finding()) {
         eprintln!("{FILE}: cannot add a report to {}: {error}", path.display());

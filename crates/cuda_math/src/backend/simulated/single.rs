@@ -28,10 +28,6 @@ pub fn rcp_normal(x: f32) -> f32 {
     1.0 / x
 }
 
-pub fn div_normal(a: f32, b: f32) -> f32 {
-    a / b
-}
-
 pub fn sqrt_normal(x: f32) -> f32 {
     backend::sqrt_f32(x)
 }

@@ -3,7 +3,6 @@
 use super::GpuFloat;
 use super::f64::arithmetic::{mul, mul_add};
 use super::sealed::Sealed;
-use crate::backend;
 
 impl Sealed for f32 {
     #[inline(always)]
@@ -81,21 +80,17 @@ fn scaled_sum_of_squares(values: &[f64]) -> (f64, i32) {
 /// whatever the others are; 0 of no elements.
 ///
 /// ```
-/// assert_eq!(cuda_std::norm(&[3e30_f32, 4e30]), 5e30);
+/// assert_eq!(cuda_math::norm(&[3e30_f32, 4e30]), 5e30);
 /// ```
 #[inline(always)]
-#[track_caller]
 #[must_use]
 pub fn norm<T: GpuFloat>(values: &[T]) -> T {
-    backend::read_all("norm", values);
     T::norm_of(values)
 }
 
 /// `1 / √(x₀² + x₁² + …)`, CUDA's `rnorm`. 0 where an element is infinite; ∞ of no elements.
 #[inline(always)]
-#[track_caller]
 #[must_use]
 pub fn rnorm<T: GpuFloat>(values: &[T]) -> T {
-    backend::read_all("rnorm", values);
     T::rnorm_of(values)
 }

@@ -8,8 +8,7 @@
 
 use super::arithmetic::{from_words, high, low, magnitude_high, mul, mul_add, with_sign};
 use crate::backend::{rsqrt_estimate_f64 as rsqrt_estimate, sqrt_f64 as sqrt};
-use crate::bits::multiply_high;
-use crate::float::f32::arithmetic as single;
+use crate::f32::arithmetic as single;
 
 /// `1 / √x` of a positive normal number, from an estimate to 2^−18: two results with the correctly rounded one between
 /// them. They are the same but for one argument in some 2^15, and neighbours then.
@@ -83,7 +82,7 @@ fn rsqrt_of_others(x: f64) -> f64 {
 fn rcbrt_nearly(x: f64) -> f64 {
     // |x| = m · 8^(n − 341), with m from 1 to 8.
     let top = magnitude_high(x);
-    let third = multiply_high(top as u32, 0x5555_5556) as i32;
+    let third = ((top as u32 as u64 * 0x5555_5556) >> 32) as i32;
     let n = third & 0x7ff0_0000;
     let near = f32::from_bits(((top - 3 * n) as u32).wrapping_mul(8).wrapping_add(0x3f80_0004));
     let seed = f32::from_bits(0x3f77_5000 - (third - n) as u32 * 8);

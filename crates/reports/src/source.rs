@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use crate::source::SourceLocation;
+use simt::SourceLocation;
 
 /// The workspace in which this crate was built. The compiler's file names are relative to its own workspace.
 const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

@@ -23,7 +23,7 @@ pub fn power_of_two(n: i32) -> f32 {
 macro_rules! horner {
     ($x:expr; $last:expr) => { $last };
     ($x:expr; $first:expr, $($rest:expr),+) => {
-        $crate::float::f32::arithmetic::fma($crate::float::f32::arithmetic::horner!($x; $($rest),+), $x, $first)
+        $crate::f32::arithmetic::fma($crate::f32::arithmetic::horner!($x; $($rest),+), $x, $first)
     };
 }
 pub(crate) use horner;

@@ -60,16 +60,6 @@ pub fn rcp_normal(x: f32) -> f32 {
     fma(fma(-x, seed, 1.0), seed, seed)
 }
 
-/// `a / b` where neither `b`, `1 / b` nor the quotient is subnormal, infinite or 0, nor `a` above 2^100 or so: the path
-/// that `div.rn` takes for such operands.
-#[inline(always)]
-pub fn div_normal(a: f32, b: f32) -> f32 {
-    let inverse = rcp_normal(b);
-    let quotient = mul(a, inverse);
-    let quotient = fma(fma(-b, quotient, a), inverse, quotient);
-    fma(fma(-b, quotient, a), inverse, quotient)
-}
-
 /// √`x` from 2^−101 on, where it is not infinite: the path that `sqrt.rn` takes for such an operand.
 #[inline(always)]
 pub fn sqrt_normal(x: f32) -> f32 {

@@ -4,8 +4,7 @@
 use std::collections::HashMap;
 use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
-use cuda_std::__private::FLOAT_FUNCTIONS;
-use cuda_std::GpuFloat;
+use cuda_math::{FLOAT_FUNCTIONS, GpuFloat};
 
 /// The function of the name, of as many arguments as there are.
 fn apply(name: &str, x: &[f64]) -> f64 {

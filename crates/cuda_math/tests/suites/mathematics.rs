@@ -1,8 +1,7 @@
 //! The functions of f32 against references in f64: sampled over all arguments, and where results change their kind. All
 //! 2^32 arguments are gone through on a GPU (bench/mathematics).
 
-use cuda_std::__private::FLOAT_FUNCTIONS;
-use cuda_std::GpuFloat;
+use cuda_math::{FLOAT_FUNCTIONS, GpuFloat};
 
 /// Odd, so that the samples end in all kinds of bits.
 const STRIDE: usize = 1_048_573;

@@ -4,14 +4,18 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use reports::FILE;
 use serde_json::Value;
-use simt::report::FILE;
-use simt::{Checks, LaunchConfig, Simulator, shared, thread};
+use simt::{Checks, KernelInfo, LaunchConfig, Simulator, shared, thread};
 
-use crate::common::KERNEL;
+static KERNEL: KernelInfo = KernelInfo::new("test_kernel", module_path!(), file!(), line!());
 
 /// Set in the child process, which runs the tests that report.
 const ROLE: &str = "GRIDSTRIDE_TEST_ROLE";
+
+fn simulator() -> Simulator {
+    Simulator::new().with_reporter(reports::collect)
+}
 
 /// Two faults, the first in several orders, and warps that reach a barrier by two calls.
 #[test]
@@ -21,12 +25,12 @@ fn faulty_launches() {
     }
     let config = LaunchConfig::new(1, 64).shared_bytes(64);
     for seed in 0..3 {
-        let simulator = Simulator::new().with_seed(seed).with_checks(Checks::default());
+        let simulator = simulator().with_seed(seed).with_checks(Checks::default());
         let race = || shared::store(0, thread::thread_idx().x);
         assert!(simulator.launch(&KERNEL, config, race).is_err());
     }
-    assert!(Simulator::new().launch(&KERNEL, config, || panic!("no such row")).is_err());
-    let strict = Simulator::new().with_checks(Checks::STRICT);
+    assert!(simulator().launch(&KERNEL, config, || panic!("no such row")).is_err());
+    let strict = simulator().with_checks(Checks::STRICT);
     let by_two_calls = || {
         if thread::thread_idx().x < 32 {
             simt::Step::new().enter().leave(meet());
@@ -50,8 +54,7 @@ fn folder() -> PathBuf {
 /// Runs [`faulty_launches`] in a child process, which reports to `file`. Returns its output.
 fn run(file: &Path) -> String {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    let output =
-        command.args(["--exact", "report::faulty_launches", "--nocapture"]).env(FILE, file).env(ROLE, "1").output();
+    let output = command.args(["--exact", "faulty_launches", "--nocapture"]).env(FILE, file).env(ROLE, "1").output();
     let output = output.unwrap();
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{text}");

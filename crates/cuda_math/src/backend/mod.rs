@@ -1,0 +1,11 @@
+//! Chooses between the GPU's operations and the host's. Both modules have the same functions.
+
+#[cfg(not(target_arch = "nvptx64"))]
+mod simulated;
+#[cfg(not(target_arch = "nvptx64"))]
+pub use simulated::*;
+
+#[cfg(target_arch = "nvptx64")]
+mod ptx;
+#[cfg(target_arch = "nvptx64")]
+pub use ptx::*;

@@ -1,0 +1,49 @@
+//! The GPU's side: LLVM's intrinsics and PTX instructions.
+
+mod double;
+pub mod single;
+
+pub use double::*;
+
+unsafe extern "C" {
+    #[link_name = "llvm.fma.f32"]
+    fn llvm_fma_f32(x: f32, a: f32, b: f32) -> f32;
+    #[link_name = "llvm.fma.f64"]
+    fn llvm_fma_f64(x: f64, a: f64, b: f64) -> f64;
+    #[link_name = "llvm.minnum.f32"]
+    fn llvm_minnum_f32(a: f32, b: f32) -> f32;
+    #[link_name = "llvm.maxnum.f32"]
+    fn llvm_maxnum_f32(a: f32, b: f32) -> f32;
+    #[link_name = "llvm.minnum.f64"]
+    fn llvm_minnum_f64(a: f64, b: f64) -> f64;
+    #[link_name = "llvm.maxnum.f64"]
+    fn llvm_maxnum_f64(a: f64, b: f64) -> f64;
+    #[link_name = "llvm.sqrt.f32"]
+    fn llvm_sqrt_f32(x: f32) -> f32;
+    #[link_name = "llvm.sqrt.f64"]
+    fn llvm_sqrt_f64(x: f64) -> f64;
+}
+
+/// Functions that are an intrinsic each.
+macro_rules! intrinsics {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty = $intrinsic:ident;)*) => {
+        $(
+            #[inline(always)]
+            pub fn $name($($argument: $type),*) -> $result {
+                // SAFETY: the intrinsic computes one register from others.
+                unsafe { $intrinsic($($argument),*) }
+            }
+        )*
+    };
+}
+
+intrinsics! {
+    fma_f32(x: f32, a: f32, b: f32) -> f32 = llvm_fma_f32;
+    fma_f64(x: f64, a: f64, b: f64) -> f64 = llvm_fma_f64;
+    minimum_number_f32(a: f32, b: f32) -> f32 = llvm_minnum_f32;
+    maximum_number_f32(a: f32, b: f32) -> f32 = llvm_maxnum_f32;
+    minimum_number_f64(a: f64, b: f64) -> f64 = llvm_minnum_f64;
+    maximum_number_f64(a: f64, b: f64) -> f64 = llvm_maxnum_f64;
+    sqrt_f32(x: f32) -> f32 = llvm_sqrt_f32;
+    sqrt_f64(x: f64) -> f64 = llvm_sqrt_f64;
+}

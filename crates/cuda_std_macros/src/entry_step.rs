@@ -1,0 +1,87 @@
+//! Has a device function note the call that it was entered by, whatever its name and however it is called, so that threads
+//! that come to a barrier in it by different calls are told apart.
+
+use quote::quote;
+use syn::visit::{self, Visit};
+use syn::{
+    Attribute, Block, ExprCall, ExprMethodCall, Item, Lifetime, Macro, ReturnType, Signature, Type, parse_quote,
+};
+
+/// Puts `rewritten` in the place of `body`, with the note if a barrier may be in it. `attributes` get what gives the caller's line.
+///
+/// The body becomes a closure: within a function under `#[track_caller]` all accesses would be at the caller's line.
+pub fn tell(attributes: &mut Vec<Attribute>, signature: &Signature, body: &mut Block, rewritten: Block) {
+    let may_wait = has_calls(body);
+    *body = rewritten;
+    if !may_wait || signature.abi.is_some() || signature.asyncness.is_some() || signature.variadic.is_some() {
+        return;
+    }
+    if attributes.iter().any(|attribute| attribute.path().is_ident("track_caller")) {
+        // The function's own accesses are at the caller's line already.
+        let statements = &body.stmts;
+        *body = parse_quote!({
+            let __step = ::cuda_std::__private::StepGuard::of_function();
+            ::cuda_std::__private::Step::enter(&__step);
+            #(#statements)*
+        });
+        return;
+    }
+    let result = match &signature.output {
+        ReturnType::Default => quote!(()),
+        ReturnType::Type(_, ty) if can_be_closure_s(ty) => quote!(#ty),
+        ReturnType::Type(..) => return,
+    };
+    attributes.push(parse_quote!(#[track_caller]));
+    attributes.push(parse_quote!(#[allow(clippy::redundant_closure_call)]));
+    *body = parse_quote!({
+        ::cuda_std::__private::Step::leave(
+            ::cuda_std::__private::Step::enter(&::cuda_std::__private::Step::of_function()),
+            (|| -> #result #body)(),
+        )
+    });
+}
+
+/// Whether a closure can return the type as the function does: not what may borrow from a parameter, nor `impl Trait` and `!`.
+fn can_be_closure_s(ty: &Type) -> bool {
+    struct Finds(bool);
+
+    impl Visit<'_> for Finds {
+        fn visit_type(&mut self, ty: &Type) {
+            self.0 |= matches!(ty, Type::Reference(_) | Type::ImplTrait(_) | Type::Never(_));
+            visit::visit_type(self, ty);
+        }
+
+        fn visit_lifetime(&mut self, _lifetime: &Lifetime) {
+            self.0 = true;
+        }
+    }
+
+    let mut finds = Finds(false);
+    finds.visit_type(ty);
+    !finds.0
+}
+
+/// Whether anything is called in `body`.
+fn has_calls(body: &Block) -> bool {
+    struct Calls(bool);
+
+    impl Visit<'_> for Calls {
+        fn visit_expr_call(&mut self, _call: &ExprCall) {
+            self.0 = true;
+        }
+
+        fn visit_expr_method_call(&mut self, _call: &ExprMethodCall) {
+            self.0 = true;
+        }
+
+        fn visit_macro(&mut self, _mac: &Macro) {
+            self.0 = true;
+        }
+
+        fn visit_item(&mut self, _item: &Item) {}
+    }
+
+    let mut calls = Calls(false);
+    calls.visit_block(body);
+    calls.0
+}
