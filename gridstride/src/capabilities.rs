@@ -23,12 +23,12 @@ pub fn check<L: Ladder>(rung: L, arguments: &[&str], elements: usize) -> Result<
     if rung.entry(arguments).is_none() {
         return Err(not_built(rung, arguments));
     }
-    match rung.most_elements() {
+    match rung.max_elements() {
         Some(most) if elements > most => {
             let offered = format!("at most {most}, of {}", offered_types(rung));
             let others = ladder.iter().filter(|other| other.entry(arguments).is_some());
             let others: Vec<&str> =
-                others.filter(|other| other.most_elements().is_none()).map(|other| other.name).collect();
+                others.filter(|other| other.max_elements().is_none()).map(|other| other.name).collect();
             let offered = match others[..] {
                 [] => offered,
                 _ => format!("{offered}; rung {} takes any number", alternatives(&others)),
@@ -56,7 +56,7 @@ pub fn refused(rung: &Rung, asked: String, offered: String) -> AlgorithmError {
 /// What a rung offers: "sum of f32 and i32", "f32 and f64, of up to 1024 elements".
 pub fn offered(rung: &Rung) -> String {
     let types = offered_types(rung);
-    rung.most_elements().map_or(types.clone(), |most| format!("{types}, of up to {most} elements"))
+    rung.max_elements().map_or(types.clone(), |most| format!("{types}, of up to {most} elements"))
 }
 
 fn offered_types(rung: &Rung) -> String {

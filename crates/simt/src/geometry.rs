@@ -123,7 +123,7 @@ pub struct KernelInfo {
     /// Elements of the input that a thread takes at a time, where the kernel says so.
     pub items_per_thread: Option<usize>,
     /// The most elements that the kernel takes, where it does not take any number.
-    pub most_elements: Option<usize>,
+    pub max_elements: Option<usize>,
     /// The source file.
     pub file: &'static str,
     /// The line of the kernel's definition.
@@ -145,7 +145,7 @@ impl KernelInfo {
             module,
             arguments: &[],
             items_per_thread: None,
-            most_elements: None,
+            max_elements: None,
             file,
             line,
             max_threads: None,
@@ -178,8 +178,8 @@ impl KernelInfo {
     }
 
     /// Adds the most elements that the kernel takes.
-    pub const fn most_elements(mut self, elements: usize) -> Self {
-        self.most_elements = Some(elements);
+    pub const fn max_elements(mut self, elements: usize) -> Self {
+        self.max_elements = Some(elements);
         self
     }
 

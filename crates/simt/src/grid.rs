@@ -11,7 +11,7 @@ use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
 use crate::output::Output;
-use crate::raw::handed_calls::Handed;
+use crate::raw::escaped_calls::Escaped;
 use crate::raw::notes::{Note, NoteKind};
 use crate::region::{Region, Space};
 use crate::schedule::Schedule;
@@ -38,7 +38,7 @@ pub(crate) struct Grid<'a> {
     pub(crate) director: Option<Director>,
     statics: Option<(&'a Statics, Option<&'a MemoryMap>)>,
     /// In a checked launch, what it cannot check.
-    pub(crate) handed: Option<Handed>,
+    pub(crate) escaped: Option<Escaped>,
     warnings: Mutex<Vec<Note>>,
     output: &'a Output,
     blocks: u64,
@@ -83,7 +83,7 @@ impl<'a> Grid<'a> {
             synchronisations: None,
             director: Director::new(schedule, None),
             statics: None,
-            handed: None,
+            escaped: None,
             warnings: Mutex::default(),
             regions: &[],
             output,
@@ -101,7 +101,7 @@ impl<'a> Grid<'a> {
 
     /// What it has to say that is no fault.
     pub(crate) fn take_notes(&mut self) -> Vec<Note> {
-        let mut notes = self.handed.take().map_or_else(Vec::new, |handed| handed.notes(self.kernel, self.regions));
+        let mut notes = self.escaped.take().map_or_else(Vec::new, |escaped| escaped.notes(self.kernel, self.regions));
         let warnings = mem::take(self.warnings.get_mut().unwrap_or_else(PoisonError::into_inner));
         // What has been said of an array already is not said again.
         let is_known = |name: Option<&str>, space| {
@@ -132,9 +132,9 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// The same launch, which notes in `handed` what it cannot check.
-    pub(crate) fn with_handed(self, handed: Option<Handed>) -> Self {
-        Self { handed, ..self }
+    /// The same launch, which notes in `escaped` what it cannot check.
+    pub(crate) fn with_escaped(self, escaped: Option<Escaped>) -> Self {
+        Self { escaped, ..self }
     }
 
     /// The same launch, which was given `regions`.

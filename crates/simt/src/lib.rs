@@ -75,6 +75,8 @@
 
 mod allocation;
 mod block;
+mod call_path;
+mod call_paths;
 mod check;
 mod current;
 mod director;
@@ -116,11 +118,10 @@ mod threads;
 mod validation;
 pub mod warp;
 mod watch;
-mod way;
-mod ways;
 mod whereabouts;
 mod worker;
 
+pub use call_path::{CallPath, CallStep};
 pub use check::Checks;
 pub use fault::{CopyUnderWay, Fault, FaultKind};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};
@@ -147,5 +148,4 @@ pub use step::{Step, StepGuard};
 pub use synchronisations::{SyncKind, Synchronisations};
 #[doc(hidden)]
 pub use threads::Threads;
-pub use way::{Way, WayStep};
 pub use whereabouts::{Activity, Whereabouts};

@@ -26,7 +26,7 @@ thread_local! {
 }
 
 /// The most panics of a thread within each other that are looked for.
-const MOST_NESTED: u32 = 4;
+const MAX_NESTED: u32 = 4;
 
 /// Installs the process-wide panic hook, once: where `is_simulated` says that a simulated thread panics, it keeps
 /// message and source line and prints nothing; everywhere else it calls the hook that was there before.
@@ -59,7 +59,7 @@ pub(crate) fn take_unfinished() -> Option<(String, SourceLocation)> {
 /// caught: until then a mutex that is given back is poisoned, and `thread::panicking()` is true.
 pub(crate) fn end_unfinished() {
     IS_ENDING.set(true);
-    for _ in 0..MOST_NESTED {
+    for _ in 0..MAX_NESTED {
         if !thread::panicking() {
             break;
         }

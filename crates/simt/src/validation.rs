@@ -11,7 +11,7 @@ const MAX_GRID_X: u32 = i32::MAX as u32;
 const MAX_GRID_YZ: u32 = 65535;
 
 /// The most threads of a cooperative launch: all of them may have to wait at once.
-pub(crate) fn most_cooperative_threads() -> usize {
+pub(crate) fn max_cooperative_threads() -> usize {
     STACKS.half()
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn validate(kernel: &KernelInfo, config: &LaunchConfig) -> Result<(),
         ));
     }
     if is_cooperative {
-        let most = most_cooperative_threads();
+        let most = max_cooperative_threads();
         if grid.count().saturating_mul(threads) > most as u128 {
             return Err(FaultKind::SimulatorLimit(format!(
                 "a cooperative launch of {} blocks of {threads} threads, all of which run at the same time; the simulator \

@@ -98,7 +98,7 @@ pub(crate) struct Touch {
 #[derive(Debug)]
 pub(crate) enum Next {
     /// The current thread goes on.
-    GoOn,
+    Continue,
     /// The block's other threads run until each of them waits, polls or has exited. Then the watcher is asked again, by
     /// [`Watcher::access_again`].
     LetOthersRun,
@@ -122,12 +122,12 @@ pub(crate) trait Watcher {
 
     /// The thread is about to make an access, before which others have run, as [`Next::LetOthersRun`] asked.
     fn access_again(&self, _block: &BlockContext, _touch: &Touch) -> Next {
-        Next::GoOn
+        Next::Continue
     }
 
-    /// The thread has come to a branch and takes it, or not. Told in launches of which [`Told::Everything`] is.
+    /// The thread has come to a branch and takes it, or not. Told in launches of which [`EventMask::Everything`] is.
     fn branch(&self, _block: &BlockContext, _is_taken: bool, _at: Line) -> Next {
-        Next::GoOn
+        Next::Continue
     }
 
     /// The thread is about to pause, as [`Next::Pause`] asked. The lanes `waiting` of its warp wait at a barrier or a warp
@@ -159,7 +159,7 @@ pub(crate) trait Watcher {
 
     /// The thread waits for the launches before, which the simulator never overlaps.
     fn dependencies(&self, _block: &BlockContext) -> Next {
-        Next::GoOn
+        Next::Continue
     }
 
     /// The thread has returned from the kernel.
@@ -179,7 +179,7 @@ pub(crate) enum Apart {
 
 /// What is told of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum EventMask {
     /// Nothing: nobody watches.
     Nothing,
     /// All but branches.
@@ -189,33 +189,33 @@ pub(crate) enum Told {
 
 thread_local! {
     /// What is told of the launch that the calling OS thread runs.
-    static TOLD: Cell<Told> = const { Cell::new(Told::Nothing) };
+    static EVENTS: Cell<EventMask> = const { Cell::new(EventMask::Nothing) };
 }
 
 /// Marks the calling OS thread as running a watched launch, as long as it lives.
 pub(crate) struct Watching;
 
 impl Watching {
-    pub(crate) fn begin(told: Told) -> Self {
-        TOLD.set(told);
+    pub(crate) fn begin(told: EventMask) -> Self {
+        EVENTS.set(told);
         Self
     }
 }
 
 impl Drop for Watching {
     fn drop(&mut self) {
-        TOLD.set(Told::Nothing);
+        EVENTS.set(EventMask::Nothing);
     }
 }
 
 /// Whether the calling OS thread runs a launch that is watched.
 #[inline(always)]
 pub fn is_watching() -> bool {
-    TOLD.get() != Told::Nothing
+    EVENTS.get() != EventMask::Nothing
 }
 
 /// Whether it runs a launch of whose branches somebody wants to know.
 #[inline(always)]
 pub(crate) fn is_watching_branches() -> bool {
-    TOLD.get() == Told::Everything
+    EVENTS.get() == EventMask::Everything
 }

@@ -6,7 +6,7 @@
 //! | [`warp`] | reduce across the lanes of a warp; rows of values reduced one after the other |
 //! | [`block`] | reduce across the threads of a block; what the warps before a thread's own have |
 //! | [`tile`] | a tile in a block's registers: load, scan, store |
-//! | [`published`] | values that a block publishes for others in global memory |
+//! | [`flagged_words`] | values that a block publishes for others in global memory |
 //! | [`vectors`] | vectors of 16 bytes in views that begin anywhere |
 //!
 //! *Items* are the elements that a thread keeps in registers; a *tile* is what a block takes at once, which is its threads
@@ -20,7 +20,7 @@
 //! share one compiled copy of each, which leaves a build a quarter less to compile.
 
 pub mod block;
-pub mod published;
+pub mod flagged_words;
 pub mod tile;
 pub mod vectors;
 pub mod warp;

@@ -2,7 +2,7 @@
 //! leave. One launch.
 //!
 //! What it changes: loads of 16 bytes, [`LOADS`] of a thread in flight at once; a thread combines all of its elements in
-//! registers before anything is exchanged; and no launch follows. Each block publishes its partial result ([`published`]), and
+//! registers before anything is exchanged; and no launch follows. Each block publishes its partial result ([`flagged_words`]), and
 //! the grid's last block waits for them and combines them. It does so in the order of the blocks, not in that in which they
 //! finish, so that every run gives the same result. Tickets behind fences, as in the sample below, would cost more than these
 //! words. Needs a commutative operator.
@@ -20,7 +20,7 @@ use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 use super::{LOADS, assert_block};
 use crate::collective::LANES;
 use crate::collective::block::{MOST_WARPS, block_reduce};
-use crate::collective::published::{self, words};
+use crate::collective::flagged_words::{self, words};
 use crate::operator::{Max, Min, Operator, Product, Sum};
 
 /// The flag of a published partial result.
@@ -40,7 +40,7 @@ macro_rules! combine_blocks {
         }
         if block < last {
             if is_first {
-                published::publish($partials, block as usize * words::<T>(), COMBINED, $value);
+                flagged_words::publish($partials, block as usize * words::<T>(), COMBINED, $value);
             }
             return;
         }
@@ -49,9 +49,9 @@ macro_rules! combine_blocks {
         let mut other = thread::thread_idx_x();
         while other < last {
             let first = other as usize * words::<T>();
-            let (_, partial) = published::wait_for($partials, first);
+            let (_, partial) = flagged_words::wait_for($partials, first);
             all = O::combine(all, partial);
-            published::clear::<T>($partials, first);
+            flagged_words::clear::<T>($partials, first);
             other += thread::block_dim_x();
         }
         if is_first {

@@ -1,6 +1,6 @@
 //! What the tiles of the single-pass scans have published of themselves.
 //!
-//! A tile's state is a value with a flag ([`published`]): from none to aggregate to prefix, or in the pipelined scan to
+//! A tile's state is a value with a flag ([`flagged_words`]): from none to aggregate to prefix, or in the pipelined scan to
 //! aggregate alone, and it takes each once.
 //!
 //! The flag also holds the *epoch*, the number of the launch that published it, modulo 2³⁰. A launch that scans as many
@@ -16,7 +16,7 @@ use cuda_std::warp::Shuffle;
 use cuda_std::{Element, GlobalMut};
 
 use super::tuning::GAP_ROWS;
-use crate::collective::{LANES, published};
+use crate::collective::{LANES, flagged_words};
 
 /// The word from which the tiles' numbers are drawn.
 pub const TICKET: usize = 0;
@@ -110,7 +110,7 @@ impl<'a, T: Element> TileStates<'a, T> {
     /// Publishes the state of `tile`.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn publish(self, tile: usize, flag: u32, value: T) {
-        published::publish(self.words, first_word::<T>(tile), self.flags.wrapping_add(flag), value);
+        flagged_words::publish(self.words, first_word::<T>(tile), self.flags.wrapping_add(flag), value);
     }
 
     /// The words of the state of `tile` as they are now; unchecked on a GPU.
@@ -118,15 +118,16 @@ impl<'a, T: Element> TileStates<'a, T> {
     /// # Safety
     /// The words must be there, as [`state_words`] has them for up to [`SPARE`] tiles after the last.
     #[inline(always)]
-    pub(super) unsafe fn glance_unchecked(self, tile: usize) -> [u64; 4] {
+    pub(super) unsafe fn peek_unchecked(self, tile: usize) -> [u64; 4] {
         // SAFETY: the caller vouches for it.
-        unsafe { published::glance_unchecked::<T>(self.words, first_word::<T>(tile)) }
+        unsafe { flagged_words::peek_unchecked::<T>(self.words, first_word::<T>(tile)) }
     }
 
     /// The state that `words` hold, if it has been published in this launch.
     #[inline(always)]
     pub(super) fn published(self, words: [u64; 4]) -> Option<(u32, T)> {
-        let (flag, value) = published::decode(words, |flag| flag.wrapping_sub(self.flags).wrapping_sub(1) < PREFIX)?;
+        let (flag, value) =
+            flagged_words::decode(words, |flag| flag.wrapping_sub(self.flags).wrapping_sub(1) < PREFIX)?;
         Some((flag.wrapping_sub(self.flags), value))
     }
 }

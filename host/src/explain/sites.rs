@@ -168,7 +168,7 @@ impl Site {
             arrays: access.arrays.clone(),
             bytes_per_lane: access.bytes_per_lane,
             traffic: Traffic::of(access),
-            most_ways: access.most_ways,
+            most_ways: access.max_ways,
             stride: access.stride,
             bytes_moved: 0,
             efficiency: None,

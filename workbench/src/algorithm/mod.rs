@@ -49,7 +49,7 @@ pub trait Algorithm: Send + Sync {
             Purpose::Measure { simulated: true } => 1 << 18,
             Purpose::Measure { simulated: false } => 1 << 26,
         };
-        Shape::Vector(rung.and_then(Rung::most_elements).map_or(n, |most| n.min(most)))
+        Shape::Vector(rung.and_then(Rung::max_elements).map_or(n, |most| n.min(most)))
     }
 
     /// The problem of that size with these options.

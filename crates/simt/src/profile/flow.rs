@@ -2,7 +2,7 @@
 //! form loops.
 //!
 //! The lanes of a warp that has diverged come together again, on a device, where the paths that they took do. To find
-//! out which accesses lanes make together, each event of a lane gets a [`Moment`]: the iterations of the loops that it
+//! out which accesses lanes make together, each event of a lane gets a [`EventId`]: the iterations of the loops that it
 //! lies in, and its position in them. Lanes make an access together if it is at the same place in the same moment. A
 //! moment grows along every lane's trace, so the earliest moment of all lanes is always what a warp does next.
 //!
@@ -19,9 +19,9 @@ pub(super) const DEPTH: usize = 6;
 /// When a lane does something: for each loop that it is in its position and iteration, the outermost first, and then
 /// the position of what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Moment([u64; DEPTH + 1]);
+pub(super) struct EventId([u64; DEPTH + 1]);
 
-impl Moment {
+impl EventId {
     pub(super) const ZERO: Self = Self([0; DEPTH + 1]);
 }
 
@@ -84,9 +84,9 @@ impl Flow {
     }
 
     /// The moment of a lane that is at `node`, in the given iterations, or the first where none is given.
-    pub(super) fn moment(&self, node: Node, iterations: &Iterations) -> Moment {
+    pub(super) fn moment(&self, node: Node, iterations: &Iterations) -> EventId {
         let place = &self.places[node as usize];
-        let mut moment = Moment::ZERO;
+        let mut moment = EventId::ZERO;
         for (level, &around) in moment.0.iter_mut().zip(&place.loops) {
             let Loop { position, head } = self.loops[around as usize];
             let known = iterations.iter().find(|(other, _)| *other == head);
@@ -97,16 +97,16 @@ impl Flow {
     }
 
     /// What [`Self::moment`] needs to know of a moment at `node`, whatever becomes of the loops.
-    pub(super) fn iterations(&self, node: Node, moment: Moment) -> Iterations {
+    pub(super) fn iterations(&self, node: Node, moment: EventId) -> Iterations {
         let loops = &self.places[node as usize].loops;
         loops.iter().zip(moment.0).map(|(&around, level)| (self.loops[around as usize].head, level as u32)).collect()
     }
 
     /// The moment of a lane that comes to `to` from `from`, where it was at `moment`. The step must have been noted.
-    pub(super) fn advance(&self, moment: Moment, from: Node, to: Node) -> Moment {
+    pub(super) fn advance(&self, moment: EventId, from: Node, to: Node) -> EventId {
         let (before, after) = (&self.places[from as usize], &self.places[to as usize]);
         let repeats = before.successors.iter().find(|edge| edge.to == to).and_then(|edge| edge.repeats);
-        let mut next = Moment::ZERO;
+        let mut next = EventId::ZERO;
         let mut is_inside = true;
         for (depth, &around) in after.loops.iter().enumerate() {
             is_inside &= before.loops.get(depth) == Some(&around);

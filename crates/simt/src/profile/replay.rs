@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::flow::{Flow, Moment};
+use super::flow::{EventId, Flow};
 use super::order::settle;
 use super::site::{Node, Sites};
 use super::trace::{Event, Lane};
@@ -101,14 +101,14 @@ struct Replay<'a> {
     /// The next event of each lane.
     next: [usize; LANES as usize],
     /// When that is.
-    moments: [Moment; LANES as usize],
+    moments: [EventId; LANES as usize],
     /// When the last one was.
-    last: [Moment; LANES as usize],
+    last: [EventId; LANES as usize],
 }
 
 impl<'a> Replay<'a> {
     fn new(lanes: &'a mut [Lane; LANES as usize], ready: u32, flow: &'a Flow, sites: &'a Sites) -> Self {
-        let mut moments = [Moment::ZERO; LANES as usize];
+        let mut moments = [EventId::ZERO; LANES as usize];
         for lane in bits(ready) {
             let Lane { events, from, iterations, .. } = &lanes[lane];
             moments[lane] = flow.advance(flow.moment(*from, iterations), *from, events[0].node);
@@ -134,7 +134,7 @@ impl<'a> Replay<'a> {
     }
 
     /// The lanes at the earliest moment, and the earliest one of all others.
-    fn earliest(&self) -> (u32, Option<Moment>) {
+    fn earliest(&self) -> (u32, Option<EventId>) {
         let (mut group, mut least, mut later) = (0, None, None);
         for lane in bits(self.ready) {
             let moment = self.moments[lane];
@@ -149,7 +149,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Runs the lanes of `group`, which are at the same moment, until they part, or one is done, or others are as far.
-    fn run_group(&mut self, group: u32, later: Option<Moment>, each: &mut impl FnMut(Step<'_>)) {
+    fn run_group(&mut self, group: u32, later: Option<EventId>, each: &mut impl FnMut(Step<'_>)) {
         let first = group.trailing_zeros() as usize % self.next.len();
         let mut moment = self.moments[first];
         let mut values = [0; LANES as usize];
@@ -200,12 +200,12 @@ impl<'a> Replay<'a> {
     }
 
     /// The moment in which a lane comes to `to`, from `node` by the way `after` it.
-    fn step(&self, moment: Moment, node: Node, after: Node, to: Node) -> Moment {
+    fn step(&self, moment: EventId, node: Node, after: Node, to: Node) -> EventId {
         self.flow.advance(self.leave(moment, node, after), after, to)
     }
 
     /// The moment in which a lane is on the way `after` `node`.
-    fn leave(&self, moment: Moment, node: Node, after: Node) -> Moment {
+    fn leave(&self, moment: EventId, node: Node, after: Node) -> EventId {
         if after == node { moment } else { self.flow.advance(moment, node, after) }
     }
 }

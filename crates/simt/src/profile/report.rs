@@ -71,7 +71,7 @@ pub struct AccessProfile {
     /// Shared memory: the wavefronts that as many bytes would take without bank conflicts.
     pub ideal_wavefronts: u64,
     /// Shared memory: the most ways that one request was split.
-    pub most_ways: u32,
+    pub max_ways: u32,
     /// The bytes from one lane's address to the next lane's, if they are the same for all lanes of nearly all requests.
     pub stride: Option<i64>,
 }

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::call_path::CallPath;
 use crate::geometry::{Dim3, KernelInfo};
 use crate::region::Space;
 use crate::source::SourceLocation;
-use crate::way::Way;
 
 /// What a checked launch has to say of a place in the source, and what is no fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub enum NoteKind {
         /// A thread of each of two warps.
         threads: [Dim3; 2],
         /// The way of each.
-        ways: Box<[Way; 2]>,
+        ways: Box<[CallPath; 2]>,
     },
 }
 

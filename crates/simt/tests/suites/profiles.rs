@@ -29,7 +29,7 @@ fn global(profile: &Profile) -> Vec<(u64, u64, u64, u64)> {
 /// Requests, wavefronts, ideal wavefronts and most ways of each site in shared memory, in the order of the source.
 fn shared(profile: &Profile) -> Vec<(u64, u64, u64, u32)> {
     let sites = profile.accesses.iter().filter(|access| access.space == Space::Shared);
-    sites.map(|access| (access.requests, access.wavefronts, access.ideal_wavefronts, access.most_ways)).collect()
+    sites.map(|access| (access.requests, access.wavefronts, access.ideal_wavefronts, access.max_ways)).collect()
 }
 
 /// Global memory that a kernel reads with one stride and offset, a value of `T` a lane: the figures of the load.
@@ -72,7 +72,7 @@ fn a_copy_has_a_load_and_a_store() {
     for (access, kind, array) in [(store, AccessKind::Store, "y"), (load, AccessKind::Load, "x")] {
         assert_eq!((access.space, access.kind, access.bytes_per_lane), (Space::Global, kind, 4));
         assert_eq!(access.arrays, [array]);
-        assert_eq!((access.wavefronts, access.ideal_wavefronts, access.most_ways), (0, 0, 0));
+        assert_eq!((access.wavefronts, access.ideal_wavefronts, access.max_ways), (0, 0, 0));
     }
     assert_eq!(global(&profile), [(128, 4096, 512, 512); 2]);
     assert!(load.location.file.ends_with("profiles.rs"));

@@ -75,7 +75,7 @@ impl<'a, T: Element> Before<'a, T> {
     unsafe fn glance(&self, row: usize) -> [u64; 4] {
         match usize::try_from(self.tile - (row * LANES) as i32) {
             // SAFETY: a tile before the block's.
-            Ok(tile) => unsafe { self.states.glance_unchecked(tile) },
+            Ok(tile) => unsafe { self.states.peek_unchecked(tile) },
             Err(_) => [0; 4],
         }
     }

@@ -46,7 +46,7 @@ impl<'a, T: Element> Gap<'a, T> {
         // Without branches, so that all loads are under way at once.
         unroll!(ROW in Self::ROWS => {
             // SAFETY: at most so many tiles after the last.
-            self.ahead[ROW] = unsafe { self.states.glance_unchecked(self.tile as usize + ROW * LANES) };
+            self.ahead[ROW] = unsafe { self.states.peek_unchecked(self.tile as usize + ROW * LANES) };
         });
     }
 
@@ -57,7 +57,7 @@ impl<'a, T: Element> Gap<'a, T> {
         unroll!(ROW in Self::ROWS => {
             if self.has(ROW) && self.states.published(self.ahead[ROW]).is_none() {
                 // SAFETY: one of the gap's tiles.
-                self.ahead[ROW] = unsafe { self.states.glance_unchecked(self.tile as usize + ROW * LANES) };
+                self.ahead[ROW] = unsafe { self.states.peek_unchecked(self.tile as usize + ROW * LANES) };
             }
         });
     }

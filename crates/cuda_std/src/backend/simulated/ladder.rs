@@ -59,8 +59,8 @@ impl Rung {
     }
 
     /// The most elements that it takes, where its kernels say so.
-    pub fn most_elements(&self) -> Option<usize> {
-        self.kernels.iter().flat_map(RungKernel::entries).filter_map(|entry| entry.most_elements).min()
+    pub fn max_elements(&self) -> Option<usize> {
+        self.kernels.iter().flat_map(RungKernel::entries).filter_map(|entry| entry.max_elements).min()
     }
 }
 

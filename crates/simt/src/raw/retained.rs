@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 
 /// Those of a block's threads.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct Retained {
     /// Whether each may be written through, by its address.
     addresses: RefCell<HashMap<usize, bool>>,
     is_used: Cell<bool>,
@@ -14,7 +14,7 @@ pub(crate) struct Kept {
     pub(super) has_begun: Cell<bool>,
 }
 
-impl Kept {
+impl Retained {
     /// For a block that begins.
     pub(crate) fn begin(&self) {
         self.has_begun.set(false);

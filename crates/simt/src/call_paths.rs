@@ -3,9 +3,9 @@
 use std::cell::Cell;
 use std::ptr;
 
+use crate::call_path::{CallPath, CallStep};
 use crate::lanes::{MAX_THREADS, Thread};
 use crate::source::{Line, is_same_line};
-use crate::way::{Way, WayStep};
 
 /// A call or a loop that a thread is in, from [`enter`](Self::enter) on, until it is left. It must not be moved in between,
 /// and steps are left in the reverse order: `#[kernel]` sees to both. A thread that ends within, by a fault, need not leave it.
@@ -23,19 +23,19 @@ pub struct Step {
 }
 
 /// The innermost step of each thread of a block.
-pub(crate) struct Ways {
+pub(crate) struct CallPaths {
     innermost: Box<[Cell<*const Step>]>,
     /// Whether any is not null.
     is_used: Cell<bool>,
 }
 
-impl Default for Ways {
+impl Default for CallPaths {
     fn default() -> Self {
         Self { innermost: vec![Cell::new(ptr::null()); MAX_THREADS].into(), is_used: Cell::new(false) }
     }
 }
 
-impl Ways {
+impl CallPaths {
     /// For threads that have not begun.
     pub(crate) fn begin(&self) {
         if self.is_used.replace(false) {
@@ -46,7 +46,7 @@ impl Ways {
     /// The innermost step of `thread`.
     ///
     /// # Safety
-    /// As for [`Ways::of`].
+    /// As for [`CallPaths::of`].
     pub(crate) unsafe fn innermost<'a>(&self, thread: Thread) -> Option<&'a Step> {
         // SAFETY: the caller's word.
         unsafe { self.of(thread) }.next()
@@ -75,9 +75,9 @@ impl Ways {
     /// Where two threads that are at the same line came there by different ways, both of them.
     ///
     /// # Safety
-    /// As for [`Ways::of`], of both.
+    /// As for [`CallPaths::of`], of both.
     #[inline]
-    pub(crate) unsafe fn apart(&self, threads: [Thread; 2]) -> Option<[Way; 2]> {
+    pub(crate) unsafe fn apart(&self, threads: [Thread; 2]) -> Option<[CallPath; 2]> {
         if !self.is_used.get() {
             return None;
         }
@@ -88,19 +88,19 @@ impl Ways {
     }
 
     /// # Safety
-    /// As for [`Ways::of`].
+    /// As for [`CallPaths::of`].
     #[cold]
-    unsafe fn way(&self, thread: Thread) -> Way {
+    unsafe fn way(&self, thread: Thread) -> CallPath {
         // SAFETY: the caller's word.
         let steps = unsafe { self.of(thread) };
-        let mut steps: Vec<WayStep> = steps
+        let mut steps: Vec<CallStep> = steps
             .map(|step| match step.iteration.get() {
-                0 => WayStep::Call(step.at.into()),
-                iteration => WayStep::Loop { at: step.at.into(), iteration },
+                0 => CallStep::Call(step.at.into()),
+                iteration => CallStep::Loop { at: step.at.into(), iteration },
             })
             .collect();
         steps.reverse();
-        Way(steps)
+        CallPath(steps)
     }
 }
 
