@@ -178,7 +178,7 @@ impl AccessSite {
             arrays: access.arrays.clone(),
             bytes_per_lane: access.bytes_per_lane,
             traffic: Traffic::of(access),
-            most_ways: access.most_ways,
+            most_ways: access.max_ways,
             stride: access.stride,
             bytes_moved: 0,
             efficiency: None,

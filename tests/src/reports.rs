@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::Path;
 
 use launch::{Device, Error};
-use simt::{Checks, FaultKind, Schedule, SourceLocation, WayStep, Whereabouts};
+use simt::{CallStep, Checks, FaultKind, Schedule, SourceLocation, Whereabouts};
 
 use crate::checked;
 
@@ -107,8 +107,8 @@ fn place(location: &SourceLocation) -> String {
     format!("{file}:{}", location.line)
 }
 
-fn place_of_step(step: &WayStep) -> String {
-    let (WayStep::Call(at) | WayStep::Loop { at, .. }) = step;
+fn place_of_step(step: &CallStep) -> String {
+    let (CallStep::Call(at) | CallStep::Loop { at, .. }) = step;
     place(at)
 }
 

@@ -31,8 +31,8 @@ pub mod backend;
 pub mod barrier;
 pub mod bits;
 
+mod array_vec;
 mod device_copy;
-mod few;
 mod float;
 #[cfg(feature = "glam")]
 mod glam_types;

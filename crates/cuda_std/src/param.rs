@@ -6,9 +6,9 @@
 //! arrive in memory, and the pointer in it would lose its address space: its accesses would be generic. Other values
 //! arrive whole; a struct is read by `ld.param`.
 
+use crate::array_vec::ArrayVec;
 use crate::backend::{self, Owner, Regions};
 use crate::device_copy::copy_to_words;
-use crate::few::Few;
 use crate::{DeviceCopy, Global, GlobalMut};
 
 /// A type that a kernel may take: a value that is [`DeviceCopy`], a view, or, as Rust-CUDA's kernels have them, a
@@ -221,10 +221,10 @@ pub const fn check_param_bytes(params: &[(usize, usize)]) {
 /// A call's parameters, in the order of the PTX entry's, and the devices and the memory that they view.
 #[derive(Clone, Debug)]
 pub struct Params {
-    words: Few<u64, MAX_WORDS>,
+    words: ArrayVec<u64, MAX_WORDS>,
     /// Where in the words each parameter begins: a view is two.
-    starts: Few<u16, { 2 * MAX_PARAMS }>,
-    devices: Few<Owner, MAX_PARAMS>,
+    starts: ArrayVec<u16, { 2 * MAX_PARAMS }>,
+    devices: ArrayVec<Owner, MAX_PARAMS>,
     regions: Regions,
     missing: Option<&'static str>,
 }
@@ -234,7 +234,13 @@ impl Params {
     #[allow(clippy::new_without_default, reason = "only a macro makes one")]
     #[inline]
     pub const fn new() -> Self {
-        Self { words: Few::new(), starts: Few::new(), devices: Few::new(), regions: Regions::new(), missing: None }
+        Self {
+            words: ArrayVec::new(),
+            starts: ArrayVec::new(),
+            devices: ArrayVec::new(),
+            regions: Regions::new(),
+            missing: None,
+        }
     }
 
     /// Appends one PTX parameter of at most 8 bytes, little-endian. `#[kernel]` refuses a kernel with too many.

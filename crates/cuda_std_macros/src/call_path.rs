@@ -125,15 +125,15 @@ const PLAIN_BEGINNINGS: [&str; 16] = [
 
 /// Has `body` tell of its calls and loops.
 pub fn tell(body: &mut Block) {
-    Ways { is_in_branch: false }.visit_block_mut(body);
+    CallPaths { is_in_branch: false }.visit_block_mut(body);
 }
 
-struct Ways {
+struct CallPaths {
     /// Not all threads that are in the function, or in the iteration, come here.
     is_in_branch: bool,
 }
 
-impl Ways {
+impl CallPaths {
     fn in_branch(&mut self, visit: impl FnOnce(&mut Self)) {
         let before = std::mem::replace(&mut self.is_in_branch, true);
         visit(self);
@@ -148,7 +148,7 @@ impl Ways {
     }
 }
 
-impl VisitMut for Ways {
+impl VisitMut for CallPaths {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         let is_told = match expr {
             Expr::Call(_) | Expr::MethodCall(_) => self.is_in_branch && may_wait(expr),
@@ -189,23 +189,23 @@ impl VisitMut for Ways {
 
     fn visit_expr_if_mut(&mut self, branch: &mut ExprIf) {
         self.visit_expr_mut(&mut branch.cond);
-        self.in_branch(|ways| {
-            ways.visit_block_mut(&mut branch.then_branch);
+        self.in_branch(|paths| {
+            paths.visit_block_mut(&mut branch.then_branch);
             if let Some((_, otherwise)) = &mut branch.else_branch {
-                ways.visit_expr_mut(otherwise);
+                paths.visit_expr_mut(otherwise);
             }
         });
     }
 
     fn visit_expr_match_mut(&mut self, matched: &mut ExprMatch) {
         self.visit_expr_mut(&mut matched.expr);
-        self.in_branch(|ways| matched.arms.iter_mut().for_each(|arm| ways.visit_arm_mut(arm)));
+        self.in_branch(|paths| matched.arms.iter_mut().for_each(|arm| paths.visit_arm_mut(arm)));
     }
 
     fn visit_expr_binary_mut(&mut self, binary: &mut ExprBinary) {
         self.visit_expr_mut(&mut binary.left);
         if matches!(binary.op, BinOp::And(_) | BinOp::Or(_)) {
-            self.in_branch(|ways| ways.visit_expr_mut(&mut binary.right));
+            self.in_branch(|paths| paths.visit_expr_mut(&mut binary.right));
         } else {
             self.visit_expr_mut(&mut binary.right);
         }
@@ -215,27 +215,27 @@ impl VisitMut for Ways {
         if let Some(init) = &mut local.init {
             self.visit_expr_mut(&mut init.expr);
             if let Some((_, diverge)) = &mut init.diverge {
-                self.in_branch(|ways| ways.visit_expr_mut(diverge));
+                self.in_branch(|paths| paths.visit_expr_mut(diverge));
             }
         }
     }
 
     fn visit_expr_for_loop_mut(&mut self, repeat: &mut ExprForLoop) {
         self.visit_expr_mut(&mut repeat.expr);
-        self.repeat(|ways| ways.visit_block_mut(&mut repeat.body));
+        self.repeat(|paths| paths.visit_block_mut(&mut repeat.body));
     }
 
     fn visit_expr_while_mut(&mut self, repeat: &mut ExprWhile) {
         self.visit_expr_mut(&mut repeat.cond);
-        self.repeat(|ways| ways.visit_block_mut(&mut repeat.body));
+        self.repeat(|paths| paths.visit_block_mut(&mut repeat.body));
     }
 
     fn visit_expr_loop_mut(&mut self, repeat: &mut ExprLoop) {
-        self.repeat(|ways| ways.visit_block_mut(&mut repeat.body));
+        self.repeat(|paths| paths.visit_block_mut(&mut repeat.body));
     }
 
     fn visit_expr_closure_mut(&mut self, closure: &mut ExprClosure) {
-        self.in_branch(|ways| ways.visit_expr_mut(&mut closure.body));
+        self.in_branch(|paths| paths.visit_expr_mut(&mut closure.body));
     }
 
     // What is called is no call itself.

@@ -140,7 +140,7 @@ impl Backend for SimulatedDevice {
     ) -> Result<u32, Error> {
         self.prepare(kernel, LaunchConfig::new(1, block_threads).shared_bytes(shared_bytes))?;
         let held = self.multiprocessors() * (THREADS_PER_MULTIPROCESSOR / block_threads);
-        Ok(held.min(self.simulator.most_cooperative_threads() as u32 / block_threads))
+        Ok(held.min(self.simulator.max_cooperative_threads() as u32 / block_threads))
     }
 
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error> {

@@ -1,7 +1,9 @@
 //! The results of a run, in a form for users and for JSON.
 
 use serde::Serialize;
-use simt::{Dim3, Fault, FaultKind, Note, NoteKind, RaceSide, Redundant, SourceLocation, Way, WayStep, Whereabouts};
+use simt::{
+    CallPath, CallStep, Dim3, Fault, FaultKind, Note, NoteKind, RaceSide, Redundant, SourceLocation, Whereabouts,
+};
 
 use crate::source;
 
@@ -161,8 +163,8 @@ impl Side {
     }
 
     /// Returns the last call or loop of a thread's path.
-    fn at_end_of(way: &Way, block: Option<Dim3>, thread: Dim3) -> Option<Self> {
-        let (WayStep::Call(at) | WayStep::Loop { at, .. }) = way.0.last()?;
+    fn at_end_of(way: &CallPath, block: Option<Dim3>, thread: Dim3) -> Option<Self> {
+        let (CallStep::Call(at) | CallStep::Loop { at, .. }) = way.0.last()?;
         Some(Self::new(block, Some(thread), at, None))
     }
 

@@ -11,9 +11,9 @@ use crate::source::Line;
 use crate::watch::{Access, Touch};
 
 /// The maximum number of accesses that are kept of a launch.
-const MOST_EVENTS: usize = 1 << 14;
+const MAX_EVENTS: usize = 1 << 14;
 /// The maximum number of accesses that are kept of a thread.
-const MOST_OF_THREAD: u32 = 64;
+const MAX_OF_THREAD: u32 = 64;
 
 /// An atomic access of a launch.
 #[derive(Clone, Copy, Debug)]
@@ -137,10 +137,10 @@ impl Director {
         }
         let state = &mut *self.state();
         let Event { hold, place, writes, at } = arrival.event;
-        if arrival.is_new && hold.access <= MOST_OF_THREAD && state.events.len() < MOST_EVENTS {
+        if arrival.is_new && hold.access <= MAX_OF_THREAD && state.events.len() < MAX_EVENTS {
             state.events.push(arrival.event);
         }
-        if hold.access <= MOST_OF_THREAD {
+        if hold.access <= MAX_OF_THREAD {
             let last = state.writes.get(&place);
             let written = last.map(|(writer, line)| (writer.block, writer.thread, writer.access, line_of(line)));
             state.reads.insert(hash(&(hold, written)));

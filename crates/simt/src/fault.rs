@@ -3,12 +3,12 @@
 use std::fmt;
 
 use crate::block::arena::DYNAMIC;
+use crate::call_path::CallPath;
 use crate::geometry::Dim3;
 use crate::pointer_fault::PointerFault;
 use crate::race::Race;
 use crate::region::{OfType, Space, fmt_element, is_of_source};
 use crate::source::SourceLocation;
-use crate::way::Way;
 use crate::whereabouts::Whereabouts;
 
 /// The reason why a launch ended early, and where.
@@ -134,7 +134,7 @@ pub enum FaultKind {
         /// A thread that waits there.
         other_thread: Dim3,
         /// The call paths of the faulting thread and of the other.
-        ways: Box<[Way; 2]>,
+        ways: Box<[CallPath; 2]>,
     },
     /// A warp operation whose lanes can never meet, or whose caller is not in its own mask.
     WarpMismatch {

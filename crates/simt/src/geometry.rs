@@ -125,7 +125,7 @@ pub struct KernelInfo {
     /// Elements of the input that a thread takes at a time, where the kernel says so.
     pub items_per_thread: Option<usize>,
     /// The maximum number of elements, if the kernel does not accept any number.
-    pub most_elements: Option<usize>,
+    pub max_elements: Option<usize>,
     /// The source file.
     pub file: &'static str,
     /// The line of the kernel's definition.
@@ -147,7 +147,7 @@ impl KernelInfo {
             module,
             arguments: &[],
             items_per_thread: None,
-            most_elements: None,
+            max_elements: None,
             file,
             line,
             max_threads: None,
@@ -196,8 +196,8 @@ impl KernelInfo {
     }
 
     /// Sets the maximum number of elements.
-    pub const fn most_elements(mut self, elements: usize) -> Self {
-        self.most_elements = Some(elements);
+    pub const fn max_elements(mut self, elements: usize) -> Self {
+        self.max_elements = Some(elements);
         self
     }
 

@@ -17,7 +17,7 @@ use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;
 use crate::output::Output;
-use crate::raw::handed_calls::Handed;
+use crate::raw::escaped_calls::Escaped;
 use crate::raw::notes::{Note, NoteKind};
 use crate::region::{Region, Space};
 use crate::schedule::Schedule;
@@ -46,7 +46,7 @@ pub(crate) struct Grid<'a> {
     pub(crate) director: Option<Director>,
     statics: Option<(&'a Statics, Option<&'a MemoryMap>)>,
     /// The memory that a checked launch cannot check.
-    pub(crate) handed: Option<Handed>,
+    pub(crate) escaped: Option<Escaped>,
     warnings: Mutex<Vec<Note>>,
     output: &'a Output,
     blocks: u64,
@@ -91,7 +91,7 @@ impl<'a> Grid<'a> {
             synchronisations: None,
             director: Director::new(schedule, None),
             statics: None,
-            handed: None,
+            escaped: None,
             warnings: Mutex::default(),
             regions: &[],
             output,
@@ -109,7 +109,7 @@ impl<'a> Grid<'a> {
 
     /// Returns the launch's notes: findings that are no faults.
     pub(crate) fn take_notes(&mut self) -> Vec<Note> {
-        let mut notes = self.handed.take().map_or_else(Vec::new, |handed| handed.notes(self.kernel, self.regions));
+        let mut notes = self.escaped.take().map_or_else(Vec::new, |escaped| escaped.notes(self.kernel, self.regions));
         let warnings = mem::take(self.warnings.get_mut().unwrap_or_else(PoisonError::into_inner));
         // An array for which there is a note already gets no second one.
         let is_known = |name: Option<&str>, space| {
@@ -140,9 +140,9 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Sets `handed`, in which the launch notes the memory that it cannot check.
-    pub(crate) fn with_handed(self, handed: Option<Handed>) -> Self {
-        Self { handed, ..self }
+    /// Sets `escaped`, in which the launch notes the memory that it cannot check.
+    pub(crate) fn with_escaped(self, escaped: Option<Escaped>) -> Self {
+        Self { escaped, ..self }
     }
 
     /// Sets the regions that were passed to the launch.

@@ -83,6 +83,8 @@
 mod allocation;
 mod argument;
 mod block;
+mod call_path;
+mod call_paths;
 mod check;
 mod current;
 mod director;
@@ -124,8 +126,6 @@ pub mod thread;
 mod threads;
 pub mod warp;
 mod watch;
-mod way;
-mod ways;
 mod whereabouts;
 mod worker;
 
@@ -157,5 +157,4 @@ pub use step::{Step, StepGuard};
 pub use synchronisations::{SyncKind, Synchronisations};
 #[doc(hidden)]
 pub use threads::Threads;
-pub use way::{Way, WayStep};
 pub use whereabouts::{Activity, Whereabouts};

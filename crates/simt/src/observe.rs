@@ -42,7 +42,7 @@ fn tell(space: Space, access: Access, address: usize, bytes: usize, at: Line) {
 #[inline(always)]
 fn ask(block: &Block, watcher: &dyn Watcher, touch: &Touch) {
     match watcher.access(&block.context, touch) {
-        Next::GoOn => {}
+        Next::Continue => {}
         Next::LetOthersRun => {
             block.let_others_run();
             follow(block, watcher, watcher.access_again(&block.context, touch), touch.at);
@@ -102,7 +102,7 @@ pub(crate) fn observe_dependencies(at: Line) {
 #[inline]
 fn follow(block: &Block, watcher: &dyn Watcher, next: Next, at: Line) {
     match next {
-        Next::GoOn => {}
+        Next::Continue => {}
         Next::LetOthersRun => block.let_others_run(),
         Next::Pause => block.pause(watcher),
         Next::Fault(kind) => block.raise(*kind, at),

@@ -27,7 +27,7 @@ thread_local! {
 }
 
 /// The maximum number of nested panics of a thread that are ended.
-const MOST_NESTED: u32 = 4;
+const MAX_NESTED: u32 = 4;
 
 /// Installs the process-wide panic hook, once. If `is_simulated` returns true, the hook records the message and the
 /// source line and prints nothing. Otherwise it calls the previous hook.
@@ -60,7 +60,7 @@ pub(crate) fn take_unfinished() -> Option<(String, SourceLocation)> {
 /// is caught: until then a mutex that is unlocked is poisoned, and `thread::panicking()` is true.
 pub(crate) fn end_unfinished() {
     IS_ENDING.set(true);
-    for _ in 0..MOST_NESTED {
+    for _ in 0..MAX_NESTED {
         if !thread::panicking() {
             break;
         }

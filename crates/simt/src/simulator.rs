@@ -21,8 +21,8 @@ use crate::memory_map::MemoryMap;
 use crate::output::Output;
 use crate::panic;
 use crate::profile::{Profile, Profiler, Profiles};
+use crate::raw::escaped_calls::Escaped;
 use crate::raw::guard::guarded;
-use crate::raw::handed_calls::Handed;
 use crate::raw::notes::Notes;
 use crate::region::Region;
 use crate::reporter::Reporter;
@@ -30,7 +30,7 @@ use crate::schedule::Schedule;
 use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
 use crate::threads::Threads;
-use crate::watch::{Told, Watcher, Watching};
+use crate::watch::{EventMask, Watcher, Watching};
 use crate::worker::pool::work_together;
 use crate::worker::stacks::STACKS;
 use crate::worker::{Done, trap, work};
@@ -164,8 +164,8 @@ impl Simulator {
     }
 
     /// Returns the maximum number of threads of a cooperative launch.
-    pub fn most_cooperative_threads(&self) -> usize {
-        most_cooperative_threads()
+    pub fn max_cooperative_threads(&self) -> usize {
+        max_cooperative_threads()
     }
 
     /// Returns the checks, if launches are checked.
@@ -330,13 +330,13 @@ impl Simulator {
         let mut grid = Grid::new(kernel, config, schedule, &self.output, workers)
             .with_regions(regions)
             .with_statics(&self.statics, self.checks.map(|_| &self.memory))
-            .with_handed(self.checks.map(|_| Handed::new(self.memory.clone())))
+            .with_escaped(self.checks.map(|_| Escaped::new(self.memory.clone())))
             .with_synchronisations(self.synchronisations.as_ref())
             .with_trace(self.trace.as_ref());
         let run = || match pool {
             Some(pool) if workers > 1 => (work_together(pool, &grid, entry, workers - 1), None),
             _ => {
-                let told = if self.profiles.is_some() { Told::Everything } else { Told::NoBranches };
+                let told = if self.profiles.is_some() { EventMask::Everything } else { EventMask::NoBranches };
                 let _watching = is_watched.then(|| Watching::begin(told));
                 self.work_watched(&grid, entry)
             }

@@ -7,9 +7,9 @@ use std::ops::Deref;
 use std::panic::Location;
 use std::ptr;
 
+pub use crate::call_paths::Step;
 use crate::current::current;
 use crate::watch::is_watching;
-pub use crate::ways::Step;
 
 impl Step {
     /// Makes a step for the call or the loop at the caller's line.
@@ -62,11 +62,11 @@ impl Step {
     fn note(&self) {
         if let Some(block) = current() {
             // SAFETY: the current thread has begun, and stays here meanwhile.
-            let outer = unsafe { block.ways.innermost(block.thread()) };
+            let outer = unsafe { block.call_paths.innermost(block.thread()) };
             if outer.is_some_and(|outer| self.is_noted_by_caller(outer)) {
                 return;
             }
-            self.outer.set(block.ways.replace(block.thread(), self));
+            self.outer.set(block.call_paths.replace(block.thread(), self));
             self.is_noted.set(true);
         }
     }
@@ -82,7 +82,7 @@ impl Step {
     fn forget(&self) {
         self.is_noted.set(false);
         if let Some(block) = current() {
-            block.ways.replace(block.thread(), self.outer.get());
+            block.call_paths.replace(block.thread(), self.outer.get());
         }
     }
 }

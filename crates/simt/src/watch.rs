@@ -106,7 +106,7 @@ pub(crate) struct Touch {
 #[derive(Debug)]
 pub(crate) enum Next {
     /// Continues the current thread.
-    GoOn,
+    Continue,
     /// Runs the block's other threads until each of them waits, polls or has exited. Then calls
     /// [`Watcher::access_again`].
     LetOthersRun,
@@ -130,12 +130,12 @@ pub(crate) trait Watcher {
 
     /// The thread is about to make an access, after others have run because of [`Next::LetOthersRun`].
     fn access_again(&self, _block: &BlockContext, _touch: &Touch) -> Next {
-        Next::GoOn
+        Next::Continue
     }
 
-    /// The thread takes a branch, or does not. Only called in launches with [`Told::Everything`].
+    /// The thread takes a branch, or does not. Only called in launches with [`EventMask::Everything`].
     fn branch(&self, _block: &BlockContext, _is_taken: bool, _at: Line) -> Next {
-        Next::GoOn
+        Next::Continue
     }
 
     /// The thread is about to pause because of [`Next::Pause`]. The lanes `waiting` of its warp wait at a barrier or a
@@ -168,7 +168,7 @@ pub(crate) trait Watcher {
 
     /// The thread waits for the previous launches, which the simulator never overlaps.
     fn dependencies(&self, _block: &BlockContext) -> Next {
-        Next::GoOn
+        Next::Continue
     }
 
     /// The thread has returned from the kernel.
@@ -188,7 +188,7 @@ pub(crate) enum Apart {
 
 /// The events of a launch of which its watcher is notified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum EventMask {
     /// None: the launch is not watched.
     Nothing,
     /// All events but branches.
@@ -198,33 +198,33 @@ pub(crate) enum Told {
 
 thread_local! {
     /// The notifications of the launch that the calling OS thread runs.
-    static TOLD: Cell<Told> = const { Cell::new(Told::Nothing) };
+    static EVENTS: Cell<EventMask> = const { Cell::new(EventMask::Nothing) };
 }
 
 /// Marks the calling OS thread as running a watched launch while the value lives.
 pub(crate) struct Watching;
 
 impl Watching {
-    pub(crate) fn begin(told: Told) -> Self {
-        TOLD.set(told);
+    pub(crate) fn begin(told: EventMask) -> Self {
+        EVENTS.set(told);
         Self
     }
 }
 
 impl Drop for Watching {
     fn drop(&mut self) {
-        TOLD.set(Told::Nothing);
+        EVENTS.set(EventMask::Nothing);
     }
 }
 
 /// Returns true if the calling OS thread runs a watched launch.
 #[inline(always)]
 pub fn is_watching() -> bool {
-    TOLD.get() != Told::Nothing
+    EVENTS.get() != EventMask::Nothing
 }
 
 /// Returns true if the calling OS thread runs a launch whose watcher is notified of branches.
 #[inline(always)]
 pub(crate) fn is_watching_branches() -> bool {
-    TOLD.get() == Told::Everything
+    EVENTS.get() == EventMask::Everything
 }

@@ -6,7 +6,7 @@
 //! | [`warp`] | reduction across the lanes of a warp; reduction of several rows of values |
 //! | [`block`] | reduction across the threads of a block; the prefix of a warp in its block |
 //! | [`tile`] | a tile in the registers of a block: load, scan, store |
-//! | [`published`] | values that a block publishes for others in global memory |
+//! | [`flagged_words`] | values that a block publishes for others in global memory |
 //! | [`vectors`] | 16-byte vectors in views that begin at any address |
 //!
 //! *Items* are the elements that a thread keeps in registers. A *tile* is the elements that a block processes at once:
@@ -21,7 +21,7 @@
 //! operators share one compiled copy of each, which reduces compile time.
 
 pub mod block;
-pub mod published;
+pub mod flagged_words;
 pub mod tile;
 pub mod vectors;
 pub mod warp;

@@ -2,7 +2,7 @@
 //! their partial results. One launch.
 //!
 //! A thread has [`LOADS`] 16-byte loads in flight, and combines all its elements in registers before the block
-//! exchanges values. No second launch follows. Each block publishes its partial result ([`published`]). The grid's last
+//! exchanges values. No second launch follows. Each block publishes its partial result ([`flagged_words`]). The grid's last
 //! block waits for these results and combines them. It combines them in block order, not in the order in which the
 //! blocks finish, so every run has the same result. Tickets behind fences, as in the sample below, would cost more. The
 //! operator must be commutative.
@@ -21,7 +21,7 @@ use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 use super::{LOADS, assert_block};
 use crate::collective::LANES;
 use crate::collective::block::{MOST_WARPS, block_reduce};
-use crate::collective::published::{self, words};
+use crate::collective::flagged_words::{self, words};
 use crate::operator::{Max, Min, Operator, Product, Sum};
 
 /// The flag of a published partial result.
@@ -42,7 +42,7 @@ macro_rules! combine_blocks {
         }
         if block < last {
             if is_first {
-                published::publish($partials, block as usize * words::<T>(), COMBINED, $value);
+                flagged_words::publish($partials, block as usize * words::<T>(), COMBINED, $value);
             }
             return;
         }
@@ -51,9 +51,9 @@ macro_rules! combine_blocks {
         let mut other = thread::thread_idx_x();
         while other < last {
             let first = other as usize * words::<T>();
-            let (_, partial) = published::wait_for($partials, first);
+            let (_, partial) = flagged_words::wait_for($partials, first);
             all = O::combine(all, partial);
-            published::clear::<T>($partials, first);
+            flagged_words::clear::<T>($partials, first);
             other += thread::block_dim_x();
         }
         if is_first {

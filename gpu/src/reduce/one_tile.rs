@@ -25,7 +25,7 @@ use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 use super::grid_stride::{COMBINED, combine_vectors};
 use super::{LOADS, ONE_TILE_BLOCK};
 use crate::collective::block::block_reduce_full;
-use crate::collective::published::{self, words};
+use crate::collective::flagged_words::{self, words};
 use crate::operator::{Max, Min, Operator, Product, Sum};
 
 const WARPS: usize = (ONE_TILE_BLOCK / warp::SIZE) as usize;
@@ -64,16 +64,16 @@ pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
         let mut other = thread;
         while other < last {
             let first = other as usize * words::<T>();
-            let (_, partial) = published::wait_for(partials, first);
+            let (_, partial) = flagged_words::wait_for(partials, first);
             value = O::combine(value, partial);
-            published::clear::<T>(partials, first);
+            flagged_words::clear::<T>(partials, first);
             other += ONE_TILE_BLOCK;
         }
     }
     let value = block_reduce_full::<T, O, V, WARPS>(slots, value);
     if thread == 0 {
         if block < last {
-            published::publish(partials, block as usize * words::<T>(), COMBINED, value);
+            flagged_words::publish(partials, block as usize * words::<T>(), COMBINED, value);
         } else {
             y.store(0, value);
         }
@@ -105,7 +105,7 @@ fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, partia
 #[inline(always)]
 fn prefetch_partials<T: Element>(partials: GlobalMut<u64>) {
     if thread::block_idx_x() == thread::grid_dim_x() - 1 {
-        published::prefetch::<T>(partials, thread::thread_idx_x() as usize * words::<T>());
+        flagged_words::prefetch::<T>(partials, thread::thread_idx_x() as usize * words::<T>());
     }
 }
 

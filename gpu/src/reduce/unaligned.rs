@@ -13,7 +13,7 @@ use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 use super::assert_block;
 use super::grid_stride::{COMBINED, combine_blocks, combine_strided};
 use crate::collective::block::{MOST_WARPS, block_reduce};
-use crate::collective::published::{self, words};
+use crate::collective::flagged_words::{self, words};
 use crate::collective::vectors::before_first_vector;
 use crate::operator::{Max, Min, Operator, Product, Sum};
 

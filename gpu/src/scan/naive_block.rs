@@ -21,7 +21,7 @@ pub const BLOCK_ELEMENTS: usize = 1024;
 /// Writes the scan of `x` to `y` in one block. `x` may have at most one element per thread of the block.
 ///
 /// `shift` must be 0 for the inclusive scan and 1 for the exclusive scan. `y` must be as long as `x`. Launch one block.
-#[kernel(max_threads = 1024, most_elements = BLOCK_ELEMENTS, instances(T = [f32, i32, f64], O = [Sum]))]
+#[kernel(max_threads = 1024, max_elements = BLOCK_ELEMENTS, instances(T = [f32, i32, f64], O = [Sum]))]
 pub fn scan_naive_block<T: Element, O: Operator<T>>(x: Global<T>, y: GlobalMut<T>, shift: usize) {
     let buffers = shared_array![T; 2 * BLOCK_ELEMENTS];
     let (i, n) = (thread::thread_idx_x() as usize, x.len());

@@ -1,6 +1,6 @@
 //! The published states of the tiles of the single-pass scans.
 //!
-//! The state of a tile is a value with a flag ([`published`]). A tile publishes its aggregate and then its prefix; in
+//! The state of a tile is a value with a flag ([`flagged_words`]). A tile publishes its aggregate and then its prefix; in
 //! the pipelined scan it publishes only its aggregate. It publishes each of them once.
 //!
 //! The flag also holds the *epoch*: the number of the launch that published the state, modulo 2³⁰. A launch treats
@@ -18,7 +18,7 @@ use cuda_std::warp::Shuffle;
 use cuda_std::{Element, GlobalMut};
 
 use super::tuning::GAP_ROWS;
-use crate::collective::{LANES, published};
+use crate::collective::{LANES, flagged_words};
 
 /// The index of the ticket word, from which blocks draw the numbers of their tiles.
 pub const TICKET: usize = 0;
@@ -117,7 +117,7 @@ impl<'a, T: Element> TileStates<'a, T> {
     /// Publishes the state of `tile`.
     #[cfg_attr(target_arch = "nvptx64", inline(always))]
     pub(super) fn publish(self, tile: usize, flag: u32, value: T) {
-        published::publish(self.words, first_word::<T>(tile), self.flags.wrapping_add(flag), value);
+        flagged_words::publish(self.words, first_word::<T>(tile), self.flags.wrapping_add(flag), value);
     }
 
     /// Loads the words of the state of `tile`. A GPU does not check the index.
@@ -125,15 +125,16 @@ impl<'a, T: Element> TileStates<'a, T> {
     /// # Safety
     /// The words must exist. [`state_words`] includes words for up to [`SPARE`] tiles after the last.
     #[inline(always)]
-    pub(super) unsafe fn glance_unchecked(self, tile: usize) -> [u64; 4] {
+    pub(super) unsafe fn peek_unchecked(self, tile: usize) -> [u64; 4] {
         // SAFETY: by this function's contract, the words of `tile` exist.
-        unsafe { published::glance_unchecked::<T>(self.words, first_word::<T>(tile)) }
+        unsafe { flagged_words::peek_unchecked::<T>(self.words, first_word::<T>(tile)) }
     }
 
     /// Returns the state that `words` hold, or `None` if this launch has not published it.
     #[inline(always)]
     pub(super) fn published(self, words: [u64; 4]) -> Option<(u32, T)> {
-        let (flag, value) = published::decode(words, |flag| flag.wrapping_sub(self.flags).wrapping_sub(1) < PREFIX)?;
+        let (flag, value) =
+            flagged_words::decode(words, |flag| flag.wrapping_sub(self.flags).wrapping_sub(1) < PREFIX)?;
         Some((flag.wrapping_sub(self.flags), value))
     }
 }

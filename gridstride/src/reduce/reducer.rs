@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use cuda_std::Global;
-use gpu::collective::published::words;
+use gpu::collective::flagged_words::words;
 use gpu::operator::Operator;
 use gpu::reduce::{reduce_grid_stride, reduce_one_tile, reduce_unaligned};
 use launch::{Buffer, Device, Element, Error, Graph, Held, Queue, Resources};

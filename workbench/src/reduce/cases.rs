@@ -2,7 +2,7 @@
 //! do not commute.
 
 use cuda_std::Ladder;
-use gpu::collective::published::words;
+use gpu::collective::flagged_words::words;
 use gpu::operator::{Affine, Compose, Min, Operator, Sum};
 use gpu::reduce::{ONE_TILE_BLOCK, reduce_grid_stride, reduce_one_tile, reduce_unaligned};
 use launch::{Buffer, LaunchConfig};

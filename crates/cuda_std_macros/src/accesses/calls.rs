@@ -58,7 +58,7 @@ const HARMLESS: [&str; 33] = [
 const ITERATED: [&str; 2] = ["zip", "chain"];
 
 /// What looks at a value that is handed over, and at what a reference leads to.
-const HANDED: [&str; 2] = ["value", "referred"];
+const ESCAPED: [&str; 2] = ["value", "referred"];
 
 /// Functions of the standard library, by their last name.
 const HARMLESS_FUNCTIONS: [&str; 8] =
@@ -178,7 +178,7 @@ impl Accesses {
         let function = format!("{name}!");
         let mut told = TokenStream::new();
         for variable in self.known.mentioned(tokens) {
-            told.extend(self.look(&Handing::Simple(expression(quote!(#variable))), &function, HANDED));
+            told.extend(self.look(&Handing::Simple(expression(quote!(#variable))), &function, ESCAPED));
         }
         if told.is_empty() {
             return None;
@@ -234,11 +234,11 @@ impl Accesses {
         arguments: impl Iterator<Item = &'e mut Expr>,
         span: Span,
     ) -> Option<TokenStream> {
-        let mut told: TokenStream = behind.iter().filter_map(|handing| self.look(handing, function, HANDED)).collect();
+        let mut told: TokenStream = behind.iter().filter_map(|handing| self.look(handing, function, ESCAPED)).collect();
         let mut is_any = !told.is_empty();
         for (handing, argument) in handings.iter().zip(arguments) {
             is_any |= !matches!(handing, Handing::Not);
-            told.extend(self.look(handing, function, HANDED));
+            told.extend(self.look(handing, function, ESCAPED));
             wrap(handing, argument, |value| {
                 // The call's line is that of its first word.
                 quote_spanned!(span=> ::cuda_std::__private::observed::passed(#value, #function))
@@ -263,10 +263,10 @@ impl Accesses {
         for (handing, part) in handings.iter().zip(parts) {
             if let Handing::Simple(value) = handing {
                 let at = at(value);
-                told.extend(quote!(#observed::kept(#at);));
+                told.extend(quote!(#observed::retained(#at);));
             }
             if matches!(handing, Handing::Computed) {
-                wrap(handing, part, |value| quote!(#observed::keeping(#value)));
+                wrap(handing, part, |value| quote!(#observed::retaining(#value)));
                 self.has_told = true;
             }
         }

@@ -42,7 +42,7 @@ pub fn observe(signature: &Signature, body: &mut Block) {
         let observed = observed();
         let imports: Block = syn::parse_quote!({
             #[allow(unused_imports)]
-            use #observed::{Other as _, OtherProbe as _, OtherValue as _, Way as _};
+            use #observed::{Other as _, OtherProbe as _, OtherValue as _, Storage as _};
         });
         body.stmts.splice(0..0, imports.stmts);
     }

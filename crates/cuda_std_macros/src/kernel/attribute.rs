@@ -5,13 +5,13 @@ use syn::meta::ParseNestedMeta;
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, GenericArgument, LitInt, LitStr, Token, bracketed};
 
-/// `max_threads = …, min_blocks = …, items_per_thread = …, most_elements = …, unsuffixed, instances(…)`, and what
+/// `max_threads = …, min_blocks = …, items_per_thread = …, max_elements = …, unsuffixed, instances(…)`, and what
 /// [`is_for_checks`].
 #[derive(Default)]
 pub struct Options {
     pub max_threads: Option<u32>,
     pub min_blocks: Option<u32>,
-    /// What a description says beside: `items_per_thread = …`, `most_elements = …`.
+    /// What a description says beside: `items_per_thread = …`, `max_elements = …`.
     pub facts: Vec<(Ident, Expr)>,
     /// Where it stands that the only instance's entry has the kernel's name.
     pub unsuffixed: Option<Span>,
@@ -45,11 +45,15 @@ impl Options {
             self.groups.push(group(meta)?);
         } else if meta.path.is_ident("unsuffixed") {
             self.unsuffixed = Some(syn::spanned::Spanned::span(&meta.path));
-        } else if meta.path.is_ident("items_per_thread") || meta.path.is_ident("most_elements") {
+        } else if meta.path.is_ident("items_per_thread") || meta.path.is_ident("max_elements") {
             self.facts.push((meta.path.require_ident()?.clone(), meta.value()?.parse()?));
+        } else if meta.path.is_ident("most_elements") {
+            // The former name.
+            let name = Ident::new("max_elements", syn::spanned::Spanned::span(&meta.path));
+            self.facts.push((name, meta.value()?.parse()?));
         } else if !is_for_checks(meta)? {
             return Err(meta.error(
-                "expected `max_threads = …`, `min_blocks = …`, `items_per_thread = …`, `most_elements = …`, `unsuffixed`, \
+                "expected `max_threads = …`, `min_blocks = …`, `items_per_thread = …`, `max_elements = …`, `unsuffixed`, \
                  `instances(…)`, `wide(…)` or `allow(…)`",
             ));
         }

@@ -25,17 +25,17 @@ use self::polling::{FurthestPolls, LastSeen, POLLS_IN_A_ROW, PlainLoads};
 use self::preemption::Preemption;
 use self::rendezvous::{Met, Rendezvous};
 use self::run_queue::RunQueue;
+use crate::call_paths::CallPaths;
 use crate::fault::{Fault, FaultKind};
 use crate::grid::Grid;
 use crate::lanes::Thread;
 use crate::panic::unwind;
 use crate::raw::guard::told::Told;
-use crate::raw::kept::Kept;
+use crate::raw::retained::Retained;
 use crate::raw::strays::Strays;
 use crate::source::{Line, SourceLocation};
 use crate::synchronisations::SyncKind;
 use crate::watch::{Watcher, is_watching};
-use crate::ways::Ways;
 
 /// The reason for which a fibre returns control to the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub(crate) struct Parts {
     plain_loads: PlainLoads,
     last_seen: LastSeen,
     rendezvous: Rendezvous,
-    ways: Ways,
+    call_paths: CallPaths,
 }
 
 /// A block that is being executed.
@@ -108,11 +108,11 @@ pub(crate) struct Block {
     last_seen: LastSeen,
     last_poll: Cell<Option<(Line, Thread)>>,
     /// The calls and loops that each thread is in.
-    pub(crate) ways: Ways,
+    pub(crate) call_paths: CallPaths,
     /// Pointers that point outside of the buffers that they were made from.
     pub(crate) strays: Strays,
     /// Pointers that are stored in values.
-    pub(crate) kept: Kept,
+    pub(crate) retained: Retained,
     /// The accesses that the instrumented code of the threads has reported, if accesses are guarded.
     pub(crate) told: Told,
 
@@ -162,9 +162,9 @@ impl Block {
             plain_loads: parts.plain_loads,
             last_seen: parts.last_seen,
             last_poll: Cell::new(None),
-            ways: parts.ways,
+            call_paths: parts.call_paths,
             strays: Strays::default(),
-            kept: Kept::default(),
+            retained: Retained::default(),
             told: Told::default(),
             barrier: Barrier::default(),
             rendezvous: parts.rendezvous,
@@ -178,8 +178,8 @@ impl Block {
 
     /// Returns the parts that other blocks can reuse.
     pub(crate) fn into_parts(self) -> Parts {
-        let Self { context, furthest_polls, plain_loads, last_seen, rendezvous, ways, .. } = self;
-        Parts { arena: context.arena, furthest_polls, plain_loads, last_seen, rendezvous, ways }
+        let Self { context, furthest_polls, plain_loads, last_seen, rendezvous, call_paths, .. } = self;
+        Parts { arena: context.arena, furthest_polls, plain_loads, last_seen, rendezvous, call_paths }
     }
 
     /// Makes this the block at `position` in the grid's order, with no thread started.
@@ -198,10 +198,10 @@ impl Block {
         self.furthest_polls.begin();
         self.plain_loads.begin(self.context.extent.threads);
         self.last_seen.begin();
-        self.ways.begin();
+        self.call_paths.begin();
         self.context.unused.begin();
         self.strays.begin();
-        self.kept.begin();
+        self.retained.begin();
         self.told.begin();
         self.barrier.arrived.set(0);
         self.barrier.votes.set(0);

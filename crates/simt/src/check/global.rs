@@ -155,7 +155,7 @@ impl Drop for Global {
         spare.extend(used);
         spare.truncate(KEPT);
         // An OS thread that is about to end keeps nothing.
-        let _ending = SPARE.try_with(|kept| kept.set(spare));
+        let _ending = SPARE.try_with(|retained| retained.set(spare));
     }
 }
 

@@ -194,7 +194,7 @@ impl Watcher for Checker {
     fn access(&self, block: &BlockContext, touch: &Touch) -> Next {
         let finding = self.state.borrow_mut().touch(block, touch);
         match finding {
-            Ok(()) => Next::GoOn,
+            Ok(()) => Next::Continue,
             // The write may come from a thread that has not run yet. Nothing orders it before this read then, so that
             // the two race, and the report names both.
             Err(Finding::Uninitialised { .. }) => Next::LetOthersRun,
@@ -205,12 +205,12 @@ impl Watcher for Checker {
     #[cold]
     fn access_again(&self, block: &BlockContext, touch: &Touch) -> Next {
         let finding = self.state.borrow_mut().touch(block, touch);
-        finding.map_or_else(|finding| self.fault(block, touch, finding), |()| Next::GoOn)
+        finding.map_or_else(|finding| self.fault(block, touch, finding), |()| Next::Continue)
     }
 
     fn dependencies(&self, block: &BlockContext) -> Next {
         let is_first = self.state.borrow_mut().resident(block).dependencies.wait(block.thread());
-        if is_first { Next::GoOn } else { Next::Fault(Box::new(FaultKind::BeforeDependencies)) }
+        if is_first { Next::Continue } else { Next::Fault(Box::new(FaultKind::BeforeDependencies)) }
     }
 
     fn allows_apart(&self) -> Apart {

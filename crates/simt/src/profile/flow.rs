@@ -1,7 +1,7 @@
 //! The control flow of a kernel, as observed from its lanes: the order of its places, and the loops that they form.
 //!
 //! On a device, the lanes of a diverged warp reconverge where their paths do. To find out which accesses lanes make
-//! together, each event of a lane gets a [`Moment`]: the iterations of the enclosing loops, and its position in them.
+//! together, each event of a lane gets a [`EventId`]: the iterations of the enclosing loops, and its position in them.
 //! Lanes make an access together if it has the same place and the same moment. Moments increase along every lane's
 //! trace, so the earliest moment of all lanes is always what a warp does next.
 //!
@@ -18,9 +18,9 @@ pub(super) const DEPTH: usize = 6;
 /// The time of a lane's event: for each enclosing loop its position and iteration, the outermost first, and then the
 /// event's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Moment([u64; DEPTH + 1]);
+pub(super) struct EventId([u64; DEPTH + 1]);
 
-impl Moment {
+impl EventId {
     pub(super) const ZERO: Self = Self([0; DEPTH + 1]);
 }
 
@@ -83,9 +83,9 @@ impl Flow {
     }
 
     /// Returns the moment of a lane at `node` in `iterations`. A loop that is not listed is in its first iteration.
-    pub(super) fn moment(&self, node: Node, iterations: &Iterations) -> Moment {
+    pub(super) fn moment(&self, node: Node, iterations: &Iterations) -> EventId {
         let place = &self.places[node as usize];
-        let mut moment = Moment::ZERO;
+        let mut moment = EventId::ZERO;
         for (level, &around) in moment.0.iter_mut().zip(&place.loops) {
             let Loop { position, head } = self.loops[around as usize];
             let known = iterations.iter().find(|(other, _)| *other == head);
@@ -96,16 +96,16 @@ impl Flow {
     }
 
     /// Returns the iterations of a moment at `node`, for [`Self::moment`]. They stay valid when the loops change.
-    pub(super) fn iterations(&self, node: Node, moment: Moment) -> Iterations {
+    pub(super) fn iterations(&self, node: Node, moment: EventId) -> Iterations {
         let loops = &self.places[node as usize].loops;
         loops.iter().zip(moment.0).map(|(&around, level)| (self.loops[around as usize].head, level as u32)).collect()
     }
 
     /// Returns the moment of a lane that goes from `from`, at `moment`, to `to`. The step must have been noted.
-    pub(super) fn advance(&self, moment: Moment, from: Node, to: Node) -> Moment {
+    pub(super) fn advance(&self, moment: EventId, from: Node, to: Node) -> EventId {
         let (before, after) = (&self.places[from as usize], &self.places[to as usize]);
         let repeats = before.successors.iter().find(|edge| edge.to == to).and_then(|edge| edge.repeats);
-        let mut next = Moment::ZERO;
+        let mut next = EventId::ZERO;
         let mut is_inside = true;
         for (depth, &around) in after.loops.iter().enumerate() {
             is_inside &= before.loops.get(depth) == Some(&around);

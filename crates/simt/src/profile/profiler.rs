@@ -85,10 +85,10 @@ impl Profiler {
         let thread = block.thread();
         let state = &mut *self.state.borrow_mut();
         let node = state.sites.node(at, step);
-        let Some(index) = state.index(block) else { return Next::GoOn };
+        let Some(index) = state.index(block) else { return Next::Continue };
         let lane = &mut state.traces[index].warps[thread.warp()].lanes[thread.lane() as usize];
         lane.events.push(Event { node, value });
-        if lane.is_ahead() { Next::Pause } else { Next::GoOn }
+        if lane.is_ahead() { Next::Pause } else { Next::Continue }
     }
 }
 
@@ -115,7 +115,7 @@ impl Watcher for Profiler {
             Access::Store | Access::Fill | Access::AtomicStore(..) => AccessKind::Store,
             Access::Update(_) | Access::Arrive => AccessKind::Atomic,
             // The copy is counted at its end.
-            Access::Discard => return Next::GoOn,
+            Access::Discard => return Next::Continue,
         };
         let step = Step::Access { space: touch.space, kind, bytes: touch.bytes as u8 };
         self.note(block, touch.at, step, touch.address as u64)

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::flow::{Flow, Moment};
+use super::flow::{EventId, Flow};
 use super::order::settle;
 use super::site::{Node, Sites};
 use super::trace::{Event, Lane};
@@ -101,14 +101,14 @@ struct Replay<'a> {
     /// The index of each lane's next event.
     next: [usize; LANES as usize],
     /// The moment of each lane's next event.
-    moments: [Moment; LANES as usize],
+    moments: [EventId; LANES as usize],
     /// The moment of each lane's last event.
-    last: [Moment; LANES as usize],
+    last: [EventId; LANES as usize],
 }
 
 impl<'a> Replay<'a> {
     fn new(lanes: &'a mut [Lane; LANES as usize], ready: u32, flow: &'a Flow, sites: &'a Sites) -> Self {
-        let mut moments = [Moment::ZERO; LANES as usize];
+        let mut moments = [EventId::ZERO; LANES as usize];
         for lane in bits(ready) {
             let Lane { events, from, iterations, .. } = &lanes[lane];
             moments[lane] = flow.advance(flow.moment(*from, iterations), *from, events[0].node);
@@ -134,7 +134,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Returns the lanes at the earliest moment, and the earliest moment of the others.
-    fn earliest(&self) -> (u32, Option<Moment>) {
+    fn earliest(&self) -> (u32, Option<EventId>) {
         let (mut group, mut least, mut later) = (0, None, None);
         for lane in bits(self.ready) {
             let moment = self.moments[lane];
@@ -150,7 +150,7 @@ impl<'a> Replay<'a> {
 
     /// Runs the lanes of `group`, which are at the same moment, until they diverge, one is done, or other lanes have
     /// caught up.
-    fn run_group(&mut self, group: u32, later: Option<Moment>, each: &mut impl FnMut(Step<'_>)) {
+    fn run_group(&mut self, group: u32, later: Option<EventId>, each: &mut impl FnMut(Step<'_>)) {
         let first = group.trailing_zeros() as usize % self.next.len();
         let mut moment = self.moments[first];
         let mut values = [0; LANES as usize];
@@ -201,12 +201,12 @@ impl<'a> Replay<'a> {
     }
 
     /// Returns the moment in which a lane reaches `to` from `node` along the edge `after`.
-    fn step(&self, moment: Moment, node: Node, after: Node, to: Node) -> Moment {
+    fn step(&self, moment: EventId, node: Node, after: Node, to: Node) -> EventId {
         self.flow.advance(self.leave(moment, node, after), after, to)
     }
 
     /// Returns the moment in which a lane is on the edge `after` of `node`.
-    fn leave(&self, moment: Moment, node: Node, after: Node) -> Moment {
+    fn leave(&self, moment: EventId, node: Node, after: Node) -> EventId {
         if after == node { moment } else { self.flow.advance(moment, node, after) }
     }
 }

@@ -71,7 +71,7 @@ pub struct AccessProfile {
     /// Shared memory: the number of wavefronts that the same bytes would need without bank conflicts.
     pub ideal_wavefronts: u64,
     /// Shared memory: the largest number of ways into which a bank conflict has split a request.
-    pub most_ways: u32,
+    pub max_ways: u32,
     /// The distance in bytes from one lane's address to the next lane's, if it is the same in nearly all requests.
     pub stride: Option<i64>,
 }

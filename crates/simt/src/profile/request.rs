@@ -35,7 +35,7 @@ pub(super) struct Wavefronts {
     /// The number of wavefronts without bank conflicts.
     pub(super) ideal: u64,
     /// The maximum number of wavefronts for lanes that are served together.
-    pub(super) most_ways: u32,
+    pub(super) max_ways: u32,
 }
 
 impl Request<'_> {
@@ -92,11 +92,11 @@ impl Request<'_> {
     /// access 16 bytes in quarters. Two adjacent parts are served together if that needs fewer wavefronts, and if every
     /// lane has the address of its neighbour, or every lane that of its next-but-one neighbour.
     pub(super) fn wavefronts(&self, is_update: bool) -> Wavefronts {
-        let mut total = Wavefronts { count: 0, ideal: 0, most_ways: 0 };
+        let mut total = Wavefronts { count: 0, ideal: 0, max_ways: 0 };
         let mut serve = |ways: u32| {
             total.count += u64::from(ways);
             total.ideal += u64::from(ways > 0);
-            total.most_ways = total.most_ways.max(ways);
+            total.max_ways = total.max_ways.max(ways);
         };
         let (pairs, width) = match self.bytes {
             16 => (2, 8),
@@ -176,8 +176,8 @@ mod tests {
 
     fn wavefronts(lanes: u32, bytes: u64, address: impl Fn(u64) -> u64) -> (u64, u64, u32) {
         let of = |request: Request<'_>| request.wavefronts(false);
-        let Wavefronts { count, ideal, most_ways } = request(lanes, bytes, address, of);
-        (count, ideal, most_ways)
+        let Wavefronts { count, ideal, max_ways } = request(lanes, bytes, address, of);
+        (count, ideal, max_ways)
     }
 
     #[test]

@@ -30,7 +30,7 @@ struct Sum {
     ideal_sectors: u64,
     wavefronts: u64,
     ideal_wavefronts: u64,
-    most_ways: u32,
+    max_ways: u32,
     stride: Stride,
     taken: u64,
     divergent: u64,
@@ -119,7 +119,7 @@ impl Tally {
                         let wavefronts = request.wavefronts(kind == AccessKind::Atomic);
                         sum.wavefronts += wavefronts.count;
                         sum.ideal_wavefronts += wavefronts.ideal;
-                        sum.most_ways = sum.most_ways.max(wavefronts.most_ways);
+                        sum.max_ways = sum.max_ways.max(wavefronts.max_ways);
                         // Each block may lay out its shared memory differently.
                         if std::mem::replace(&mut sum.block, block) != block {
                             sum.arrays.clear();
@@ -165,7 +165,7 @@ impl Tally {
                     ideal_sectors: sum.ideal_sectors,
                     wavefronts: sum.wavefronts,
                     ideal_wavefronts: sum.ideal_wavefronts,
-                    most_ways: sum.most_ways,
+                    max_ways: sum.max_ways,
                     stride: sum.stride.of_most(sum.requests),
                 }),
             }

@@ -7,14 +7,14 @@
 //! The kernel itself makes the access, as a plain one.
 
 mod buffer;
+mod escaped;
+pub(crate) mod escaped_calls;
 pub(crate) mod guard;
-mod handed;
-pub(crate) mod handed_calls;
-pub(crate) mod kept;
 pub(crate) mod known;
 mod mapped;
 pub(crate) mod notes;
 mod place;
+pub(crate) mod retained;
 pub(crate) mod strays;
 
 use std::panic::Location;
@@ -27,9 +27,9 @@ use crate::region::{self, Space};
 use crate::source::Line;
 use crate::watch::{Access, is_watching};
 
+pub use escaped::{entered, entered_operator, escaped, escaped_value, retained, returned};
+pub use escaped_calls::Callee;
 pub use guard::exposing;
-pub use handed::{entered, entered_operator, handed, handed_value, kept, returned};
-pub use handed_calls::Callee;
 
 pub use crate::watch::is_watching as is_followed;
 

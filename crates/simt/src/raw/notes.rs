@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::call_path::CallPath;
 use crate::geometry::{Dim3, KernelInfo};
 use crate::region::Space;
 use crate::source::SourceLocation;
-use crate::way::Way;
 
 /// A message of a checked launch about a source site, which is no fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub enum NoteKind {
         /// One thread of each of two warps.
         threads: [Dim3; 2],
         /// The call path of each thread.
-        ways: Box<[Way; 2]>,
+        ways: Box<[CallPath; 2]>,
     },
 }
 

@@ -90,7 +90,7 @@ fn record_panic(block: &Block, payload: &(dyn std::any::Any + Send)) {
 /// longer than the threads of many a small launch.
 static SPARE: Mutex<Vec<DefaultStack>> = Mutex::new(Vec::new());
 /// The maximum number of spare stacks.
-const MOST_SPARE: usize = 4096;
+const MAX_SPARE: usize = 4096;
 
 fn spare() -> MutexGuard<'static, Vec<DefaultStack>> {
     SPARE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -125,7 +125,7 @@ impl Drop for ColouredStack {
         let stack = unsafe { ManuallyDrop::take(&mut self.inner) };
         let mut spare = spare();
         // Windows moves a stack's guard page as the stack grows.
-        if !cfg!(windows) && spare.len() < MOST_SPARE {
+        if !cfg!(windows) && spare.len() < MAX_SPARE {
             spare.push(stack);
         } else {
             drop(stack);

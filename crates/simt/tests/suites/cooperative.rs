@@ -123,7 +123,7 @@ fn only_a_cooperative_launch_has_such_a_barrier_and_it_has_a_limit() {
     let fault = |config| Simulator::new().launch(&KERNEL, config, || thread::sync_grid()).unwrap_err().kind;
     let FaultKind::InvalidLaunch(reason) = fault(LaunchConfig::new(1, 1)) else { panic!("a barrier of the grid") };
     assert!(reason.contains("add `.cooperative()`"));
-    let most = Simulator::new().most_cooperative_threads();
+    let most = Simulator::new().max_cooperative_threads();
     let blocks = most as u32 / 256;
     let too_large = fault(LaunchConfig::new(blocks + 1, 256).cooperative());
     assert!(too_large.is_limit_of_simulator());

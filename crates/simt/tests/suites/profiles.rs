@@ -29,7 +29,7 @@ fn global(profile: &Profile) -> Vec<(u64, u64, u64, u64)> {
 /// Returns the requests, wavefronts, ideal wavefronts and maximum ways of each site in shared memory, in source order.
 fn shared(profile: &Profile) -> Vec<(u64, u64, u64, u32)> {
     let sites = profile.accesses.iter().filter(|access| access.space == Space::Shared);
-    sites.map(|access| (access.requests, access.wavefronts, access.ideal_wavefronts, access.most_ways)).collect()
+    sites.map(|access| (access.requests, access.wavefronts, access.ideal_wavefronts, access.max_ways)).collect()
 }
 
 /// Returns the counts of a load from global memory with a stride and an offset, one `T` per lane.
@@ -72,7 +72,7 @@ fn a_copy_has_a_load_and_a_store() {
     for (access, kind, array) in [(store, AccessKind::Store, "y"), (load, AccessKind::Load, "x")] {
         assert_eq!((access.space, access.kind, access.bytes_per_lane), (Space::Global, kind, 4));
         assert_eq!(access.arrays, [array]);
-        assert_eq!((access.wavefronts, access.ideal_wavefronts, access.most_ways), (0, 0, 0));
+        assert_eq!((access.wavefronts, access.ideal_wavefronts, access.max_ways), (0, 0, 0));
     }
     assert_eq!(global(&profile), [(128, 4096, 512, 512); 2]);
     assert!(load.location.file.ends_with("profiles.rs"));

@@ -77,7 +77,7 @@ impl<'a, T: Element> Before<'a, T> {
     unsafe fn glance(&self, row: usize) -> [u64; 4] {
         match usize::try_from(self.tile - (row * LANES) as i32) {
             // SAFETY: `tile` is before the block's own, so by this function's contract it has words.
-            Ok(tile) => unsafe { self.states.glance_unchecked(tile) },
+            Ok(tile) => unsafe { self.states.peek_unchecked(tile) },
             Err(_) => [0; 4],
         }
     }

@@ -48,7 +48,7 @@ impl<'a, T: Element> Gap<'a, T> {
         unroll!(ROW in Self::ROWS => {
             // SAFETY: the rows end at most `SPARE` tiles after the last tile, and by this function's contract these
             // have words.
-            self.ahead[ROW] = unsafe { self.states.glance_unchecked(self.tile as usize + ROW * LANES) };
+            self.ahead[ROW] = unsafe { self.states.peek_unchecked(self.tile as usize + ROW * LANES) };
         });
     }
 
@@ -59,7 +59,7 @@ impl<'a, T: Element> Gap<'a, T> {
         unroll!(ROW in Self::ROWS => {
             if self.has(ROW) && self.states.published(self.ahead[ROW]).is_none() {
                 // SAFETY: the lane's tile in this row belongs to the gap, so it has words.
-                self.ahead[ROW] = unsafe { self.states.glance_unchecked(self.tile as usize + ROW * LANES) };
+                self.ahead[ROW] = unsafe { self.states.peek_unchecked(self.tile as usize + ROW * LANES) };
             }
         });
     }

@@ -130,7 +130,7 @@ pub(super) unsafe fn cast<From: Copy, To: Copy>(raw: From) -> To {
 }
 
 /// The most bytes that a load or store of `T` may have to be left to Rust: any, if it is not one access.
-const fn most_bytes_of_rust<T: DeviceCopy>() -> usize {
+const fn max_bytes_of_rust<T: DeviceCopy>() -> usize {
     if access_bytes::<T>() == 0 { usize::MAX } else { 8 }
 }
 
@@ -150,7 +150,7 @@ pub(super) fn to_global<T>(pointer: *const T) -> u64 {
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn global_load<T: DeviceCopy>(pointer: *const T) -> T {
-    if size_of::<T>() <= const { most_bytes_of_rust::<T>() } {
+    if size_of::<T>() <= const { max_bytes_of_rust::<T>() } {
         // SAFETY: the caller's.
         return unsafe { pointer.read() };
     }
@@ -211,7 +211,7 @@ pub unsafe fn global_prefetch<T>(pointer: *const T) {
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn global_store<T: DeviceCopy>(pointer: *mut T, value: T) {
-    if size_of::<T>() <= const { most_bytes_of_rust::<T>() } {
+    if size_of::<T>() <= const { max_bytes_of_rust::<T>() } {
         // SAFETY: the caller's.
         return unsafe { pointer.write(value) };
     }

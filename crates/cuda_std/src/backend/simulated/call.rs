@@ -10,7 +10,7 @@ use std::sync::Arc;
 use simt::{ArgumentId, KernelInfo, Region, Threads};
 
 use crate::Global;
-use crate::few::Few;
+use crate::array_vec::ArrayVec;
 use crate::param::{MAX_PARAMS, Params};
 
 /// The device that a view's memory belongs to.
@@ -81,13 +81,13 @@ pub unsafe trait Kernel {
 #[derive(Clone, Debug)]
 pub struct Regions {
     /// Each parameter shows one piece of memory at most.
-    regions: Few<Region, MAX_PARAMS>,
+    regions: ArrayVec<Region, MAX_PARAMS>,
 }
 
 impl Regions {
     #[inline]
     pub(crate) const fn new() -> Self {
-        Self { regions: Few::new() }
+        Self { regions: ArrayVec::new() }
     }
 
     #[inline]

@@ -67,7 +67,7 @@ impl Rung {
 
     /// Returns the largest number of elements that it takes, if its kernels declare one.
     pub fn max_elements(&self) -> Option<usize> {
-        self.kernels.iter().flat_map(RungKernel::entries).filter_map(|entry| entry.most_elements).min()
+        self.kernels.iter().flat_map(RungKernel::entries).filter_map(|entry| entry.max_elements).min()
     }
 }
 

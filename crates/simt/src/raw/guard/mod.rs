@@ -223,8 +223,8 @@ impl Guard {
                 continue;
             }
             let Unseen { address, is_written, at, .. } = unseen;
-            if let Some(handed) = grid.handed.as_ref().filter(|_| is_written) {
-                handed.count_as_written(grid.regions, address);
+            if let Some(escaped) = grid.escaped.as_ref().filter(|_| is_written) {
+                escaped.count_as_written(grid.regions, address);
             }
             let shared = arena.and_then(|arena| {
                 let offset = address.checked_sub(arena.base().addr()).filter(|&offset| offset < arena.len())?;

@@ -144,7 +144,7 @@ unsafe fn words<'a>(start: *const u8, bytes: usize) -> &'a [MaybeUninit<usize>] 
 /// The value must be the `bytes` bytes at `start`, or begin with them.
 #[cold]
 #[inline(never)]
-pub(super) unsafe fn handed_unknown(
+pub(super) unsafe fn escaped_unknown(
     name: &'static str,
     (start, bytes): (*const u8, usize),
     callee: Callee,
@@ -158,31 +158,31 @@ pub(super) unsafe fn handed_unknown(
     };
     if let Some((inner, least)) = behind(name) {
         // SAFETY: the value is a reference, and what it leads to is so large at least.
-        return unsafe { handed_unknown(inner, (start.cast::<*const u8>().read(), least), callee, at) };
+        return unsafe { escaped_unknown(inner, (start.cast::<*const u8>().read(), least), callee, at) };
     }
     if let Some((element, len)) = array(name)
         && behind(element).is_some()
     {
         // SAFETY: the value is so many references.
-        let look = |index| unsafe { handed_unknown(element, (start.add(index * POINTER), POINTER), callee, at) };
+        let look = |index| unsafe { escaped_unknown(element, (start.add(index * POINTER), POINTER), callee, at) };
         return (0..len).for_each(look);
     }
     // SAFETY: the caller's word; the value is not changed meanwhile.
-    raw::handed_value(unsafe { words(start, bytes) }, is_shown, callee, at);
+    raw::escaped_value(unsafe { words(start, bytes) }, is_shown, callee, at);
 }
 
 /// A call that something is handed to.
 #[derive(Clone, Copy, Debug)]
-pub struct Handed(&'static Location<'static>);
+pub struct Escaped(&'static Location<'static>);
 
 /// Before a function is called.
 #[inline(always)]
 #[track_caller]
-pub fn calling() -> Handed {
-    Handed(Location::caller())
+pub fn calling() -> Escaped {
+    Escaped(Location::caller())
 }
 
-impl Handed {
+impl Escaped {
     /// Before the value at `value` is handed to `function`.
     #[inline(always)]
     pub fn value<T>(self, value: At<*const T>, function: &'static str) -> Self {
@@ -191,10 +191,10 @@ impl Handed {
             match reach {
                 // SAFETY: the macros take the address of a variable, or of a value that lives as long as this.
                 Reach::Unknown => unsafe {
-                    handed_unknown(type_name::<T>(), (value.0.cast(), size_of::<T>()), function.into(), self.0);
+                    escaped_unknown(type_name::<T>(), (value.0.cast(), size_of::<T>()), function.into(), self.0);
                 },
                 // SAFETY: as above, and by its type it is one of them.
-                _ => raw::handed(unsafe { address(value) }, function, reach == Reach::Write, self.0),
+                _ => raw::escaped(unsafe { address(value) }, function, reach == Reach::Write, self.0),
             }
         }
         self
@@ -226,10 +226,10 @@ impl Handed {
         if (is_sized || is_slice) && !name.starts_with("cuda_std::") && raw::is_followed() {
             let start = value.0.cast::<u8>();
             if is_slice {
-                raw::handed(start.addr(), function, true, self.0);
+                raw::escaped(start.addr(), function, true, self.0);
             } else {
                 // SAFETY: the kernel has a reference to it.
-                unsafe { handed_unknown(name, (start, size_of_val(&*value.0)), function.into(), self.0) };
+                unsafe { escaped_unknown(name, (start, size_of_val(&*value.0)), function.into(), self.0) };
             }
         }
         self
@@ -241,7 +241,7 @@ impl Handed {
 #[track_caller]
 pub fn passed<T>(value: T, function: &'static str) -> T {
     let at = At(&raw const value);
-    Handed(Location::caller()).value(at, function);
+    Escaped(Location::caller()).value(at, function);
     value
 }
 
@@ -257,36 +257,36 @@ pub fn received<T>(value: T, function: &'static str) -> T {
 
 /// What a function has returned, to which something may have been handed.
 #[inline(always)]
-pub fn after<T>(handed: Handed, value: T) -> T {
+pub fn after<T>(escaped: Escaped, value: T) -> T {
     if raw::is_followed() {
-        raw::returned(handed.0);
+        raw::returned(escaped.0);
     }
     value
 }
 
 /// As [`after`], of a function that is called `from_ptr`: those of `cuda_std`'s atomic types are observed.
 #[inline(always)]
-pub fn after_from_ptr<T>(handed: Handed, value: T) -> T {
+pub fn after_from_ptr<T>(escaped: Escaped, value: T) -> T {
     if type_name::<T>().starts_with("&cuda_std::atomic::") {
         raw::entered("from_ptr");
     }
-    after(handed, value)
+    after(escaped, value)
 }
 
 /// Before the value at `value` is put into another.
 #[inline(always)]
-pub fn kept<T>(value: At<*const T>) {
+pub fn retained<T>(value: At<*const T>) {
     let reach = reach(type_name::<T>(), size_of::<T>());
     if matches!(reach, Reach::Read | Reach::Write) && raw::is_followed() {
-        // SAFETY: as in `Handed::value`.
-        raw::kept(unsafe { address(value) }, reach == Reach::Write);
+        // SAFETY: as in `Escaped::value`.
+        raw::retained(unsafe { address(value) }, reach == Reach::Write);
     }
 }
 
 /// `value`, which has been computed, and is put into another.
 #[inline(always)]
-pub fn keeping<T>(value: T) -> T {
-    kept(At(&raw const value));
+pub fn retaining<T>(value: T) -> T {
+    retained(At(&raw const value));
     value
 }
 

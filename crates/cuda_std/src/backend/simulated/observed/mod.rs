@@ -17,7 +17,7 @@ mod pointers;
 mod probe;
 mod slices;
 
-pub use calls::{Handed, after, after_from_ptr, calling, keeping, kept, passed, received};
+pub use calls::{Escaped, after, after_from_ptr, calling, passed, received, retained, retaining};
 pub use index::SliceIndex;
 pub use iterators::{Accessed, Observed};
 pub use operators::{Compared, Operands, Operator, Tag, Whole, operator, tag};
@@ -32,7 +32,7 @@ pub struct At<P>(pub P);
 pub struct Value<V>(pub V);
 
 /// What the elements of a place are reached by.
-pub trait Way: Copy {
+pub trait Storage: Copy {
     /// By what, if the simulator is to be told.
     const THROUGH: Option<Through>;
 
@@ -55,24 +55,24 @@ pub struct Pointed;
 #[derive(Clone, Copy)]
 pub struct Sliced;
 
-impl Way for Own {
+impl Storage for Own {
     const THROUGH: Option<Through> = None;
 }
 
-impl Way for Pointed {
+impl Storage for Pointed {
     const THROUGH: Option<Through> = Some(Through::Pointer);
 }
 
-impl Way for Sliced {
+impl Storage for Sliced {
     const THROUGH: Option<Through> = Some(Through::Slice);
 }
 
 impl<T> At<*const T> {
-    /// Before an access to all of the place, which is reached by `way`. Where the type has no size, part of a slice is
+    /// Before an access to all of the place, which is reached by `storage`. Where the type has no size, part of a slice is
     /// borrowed: who accesses its elements tells of that.
     #[inline(always)]
     #[track_caller]
-    pub fn touched<W: Way>(self, _way: W, access: Access) {
+    pub fn touched<W: Storage>(self, _storage: W, access: Access) {
         if let Some(through) = W::THROUGH {
             touch(self.0, access, through);
         }
@@ -124,13 +124,13 @@ pub trait Other: Sized {
 
     /// What `value[index]` is reached by.
     #[inline(always)]
-    fn indexed<W: Way, I: ?Sized>(self, _way: W, _index: &I) -> Own {
+    fn indexed<W: Storage, I: ?Sized>(self, _storage: W, _index: &I) -> Own {
         Own
     }
 
-    /// Before an access to the place, which is reached by `_way`.
+    /// Before an access to the place, which is reached by `_storage`.
     #[inline(always)]
-    fn touched<W: Way>(self, _way: W, _access: Access) {}
+    fn touched<W: Storage>(self, _storage: W, _access: Access) {}
 
     /// `result`, of a method that moves a pointer.
     #[inline(always)]

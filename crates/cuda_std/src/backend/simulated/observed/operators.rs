@@ -10,7 +10,7 @@ use core::panic::Location;
 use simt::raw::{self, Callee, Through};
 
 use super::Access;
-use super::calls::{Reach, handed_unknown, is_other, reach};
+use super::calls::{Reach, escaped_unknown, is_other, reach};
 use super::names::{POINTER, is_accessed, is_made, is_slice, slice_of_numbers};
 
 /// The types of operands.
@@ -120,7 +120,7 @@ impl<P> Operator<P> {
             let bytes = unsafe { size_of_val(&*value) };
             let callee = Callee { function: self.name, of: self.of };
             // SAFETY: as above.
-            unsafe { handed_unknown(name, (value.cast(), bytes), callee, self.at) };
+            unsafe { escaped_unknown(name, (value.cast(), bytes), callee, self.at) };
         }
     }
 
@@ -138,7 +138,7 @@ impl<P> Operator<P> {
                     let align = bytes.min(POINTER);
                     raw::touch_at((start, slice.len() * bytes, align), Access::Read, Through::Slice, at);
                 }
-                None if raw::is_followed() => raw::handed(start, self.name, false, at),
+                None if raw::is_followed() => raw::escaped(start, self.name, false, at),
                 None => {}
             }
         } else if is_own::<T>(self.name) && raw::is_followed() {
@@ -151,7 +151,7 @@ impl<P> Operator<P> {
     #[inline(always)]
     pub fn whole<T: ?Sized>(self, place: impl FnOnce() -> *const T) -> Operator<(P, Whole<T>)> {
         if <((), Whole<T>)>::are_own(self.name) && raw::is_followed() {
-            raw::handed(place().cast::<u8>().addr(), self.name, true, self.at);
+            raw::escaped(place().cast::<u8>().addr(), self.name, true, self.at);
         }
         Operator { name: self.name, at: self.at, of: self.of, operands: PhantomData }
     }

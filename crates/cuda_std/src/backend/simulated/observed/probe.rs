@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::{Own, Sliced, Way};
+use super::{Own, Sliced, Storage};
 
 /// The type of the pointer to a place.
 pub struct Probe<P>(PhantomData<P>);
@@ -21,9 +21,9 @@ pub trait OtherProbe: Sized {
         false
     }
 
-    /// What the elements of a place are reached by that is reached by `_way`.
+    /// What the elements of a place are reached by that is reached by `_storage`.
     #[inline(always)]
-    fn passed<W: Way>(self, _way: W) -> Own {
+    fn passed<W: Storage>(self, _storage: W) -> Own {
         Own
     }
 }
@@ -41,7 +41,7 @@ macro_rules! slices {
 
             /// What the elements are reached by.
             #[inline(always)]
-            pub fn passed<W: Way>(self, _way: W) -> Sliced {
+            pub fn passed<W: Storage>(self, _storage: W) -> Sliced {
                 Sliced
             }
         }
@@ -53,15 +53,15 @@ slices! { &[T] &mut [T] }
 impl<T> Probe<*const [T]> {
     /// What the elements are reached by: what the slice is.
     #[inline(always)]
-    pub fn passed<W: Way>(self, way: W) -> W {
-        way
+    pub fn passed<W: Storage>(self, storage: W) -> W {
+        storage
     }
 }
 
 impl<T, const N: usize> Probe<*const [T; N]> {
     /// What the elements are reached by: what the array is.
     #[inline(always)]
-    pub fn passed<W: Way>(self, way: W) -> W {
-        way
+    pub fn passed<W: Storage>(self, storage: W) -> W {
+        storage
     }
 }

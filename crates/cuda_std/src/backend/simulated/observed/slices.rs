@@ -2,7 +2,7 @@
 
 use simt::raw::{self, Through};
 
-use super::{Access, At, Observed, SliceIndex, Sliced, Value, Way, touch};
+use super::{Access, At, Observed, SliceIndex, Sliced, Storage, Value, touch};
 
 #[inline(always)]
 #[track_caller]
@@ -79,11 +79,11 @@ macro_rules! methods {
 /// Of a reference that leads to a slice.
 macro_rules! indexed {
     () => {
-        /// What `slice[index]` is reached by. The reference itself is read where `way` leads to.
+        /// What `slice[index]` is reached by. The reference itself is read where `storage` leads to.
         #[inline(always)]
         #[track_caller]
-        pub fn indexed<W: Way, I: SliceIndex>(self, way: W, index: &I) -> Sliced {
-            self.touched(way, Access::Read);
+        pub fn indexed<W: Storage, I: SliceIndex>(self, storage: W, index: &I) -> Sliced {
+            self.touched(storage, Access::Read);
             check(self.get(), index);
             Sliced
         }
@@ -149,11 +149,11 @@ impl<T> At<*const [T]> {
     /// What `slice[index]` is reached by.
     #[inline(always)]
     #[track_caller]
-    pub fn indexed<W: Way, I: SliceIndex>(self, way: W, index: &I) -> W {
-        if way.is_observed() {
+    pub fn indexed<W: Storage, I: SliceIndex>(self, storage: W, index: &I) -> W {
+        if storage.is_observed() {
             check(self.0, index);
         }
-        way
+        storage
     }
 
     methods!(Access::Read);
@@ -162,8 +162,8 @@ impl<T> At<*const [T]> {
 impl<T, const N: usize> At<*const [T; N]> {
     /// What `array[index]` is reached by: what the array is.
     #[inline(always)]
-    pub fn indexed<W: Way, I: ?Sized>(self, way: W, _index: &I) -> W {
-        way
+    pub fn indexed<W: Storage, I: ?Sized>(self, storage: W, _index: &I) -> W {
+        storage
     }
 }
 

@@ -9,15 +9,15 @@ use crate::region;
 use crate::source::is_same_line;
 use crate::watch::is_watching;
 
+use super::escaped_calls::{Call, Callee, Escaped, place};
 use super::guard;
-use super::handed_calls::{Call, Callee, Handed, place};
-use super::kept::frozen;
 use super::known;
+use super::retained::frozen;
 
 /// Returns the current thread's block in a checked launch.
-fn checked<'a>() -> Option<(&'a Block, &'a Handed)> {
+fn checked<'a>() -> Option<(&'a Block, &'a Escaped)> {
     let block = if is_watching() { current()? } else { return None };
-    Some((block, block.grid().handed.as_ref()?))
+    Some((block, block.grid().escaped.as_ref()?))
 }
 
 fn thread(block: &Block) -> (u64, u32) {
@@ -27,18 +27,18 @@ fn thread(block: &Block) -> (u64, u32) {
 /// Notes that the current thread calls `function` at `at` with a pointer or a slice at `address`. `is_written` is true
 /// if the function may write there.
 #[cold]
-pub fn handed(address: usize, function: &'static str, is_written: bool, at: &'static Location<'static>) {
-    if let Some((block, handed)) = checked() {
-        begin((block, handed), Call { callee: function.into(), at, address, is_written });
+pub fn escaped(address: usize, function: &'static str, is_written: bool, at: &'static Location<'static>) {
+    if let Some((block, escaped)) = checked() {
+        begin((block, escaped), Call { callee: function.into(), at, address, is_written });
     }
 }
 
-fn begin((block, handed): (&Block, &Handed), call: Call) {
+fn begin((block, escaped): (&Block, &Escaped), call: Call) {
     block.note_seen(call.at);
     guard::come_to(block, call.at);
-    let state = &mut *handed.state();
+    let state = &mut *escaped.state();
     if !state.marked.contains(&place(call.at)) {
-        block.kept.has_begun.set(true);
+        block.retained.has_begun.set(true);
         state.begun.entry(thread(block)).or_default().push(call);
     }
 }
@@ -46,26 +46,26 @@ fn begin((block, handed): (&Block, &Handed), call: Call) {
 /// Notes that the current thread calls `callee` at `at` with a value that consists of `words`.
 ///
 /// If the value's type shows that it contains pointers, `is_written` is true if the function may write through them,
-/// and every word that is an address of the launch's memory counts. Otherwise only words that were reported as [`kept`]
+/// and every word that is an address of the launch's memory counts. Otherwise only words that were reported as [`retained`]
 /// count.
 #[cold]
-pub fn handed_value(
+pub fn escaped_value(
     words: &[MaybeUninit<usize>],
     is_written: Option<bool>,
     callee: Callee,
     at: &'static Location<'static>,
 ) {
-    let Some((block, handed)) = checked() else { return };
-    if is_written.is_none() && block.kept.is_empty() {
+    let Some((block, escaped)) = checked() else { return };
+    if is_written.is_none() && block.retained.is_empty() {
         return;
     }
     for address in words.iter().map(|&word| frozen(word)) {
         let is_written = match is_written {
             Some(is_written) => is_memory(block, address).then_some(is_written),
-            None => block.kept.is_written(address),
+            None => block.retained.is_written(address),
         };
         if let Some(is_written) = is_written {
-            begin((block, handed), Call { callee, at, address, is_written });
+            begin((block, escaped), Call { callee, at, address, is_written });
         }
     }
 }
@@ -81,16 +81,16 @@ fn is_memory(block: &Block, address: usize) -> bool {
 /// Notes that the function called at `at` has returned.
 #[inline(never)]
 pub fn returned(at: &'static Location<'static>) {
-    if let Some((block, handed)) = checked()
-        && block.kept.has_begun.get()
+    if let Some((block, escaped)) = checked()
+        && block.retained.has_begun.get()
     {
-        let state = &mut *handed.state();
+        let state = &mut *escaped.state();
         let Some(begun) = state.begun.get_mut(&thread(block)) else { return };
         // The call has one entry per argument. Calls after it have never returned.
         let Some(first) = begun.iter().position(|call| is_same_line(call.at, at)) else { return };
         for call in begun.drain(first..) {
             if call.is_written {
-                handed.count_as_written(block.grid().regions, call.address);
+                escaped.count_as_written(block.grid().regions, call.address);
             }
             if state.told.insert(place(call.at)) {
                 state.unmarked.push(call);
@@ -118,8 +118,8 @@ pub fn entered_operator(name: &'static str, operator: &'static str, of: &'static
 
 #[cold]
 fn settle(callee: Callee) {
-    if let Some((block, handed)) = checked() {
-        let state = &mut *handed.state();
+    if let Some((block, escaped)) = checked() {
+        let state = &mut *escaped.state();
         if let Some(begun) = state.begun.get_mut(&thread(block))
             && let Some(last) = begun.iter().rposition(|call| call.callee.is(&callee))
         {
@@ -140,8 +140,8 @@ fn settle(callee: Callee) {
 /// Notes that the current thread stores a pointer to `address` in a value. `is_written` is true if it permits writes.
 /// Passing the value to a function then counts as passing the pointer.
 #[cold]
-pub fn kept(address: usize, is_written: bool) {
+pub fn retained(address: usize, is_written: bool) {
     if let Some((block, _)) = checked() {
-        block.kept.note(address, is_written);
+        block.retained.note(address, is_written);
     }
 }

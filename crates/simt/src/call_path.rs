@@ -8,12 +8,12 @@ use crate::source::SourceLocation;
 /// loops that contain calls, and calls in branches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Way(pub Vec<WayStep>);
+pub struct CallPath(pub Vec<CallStep>);
 
 /// A call or a loop in which a thread is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
-pub enum WayStep {
+pub enum CallStep {
     /// The call at this line.
     Call(SourceLocation),
     /// The loop at this line.
@@ -25,7 +25,7 @@ pub enum WayStep {
     },
 }
 
-impl fmt::Display for WayStep {
+impl fmt::Display for CallStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Call(at) => write!(f, "by the call at {at}"),
@@ -34,7 +34,7 @@ impl fmt::Display for WayStep {
     }
 }
 
-impl fmt::Display for Way {
+impl fmt::Display for CallPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() {
             return f.write_str("directly");

@@ -32,7 +32,7 @@ pub fn publish<T: Element>(place: GlobalMut<u64>, first: usize, flag: u32, value
 /// # Safety
 /// `place` must have [`words`] elements from `first` on.
 #[inline(always)]
-pub unsafe fn glance_unchecked<T: Element>(place: GlobalMut<u64>, first: usize) -> [u64; 4] {
+pub unsafe fn peek_unchecked<T: Element>(place: GlobalMut<u64>, first: usize) -> [u64; 4] {
     let mut words = [0; 4];
     for i in 0..T::WORDS {
         // SAFETY: by this function's contract, `place` has the words from `first` on.
@@ -60,7 +60,7 @@ pub fn wait_for<T: Element>(place: GlobalMut<u64>, first: usize) -> (u32, T) {
     assert!(first + T::WORDS <= place.len());
     loop {
         // SAFETY: the assertion above has checked that `place` has these words.
-        let words = unsafe { glance_unchecked::<T>(place, first) };
+        let words = unsafe { peek_unchecked::<T>(place, first) };
         if let Some(published) = decode(words, |flag| flag != EMPTY) {
             return published;
         }

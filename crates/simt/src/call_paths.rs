@@ -10,9 +10,9 @@
 use std::cell::Cell;
 use std::ptr;
 
+use crate::call_path::{CallPath, CallStep};
 use crate::lanes::{MAX_THREADS, Thread};
 use crate::source::{Line, is_same_line};
-use crate::way::{Way, WayStep};
 
 /// A call or a loop in which a thread is, from [`enter`](Self::enter) until it is left. It must not be moved in
 /// between, and steps must be left in reverse order: `#[kernel]` guarantees both. A thread that ends with a fault need
@@ -31,19 +31,19 @@ pub struct Step {
 }
 
 /// The innermost step of each thread of a block.
-pub(crate) struct Ways {
+pub(crate) struct CallPaths {
     innermost: Box<[Cell<*const Step>]>,
     /// True if any pointer is not null.
     is_used: Cell<bool>,
 }
 
-impl Default for Ways {
+impl Default for CallPaths {
     fn default() -> Self {
         Self { innermost: vec![Cell::new(ptr::null()); MAX_THREADS].into(), is_used: Cell::new(false) }
     }
 }
 
-impl Ways {
+impl CallPaths {
     /// Resets the steps for a new block.
     pub(crate) fn begin(&self) {
         if self.is_used.replace(false) {
@@ -54,7 +54,7 @@ impl Ways {
     /// The innermost step of `thread`.
     ///
     /// # Safety
-    /// As for [`Ways::of`].
+    /// As for [`CallPaths::of`].
     pub(crate) unsafe fn innermost<'a>(&self, thread: Thread) -> Option<&'a Step> {
         // SAFETY: the caller's word.
         unsafe { self.of(thread) }.next()
@@ -84,9 +84,9 @@ impl Ways {
     /// Returns the call paths of two threads at the same line, if they are different.
     ///
     /// # Safety
-    /// As for [`Ways::of`], for both threads.
+    /// As for [`CallPaths::of`], for both threads.
     #[inline]
-    pub(crate) unsafe fn apart(&self, threads: [Thread; 2]) -> Option<[Way; 2]> {
+    pub(crate) unsafe fn apart(&self, threads: [Thread; 2]) -> Option<[CallPath; 2]> {
         if !self.is_used.get() {
             return None;
         }
@@ -99,19 +99,19 @@ impl Ways {
     /// Returns the call path of `thread`.
     ///
     /// # Safety
-    /// As for [`Ways::of`].
+    /// As for [`CallPaths::of`].
     #[cold]
-    unsafe fn way(&self, thread: Thread) -> Way {
+    unsafe fn way(&self, thread: Thread) -> CallPath {
         // SAFETY: the caller guarantees that the thread does not run or end.
         let steps = unsafe { self.of(thread) };
-        let mut steps: Vec<WayStep> = steps
+        let mut steps: Vec<CallStep> = steps
             .map(|step| match step.iteration.get() {
-                0 => WayStep::Call(step.at.into()),
-                iteration => WayStep::Loop { at: step.at.into(), iteration },
+                0 => CallStep::Call(step.at.into()),
+                iteration => CallStep::Loop { at: step.at.into(), iteration },
             })
             .collect();
         steps.reverse();
-        Way(steps)
+        CallPath(steps)
     }
 }
 

@@ -5,13 +5,13 @@ use core::mem::MaybeUninit;
 
 /// Up to `N` items.
 #[derive(Clone)]
-pub(crate) struct Few<T: Copy, const N: usize> {
+pub(crate) struct ArrayVec<T: Copy, const N: usize> {
     /// The first `len` are there.
     items: [MaybeUninit<T>; N],
     len: usize,
 }
 
-impl<T: Copy, const N: usize> Few<T, N> {
+impl<T: Copy, const N: usize> ArrayVec<T, N> {
     #[inline]
     pub(crate) const fn new() -> Self {
         Self { items: [const { MaybeUninit::uninit() }; N], len: 0 }
@@ -37,7 +37,7 @@ impl<T: Copy, const N: usize> Few<T, N> {
     }
 }
 
-impl<T: Copy + fmt::Debug, const N: usize> fmt::Debug for Few<T, N> {
+impl<T: Copy + fmt::Debug, const N: usize> fmt::Debug for ArrayVec<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_slice().fmt(f)
     }
@@ -51,12 +51,12 @@ mod tests {
 
     #[test]
     fn it_has_what_was_pushed() {
-        let mut few = Few::<u8, 2>::new();
-        assert!(few.as_slice().is_empty());
-        few.push(1);
-        few.push(2);
-        assert_eq!(few.clone().as_slice(), [1, 2]);
-        assert_eq!(std::format!("{few:?}"), "[1, 2]");
-        assert!(std::panic::catch_unwind(move || few.push(3)).is_err());
+        let mut array_vec = ArrayVec::<u8, 2>::new();
+        assert!(array_vec.as_slice().is_empty());
+        array_vec.push(1);
+        array_vec.push(2);
+        assert_eq!(array_vec.clone().as_slice(), [1, 2]);
+        assert_eq!(std::format!("{array_vec:?}"), "[1, 2]");
+        assert!(std::panic::catch_unwind(move || array_vec.push(3)).is_err());
     }
 }

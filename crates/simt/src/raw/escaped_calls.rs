@@ -12,7 +12,7 @@ use super::notes::{Note, NoteKind};
 
 /// The calls of a checked launch to which pointers were passed.
 #[derive(Debug)]
-pub(crate) struct Handed {
+pub(crate) struct Escaped {
     memory: MemoryMap,
     state: Mutex<State>,
 }
@@ -71,7 +71,7 @@ pub(super) struct Call {
     pub(super) is_written: bool,
 }
 
-impl Handed {
+impl Escaped {
     pub(crate) fn new(memory: MemoryMap) -> Self {
         Self { memory, state: Mutex::default() }
     }

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 
 /// The stored pointers of a block's threads.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct Retained {
     /// For each address, true if the pointer permits writes.
     addresses: RefCell<HashMap<usize, bool>>,
     is_used: Cell<bool>,
@@ -14,7 +14,7 @@ pub(crate) struct Kept {
     pub(super) has_begun: Cell<bool>,
 }
 
-impl Kept {
+impl Retained {
     /// Resets the records for a new block.
     pub(crate) fn begin(&self) {
         self.has_begun.set(false);
