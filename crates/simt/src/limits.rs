@@ -81,7 +81,7 @@ impl LaunchLimits {
 }
 
 /// The largest number of threads of a cooperative launch: all of them may have to wait at once.
-pub(crate) fn most_cooperative_threads() -> usize {
+pub(crate) fn max_cooperative_threads() -> usize {
     STACKS.half()
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn validate(kernel: &KernelInfo, config: &LaunchConfig) -> Result<(),
     if let Some(reason) = LaunchLimits::SIMULATOR.violation(kernel, *config, None, 0) {
         return Err(FaultKind::InvalidLaunch(reason));
     }
-    let most = most_cooperative_threads();
+    let most = max_cooperative_threads();
     if is_cooperative && grid.count().saturating_mul(block.count()) > most as u128 {
         return Err(FaultKind::InvalidLaunch(format!(
             "a cooperative launch of {} blocks of {} threads, all of which run at the same time; the simulator runs at \

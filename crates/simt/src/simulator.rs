@@ -16,7 +16,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::grid::Grid;
 use crate::launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
-use crate::limits::{most_cooperative_threads, validate};
+use crate::limits::{max_cooperative_threads, validate};
 use crate::memory_map::MemoryMap;
 use crate::output::Output;
 use crate::panic;

@@ -70,7 +70,7 @@ impl Block {
             _ => return,
         };
         // SAFETY: `other` waits at the barrier, and the current thread is in this call.
-        if let Some(call_paths) = unsafe { self.call_paths.apart([thread, other]) } {
+        if let Some(ways) = unsafe { self.call_paths.apart([thread, other]) } {
             let (ways, other_thread) = (Box::new(ways), other.index());
             if waiting != 0 {
                 self.raise(FaultKind::BarrierApart { other_thread, ways }, at);
