@@ -6,9 +6,9 @@
 //! assert_eq!(GpuFloat::exp2(3.0_f32), 8.0);
 //! ```
 //!
-//! std's functions call the machine's C library; a GPU has none. The functions here consist of additions, products, fused
-//! multiply-adds, divisions, roots and integer operations. IEEE 754 fixes the bits of their results, and no compiler's flag
-//! changes their order (`f32::arithmetic`).
+//! std's functions call the machine's C library; a GPU has none. The functions here consist of additions, products,
+//! fused multiply-adds, divisions, roots and integer operations. IEEE 754 fixes the bits of their results, and no
+//! compiler's flag changes their order (`f32::arithmetic`).
 //!
 //! A kernel uses this crate through `cuda_std`, which re-exports it.
 #![no_std]

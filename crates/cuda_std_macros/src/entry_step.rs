@@ -1,5 +1,5 @@
-//! Has a device function note the call that it was entered by, whatever its name and however it is called, so that threads
-//! that come to a barrier in it by different calls are told apart.
+//! Has a device function note the call by which it was entered, whatever its name and however it is called. Threads that
+//! come to a barrier in it by different calls are then told apart.
 
 use quote::quote;
 use syn::visit::{self, Visit};
@@ -7,7 +7,8 @@ use syn::{
     Attribute, Block, ExprCall, ExprMethodCall, Item, Lifetime, Macro, ReturnType, Signature, Type, parse_quote,
 };
 
-/// Puts `rewritten` in the place of `body`, with the note if a barrier may be in it. `attributes` get what gives the caller's line.
+/// Replaces `body` by `rewritten`, with the note if `body` calls anything. `#[track_caller]`, which gives the caller's
+/// line, is added to `attributes`.
 ///
 /// The body becomes a closure: within a function under `#[track_caller]` all accesses would be at the caller's line.
 pub fn tell(attributes: &mut Vec<Attribute>, signature: &Signature, body: &mut Block, rewritten: Block) {
@@ -41,7 +42,8 @@ pub fn tell(attributes: &mut Vec<Attribute>, signature: &Signature, body: &mut B
     });
 }
 
-/// Whether a closure can return the type as the function does: not what may borrow from a parameter, nor `impl Trait` and `!`.
+/// Whether a closure can return the type as the function does. It cannot return what may borrow from a parameter, nor
+/// `impl Trait` or `!`.
 fn can_be_closure_s(ty: &Type) -> bool {
     struct Finds(bool);
 

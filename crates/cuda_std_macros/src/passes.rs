@@ -1,8 +1,8 @@
 //! The passes that rewrite the body of a kernel or a device function, in their order.
 //!
-//! A kernel's named lifetimes are elided before. The GPU's entry and the simulator's function begin with [`SHARED`]; then the
-//! one takes [`GPU`], the other [`SIMULATED_KERNEL`] and [`SIMULATOR`]. If the environment variable [`EXPAND`] names a folder,
-//! the body after each pass is written there.
+//! A kernel's named lifetimes are elided before. The GPU's entry and the simulator's function both begin with
+//! [`SHARED`]. The entry goes on with [`GPU`], the function with [`SIMULATED_KERNEL`] and [`SIMULATOR`]. If the
+//! environment variable [`EXPAND`] names a folder, the body after each pass is written there.
 
 mod written;
 
@@ -22,43 +22,52 @@ struct Pass {
     rewrite: fn(&Signature, &mut Block) -> syn::Result<()>,
 }
 
-const fn pass(name: &'static str, rewrite: fn(&Signature, &mut Block) -> syn::Result<()>) -> Pass {
-    Pass { name, rewrite }
+/// A pass of an expression that returns nothing.
+macro_rules! pass {
+    ($name:literal, |$signature:tt, $body:ident| $rewrite:expr) => {
+        Pass {
+            name: $name,
+            rewrite: |$signature, $body| {
+                $rewrite;
+                Ok(())
+            },
+        }
+    };
 }
 
 /// For the GPU and the simulator.
 const SHARED: &[Pass] = &[
     // `print!` and `println!` become this crate's.
-    pass("prints", |_, body| Ok(asserts::rewrite_prints(body))),
+    pass!("prints", |_, body| asserts::rewrite_prints(body)),
     // `x.exp()` becomes a call of `GpuFloat`, so that both compute the same bits.
-    pass("floats", |_, body| Ok(floats::rewrite(body))),
+    pass!("floats", |_, body| floats::rewrite(body)),
     // Statics in shared memory become arrays of the block, and accesses to them those of views.
-    pass("shared", |_, body| shared::rewrite(body)),
+    Pass { name: "shared", rewrite: |_, body| shared::rewrite(body) },
 ];
 
 /// For the GPU alone, after [`SHARED`].
 const GPU: &[Pass] = &[
     // Assertions print and trap; the simulator keeps core's, whose panics it reports.
-    pass("gpu-assertions", |_, body| Ok(asserts::rewrite(body))),
+    pass!("gpu-assertions", |_, body| asserts::rewrite(body)),
 ];
 
 /// For the simulator alone, after [`SHARED`], in a kernel.
 const SIMULATED_KERNEL: &[Pass] = &[
     // Parts of dynamic shared memory get the names of their variables.
-    pass("host-parts", |_, body| Ok(shared::DynamicParts::default().visit_block_mut(body))),
+    pass!("host-parts", |_, body| shared::DynamicParts::default().visit_block_mut(body)),
 ];
 
 /// For the simulator alone, after these. The accesses come after the call paths, whose calls they leave as they are, and
 /// before the branches, whose conditions they still recognise by their form.
 const SIMULATOR: &[Pass] = &[
     // Results that the source does not use are marked as unused.
-    pass("host-unused", |_, body| Ok(unused::tell(body))),
+    pass!("host-unused", |_, body| unused::tell(body)),
     // Calls and loops that may have a barrier in them are noted.
-    pass("host-paths", |_, body| Ok(call_path::tell(body))),
+    pass!("host-paths", |_, body| call_path::tell(body)),
     // Accesses by pointers and slices are reported.
-    pass("host-accesses", |signature, body| Ok(accesses::observe(signature, body))),
+    pass!("host-accesses", |signature, body| accesses::observe(signature, body)),
     // Shared arrays get their names, and conditions report which way they go.
-    pass("host-branches", |_, body| Ok(body::annotate(body))),
+    pass!("host-branches", |_, body| body::annotate(body)),
 ];
 
 /// Runs `passes`, of which the first has the number `first`.

@@ -1,10 +1,11 @@
 //! The simulator's faults and warnings as people, editors and CI read them: text, JSON and SARIF.
 //!
-//! A [`Finding`] is a fault, a warning or a hint, with its threads and their source lines. [`sarif`] makes a log of findings.
+//! A [`Finding`] is a fault, a warning or a hint, with its threads and their source lines. [`sarif`] makes a log of
+//! findings.
 //!
-//! A simulator with [`collect`] as its reporter adds each fault, and each warning of a strict launch, to the file that the
-//! environment variable [`FILE`] names: as SARIF if the name ends in `.sarif`, else as a JSON array of [`Finding`]s. The file's
-//! findings stay, so that the programs of one `cargo test` share it; it has each mistake once.
+//! A simulator with [`collect`] as its reporter adds each fault, and each warning of a strict launch, to the file that
+//! the environment variable [`FILE`] names: as SARIF if the name ends in `.sarif`, else as a JSON array of
+//! [`Finding`]s. The file's findings stay, so that the programs of one `cargo test` share it; it has each mistake once.
 //!
 //! ```
 //! use simt::Simulator;
