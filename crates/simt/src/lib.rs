@@ -130,6 +130,7 @@ mod whereabouts;
 mod worker;
 
 pub use argument::{ArgumentId, GenericArgument};
+pub use call_path::{CallPath, CallStep};
 pub use check::Checks;
 pub use fault::{CopyUnderWay, Fault, FaultKind};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};
