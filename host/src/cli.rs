@@ -157,7 +157,7 @@ mod tests {
             ("host life --size 4", &["'4'", "--size", "640x480"]),
             ("host life --density 2", &["'2'", "--density", "0 to 1"]),
             ("host life --fps 0", &["'0'", "--fps", "1..=240"]),
-            ("host life --kernel bitpackd", &["bitpackd", "--kernel", "bitpacked"]),
+            ("host life --rung bitpackd", &["bitpackd", "--rung", "bitpacked"]),
             ("host life --device tpu", &["tpu", "--device", "auto", "gpu:N", "sim"]),
             ("host life --seed x", &["'x'", "--seed"]),
             ("host life a.rle --density 0.5", &["--density", "cannot be used with"]),

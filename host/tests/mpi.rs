@@ -29,7 +29,8 @@ fn run(arguments: &[&str]) -> Output {
     start(arguments).wait_with_output().unwrap()
 }
 
-/// Asserts that it failed with `code`, with nothing on standard output and one error of the program with all of `parts`.
+/// Asserts that it failed with `code`, with nothing on standard output and one error of the program with all of
+/// `parts`.
 #[track_caller]
 fn assert_failed(output: &Output, code: i32, parts: &[&str]) {
     let stderr = text(&output.stderr);

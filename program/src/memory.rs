@@ -20,8 +20,8 @@ pub fn check_memory(device: &Device, needed: u64, remedy: &str) -> anyhow::Resul
     Ok(())
 }
 
-/// Bytes that this process may still take without another one, or itself, being ended for it: what the system has available,
-/// or what is left to the process's control group or one above it. None where the system does not say.
+/// Bytes that this process may still take without another one, or itself, being ended for it: what the system has
+/// available, or what is left to the process's control group or one above it. None where the system does not say.
 pub fn available() -> Option<u64> {
     let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| value(&text, "MemAvailable:"));
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -34,7 +34,8 @@ fn value(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(key))?.split_whitespace().next()?.parse().ok()
 }
 
-/// Bytes left to the control group of a line of `/proc/self/cgroup`, and to those above it, whose files are under `root`.
+/// Bytes left to the control group of a line of `/proc/self/cgroup`, and to those above it, whose files are under
+/// `root`.
 fn group_left(root: &Path, line: &str) -> Option<u64> {
     let mut parts = line.splitn(3, ':').skip(1);
     let (controllers, group) = (parts.next()?, parts.next()?.trim_start_matches('/'));

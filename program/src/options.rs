@@ -53,7 +53,8 @@ impl GroupOption {
         DeviceOption { device }.open()
     }
 
-    /// Opens the devices, of which each rank has its own, and says on standard error in one line which those of the first are.
+    /// Opens the devices, of which each rank has its own, and says on standard error in one line which those of the
+    /// first are.
     ///
     /// # Errors
     /// When a GPU was asked for and cannot be used.

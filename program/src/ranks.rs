@@ -1,7 +1,7 @@
 //! The program as one of several processes: `mpirun -n 4 host …`.
 //!
-//! Every rank runs the same command. [`communicator`] is what they talk by, for whatever runs on several; [`is_first`] says
-//! whether this process is the one that prints and writes. [`begin`] and [`finish`] stand around a command.
+//! Every rank runs the same command. [`communicator`] is what they talk by, for whatever runs on several; [`is_first`]
+//! says whether this process is the one that prints and writes. [`begin`] and [`finish`] stand around a command.
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
@@ -170,8 +170,8 @@ pub fn finish(result: anyhow::Result<()>) -> ExitCode {
     ranks.abort(code)
 }
 
-/// The devices that are a rank's own, of those that the user names: its share of several GPUs of the host, one GPU where one is
-/// asked for without a number. Simulated devices and GPUs named alone are the same for all.
+/// The devices that are a rank's own, of those that the user names: its share of several GPUs of the host, one GPU
+/// where one is asked for without a number. Simulated devices and GPUs named alone are the same for all.
 pub fn devices(choice: &GroupChoice, ranks: &dyn Communicator) -> GroupChoice {
     if ranks.size() == 1 {
         return choice.clone();

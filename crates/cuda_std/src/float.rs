@@ -4,8 +4,8 @@ use cuda_math::GpuFloat;
 
 use crate::backend;
 
-/// `√(x₀² + x₁² + …)`, CUDA's `norm`: right where squares would overflow or underflow. Infinite where an element is, whatever the
-/// others are; 0 of no elements.
+/// `√(x₀² + x₁² + …)`, CUDA's `norm`: right where squares would overflow or underflow. Infinite where an element is,
+/// whatever the others are; 0 of no elements.
 ///
 /// ```
 /// assert_eq!(cuda_std::norm(&[3e30_f32, 4e30]), 5e30);

@@ -1,9 +1,7 @@
 //! Global memory: typed views of device buffers.
 //!
-//! # Design
-//!
-//! Each access has a safe, checked method and an `unsafe` unchecked one; the simulator checks both. On a GPU a failed
-//! check traps. A GPU's view has its length on the host and no elements: an access there is out of bounds.
+//! Each access has a safe, checked method and an `unsafe` unchecked one; the simulator checks both. A failed check
+//! traps on a GPU. On the host, a GPU's view has its length and no elements.
 
 use core::marker::PhantomData;
 
@@ -11,10 +9,9 @@ use crate::atomic::{Atomic, Place, Scope};
 use crate::backend::{self, Owner};
 use crate::{DeviceCopy, Element};
 
-/// A read-only view of `len` elements in global memory: nobody writes them while the kernel runs.
+/// A read-only view of `len` elements in global memory: no thread writes them while the kernel runs.
 ///
-/// As a kernel's parameter it is passed as a pointer and a length. [`load`](Self::load) checks the index: in the
-/// simulator a bad one is a fault that names the line, on a GPU it traps.
+/// A kernel receives it as a pointer and a length.
 pub struct Global<'a, T> {
     pointer: *const T,
     len: usize,
@@ -24,10 +21,9 @@ pub struct Global<'a, T> {
 
 /// A view of `len` elements in global memory that every thread of the grid may read and write.
 ///
-/// The view is shared by all threads, so its methods take `&self`. Two threads that access an element, one of them
-/// writing, must be ordered by a barrier or be atomic; else the value read is unspecified (as in PTX; never a Rust data
-/// race).
-/// So are copies of a view and [`part`](Self::part)s of it that overlap.
+/// All threads share the view, so its methods take `&self`. If two threads access an element and one writes, a barrier
+/// must order the accesses, or they must be atomic. Otherwise the value read is unspecified, as in PTX. Copies and
+/// [`part`](Self::part)s of a view count as the view.
 pub struct GlobalMut<'a, T> {
     pointer: *mut T,
     len: usize,

@@ -1,8 +1,8 @@
 //! Has the simulator told which calls and loops a thread is in, so that lanes that come to a barrier by different ones
 //! are told apart: calls in branches, and loops with calls in them, if what is called may have a barrier in it.
 //!
-//! The text stays what it is otherwise. A call becomes an argument of the function that leaves it, so that what is temporary
-//! in it lives as long as before.
+//! The text stays what it is otherwise. A call becomes an argument of the function that leaves it, so that what is
+//! temporary in it lives as long as before.
 //!
 //! # Design
 //!

@@ -1,5 +1,5 @@
-//! Has a device function note the call by which it was entered, whatever its name and however it is called. Threads that
-//! come to a barrier in it by different calls are then told apart.
+//! Has a device function note the call by which it was entered, whatever its name and however it is called. Threads
+//! that come to a barrier in it by different calls are then told apart.
 
 use quote::quote;
 use syn::visit::{self, Visit};

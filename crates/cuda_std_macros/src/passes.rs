@@ -57,8 +57,8 @@ const SIMULATED_KERNEL: &[Pass] = &[
     pass!("host-parts", |_, body| shared::DynamicParts::default().visit_block_mut(body)),
 ];
 
-/// For the simulator alone, after these. The accesses come after the call paths, whose calls they leave as they are, and
-/// before the branches, whose conditions they still recognise by their form.
+/// For the simulator alone, after these. The accesses come after the call paths, whose calls they leave as they are,
+/// and before the branches, whose conditions they still recognise by their form.
 const SIMULATOR: &[Pass] = &[
     // Results that the source does not use are marked as unused.
     pass!("host-unused", |_, body| unused::tell(body)),

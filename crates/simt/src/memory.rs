@@ -81,7 +81,7 @@ pub unsafe fn load_relaxed<T: Pod>(ptr: *const T) -> T {
 
 /// Loads the value at `ptr` like [`load_scoped`]: acquiring, in device scope.
 ///
-/// As for [`load`].
+/// # Safety
 /// As for [`load`].
 #[inline]
 #[track_caller]

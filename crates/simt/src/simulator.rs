@@ -135,8 +135,7 @@ impl Simulator {
         Self { output: Output::Sink(sink), ..self }
     }
 
-    /// Checks launches for data races and reads of uninitialised memory. Launches run on the OS thread that launches
-    /// them.
+    /// Checks launches for data races and reads of uninitialised memory. They run on the OS thread that launches them.
     ///
     /// Only memory from [`allocate`](Self::allocate) of this simulator or a clone is checked for uninitialised reads.
     #[must_use]
@@ -151,8 +150,7 @@ impl Simulator {
         Self { profiles: Some(profiles), ..self }
     }
 
-    /// Sets the number of multiprocessors of the simulated device, for plans that fill a device. It does not change the
-    /// speed.
+    /// Sets the number of multiprocessors of the simulated device, for plans. It does not change the speed.
     #[must_use]
     pub fn with_multiprocessors(self, multiprocessors: u32) -> Self {
         Self { multiprocessors: Some(multiprocessors), ..self }

@@ -2,8 +2,8 @@
 //! their partial results. One launch.
 //!
 //! A thread has [`LOADS`] 16-byte loads in flight, and combines all its elements in registers before the block
-//! exchanges values. No second launch follows. Each block publishes its partial result ([`flagged_words`]). The grid's last
-//! block waits for these results and combines them. It combines them in block order, not in the order in which the
+//! exchanges values. No second launch follows. Each block publishes its partial result ([`flagged_words`]). The grid's
+//! last block waits for these results and combines them. It combines them in block order, not in the order in which the
 //! blocks finish, so every run has the same result. Tickets behind fences, as in the sample below, would cost more. The
 //! operator must be commutative.
 //!

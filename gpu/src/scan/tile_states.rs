@@ -1,7 +1,7 @@
 //! The published states of the tiles of the single-pass scans.
 //!
-//! The state of a tile is a value with a flag ([`flagged_words`]). A tile publishes its aggregate and then its prefix; in
-//! the pipelined scan it publishes only its aggregate. It publishes each of them once.
+//! The state of a tile is a value with a flag ([`flagged_words`]). A tile publishes its aggregate and then its prefix;
+//! in the pipelined scan it publishes only its aggregate. It publishes each of them once.
 //!
 //! The flag also holds the *epoch*: the number of the launch that published the state, modulo 2³⁰. A launch treats
 //! states of the launch before as empty, so no memory needs to be zeroed between the two. Both launches must scan the

@@ -136,7 +136,8 @@ impl BenchOptions {
         report::print(&table::text(&recording))
     }
 
-    /// What was measured on several devices: where `--device` names several or there are several ranks, or where `--from` was.
+    /// What was measured on several devices: where `--device` names several or there are several ranks, or where
+    /// `--from` was.
     fn scaling(&self) -> anyhow::Result<Option<Scaling>> {
         if let Some(path) = &self.from {
             return Ok(Scaling::read(path));

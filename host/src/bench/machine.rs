@@ -1,4 +1,5 @@
-//! What nvidia-smi tells of a GPU and CUDA does not, the driver's version and the clocks; and what compiled the kernels.
+//! What nvidia-smi tells of a GPU and CUDA does not, the driver's version and the clocks; and what compiled the
+//! kernels.
 
 use std::process::Command;
 
@@ -26,8 +27,8 @@ pub(super) fn clocks(device: &Device, when: &str) -> Option<Clocks> {
     Some(Clocks { when: when.to_owned(), sm_mhz: sm.parse().ok()?, memory_mhz: memory.parse().ok()? })
 }
 
-/// What nvidia-smi says of the properties of the GPU of that name. Where there are several of different names, it is not
-/// known which is the device.
+/// What nvidia-smi says of the properties of the GPU of that name. Where there are several of different names, it is
+/// not known which is the device.
 fn ask(device: &Device, properties: &str) -> Option<Vec<String>> {
     // It knows of NVIDIA's GPUs alone, which have one.
     device.properties().ok()?.compute_capability?;

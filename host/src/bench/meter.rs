@@ -49,8 +49,8 @@ impl Limits {
         Self { fewest: 2, most: 3, time: Duration::from_millis(20), short: Duration::ZERO, series: 2, calls: 2 };
 }
 
-/// Bytes read between two runs, at least. It takes a GPU some 60 µs and more: time for the host to hand over the run, so
-/// that what is measured is the device's time alone.
+/// Bytes read between two runs, at least. It takes a GPU some 60 µs and more: time for the host to hand over the run,
+/// so that what is measured is the device's time alone.
 const FLUSH_BYTES: u64 = 256 << 20;
 
 /// Threads of a block of the kernel that flushes, and the instance of 16-byte loads that it is.
@@ -137,8 +137,8 @@ impl Meter {
         }
     }
 
-    /// The times of `work` run by run, after a run that warms up, and one more where there are caches to flush: by device events
-    /// on a GPU, by the clock in the simulator.
+    /// The times of `work` run by run, after a run that warms up, and one more where there are caches to flush: by
+    /// device events on a GPU, by the clock in the simulator.
     ///
     /// # Errors
     /// The first error of `work`, or of the device.
@@ -146,7 +146,8 @@ impl Meter {
         Ok(Times::of(self.in_turns([&mut work])?.into_iter().flatten().collect()))
     }
 
-    /// As [`events`](Self::events), of two works that take turns, so that what changes while they are measured changes for both.
+    /// As [`events`](Self::events), of two works that take turns, so that what changes while they are measured changes
+    /// for both.
     ///
     /// # Errors
     /// As for [`events`](Self::events).
@@ -196,7 +197,8 @@ impl Meter {
         result.map(|()| time)
     }
 
-    /// The median of what the host waits for `work`, in seconds: from its launch to its end, with the device idle before.
+    /// The median of what the host waits for `work`, in seconds: from its launch to its end, with the device idle
+    /// before.
     ///
     /// # Errors
     /// As for [`events`](Self::events).
@@ -212,16 +214,16 @@ impl Meter {
         Ok(Times::of(times).median)
     }
 
-    /// How many calls take turns in a series, each with `bytes` of its own: so many that the caches hold nothing of a call
-    /// when its turn comes again. They have four times the L2 cache together, and more.
+    /// How many calls take turns in a series, each with `bytes` of its own: so many that the caches hold nothing of a
+    /// call when its turn comes again. They have four times the L2 cache together, and more.
     pub fn turns(&self, bytes: u64) -> usize {
         let enough = (2 * self.flush_bytes()).div_ceil(bytes.max(1));
         self.limits.calls.max(usize::try_from(enough).unwrap_or(usize::MAX))
     }
 
-    /// The median of what one of many calls takes, in seconds: calls that are launched one after the other, from an idle
-    /// device on, divided by their number. It is the host's time where the host takes longer to launch than the device to
-    /// run.
+    /// The median of what one of many calls takes, in seconds: calls that are launched one after the other, from an
+    /// idle device on, divided by their number. It is the host's time where the host takes longer to launch than the
+    /// device to run.
     ///
     /// No cache is flushed: each `call` has to find data of its own, in [`turns`](Self::turns).
     ///

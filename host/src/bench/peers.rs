@@ -1,4 +1,5 @@
-//! NVIDIA's libraries beside ours: the library of `bench/peers/`, whose calls are measured as our own runs are, on the same memory.
+//! NVIDIA's libraries beside ours: the library of `bench/peers/`, whose calls are measured as our own runs are, on the
+//! same memory.
 //!
 //! # Design
 //!
@@ -49,7 +50,8 @@ impl Peers {
         // A name alone is a file here, and none to be looked for where libraries are.
         let file = std::path::absolute(path).with_context(|| format!("cannot find '{}'", path.display()))?;
         let load = || -> Result<_, libloading::Error> {
-            // SAFETY: the user names it as this library, whose functions have these types, and do nothing when it is loaded.
+            // SAFETY: the user names it as this library, whose functions have these types, and do nothing when it is
+            // loaded.
             unsafe {
                 let library = Library::new(&file)?;
                 let (say, error): (Say, Say) = (*library.get("peers_about")?, *library.get("peers_error")?);
@@ -86,8 +88,8 @@ impl Peers {
         };
         let (name, variant) = (CString::new(name)?, CString::new(sweep.variant.unwrap_or_default())?);
         let stream = device.raw_stream()?;
-        // SAFETY: two texts that end with a zero, and the stream of a device whose context is current; what it gives is kept in
-        // `Peer`, which closes it.
+        // SAFETY: two texts that end with a zero, and the stream of a device whose context is current; what it gives is
+        // kept in `Peer`, which closes it.
         let peer = unsafe { (self.open)(name.as_ptr(), variant.as_ptr(), width, height, stream) };
         let peer = NonNull::new(peer).ok_or_else(|| self.failure())?;
         Ok(Some(Peer { peers: Rc::clone(self), peer }))
@@ -120,7 +122,8 @@ impl Peer {
     /// What the library says.
     ///
     /// # Safety
-    /// At these addresses there must be what the work reads and writes, of the size that it was opened for, until it is done.
+    /// At these addresses there must be what the work reads and writes, of the size that it was opened for, until it is
+    /// done.
     pub unsafe fn call(&self, [x, y]: [usize; 2]) -> anyhow::Result<()> {
         let (x, y) = (std::ptr::with_exposed_provenance_mut(x), std::ptr::with_exposed_provenance_mut(y));
         // SAFETY: the peer is open; the memory is the caller's word.

@@ -109,7 +109,8 @@ impl Beside {
     }
 }
 
-/// The first two of these addresses: an input's and an output's. A peer that has no output in common with the rung takes none.
+/// The first two of these addresses: an input's and an output's. A peer that has no output in common with the rung
+/// takes none.
 fn first_two(memory: &[usize]) -> [usize; 2] {
     [0, 1].map(|place| memory.get(place).copied().unwrap_or(0))
 }
@@ -215,8 +216,8 @@ impl Bench {
         self.note(format!("the peers of {} {}: {failure:#}", sweep.subject.name(), sweep.number));
     }
 
-    /// Measures a rung and adds its row. At the sizes that are timed by the host's clock too, it also times a series of calls,
-    /// if the algorithm asks for that; each call of a series has memory of its own.
+    /// Measures a rung and adds its row. At the sizes that are timed by the host's clock too, it also times a series of
+    /// calls, if the algorithm asks for that; each call of a series has memory of its own.
     pub(super) fn rung(&mut self, mut point: Point<'_>, prepared: &mut dyn Prepared) -> anyhow::Result<()> {
         let device = self.device();
         if prepared.steps() > 1 {
@@ -274,7 +275,8 @@ impl Bench {
         })
     }
 
-    /// Measures `run`, and in turns with it what is `beside` it, and gives their rows: an empty one where there is nothing.
+    /// Measures `run`, and in turns with it what is `beside` it, and gives their rows: an empty one where there is
+    /// nothing.
     fn measured<E>(
         &mut self,
         point: &Point<'_>,

@@ -1,7 +1,5 @@
-//! `host bench` on several devices: how much faster more of them are, on a vector that is divided (strong scaling) and on one
-//! that grows with them (weak scaling).
-//!
-//! What is measured of an algorithm says its [`scaling_works`](workbench::algorithm::Algorithm::scaling_works).
+//! `host bench` on several devices: strong scaling (one vector, divided) and weak scaling (it grows with the devices),
+//! of each algorithm's [`scaling_works`](workbench::algorithm::Algorithm::scaling_works).
 
 use std::fs;
 use std::io::Write;
@@ -106,11 +104,12 @@ impl Kind {
     }
 }
 
-/// Measures the works of the algorithms named, or all, on 1, 2, 4, … and all members, with `n` elements in all and for each.
+/// Measures the works of the algorithms named, or all, on 1, 2, 4, … and all members, with `n` elements in all and for
+/// each.
 ///
 /// # Errors
-/// [`UsageError`] for an algorithm that does not run on several devices; when a device or another rank fails, or when a result
-/// is wrong.
+/// [`UsageError`] for an algorithm that does not run on several devices; when a device or another rank fails, or when a
+/// result is wrong.
 pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scaling> {
     let mut works: Vec<(&str, ScalingWork)> =
         catalogue::scaling_works().into_iter().map(|(algorithm, work)| (algorithm.name(), work)).collect();

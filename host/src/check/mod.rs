@@ -1,5 +1,5 @@
-//! `host check`: the kernels in a simulator that looks for data races, reads of what nobody wrote and the like, in hostile
-//! orders of their threads.
+//! `host check`: the kernels in a simulator that looks for data races, reads of what nobody wrote and the like, in
+//! hostile orders of their threads.
 //!
 //! [`workbench::check`] runs the [cases](workbench::cases); here their findings are reported.
 
@@ -27,9 +27,10 @@ use selection::Selection;
 
 /// Check kernels for races, barrier faults, reads of what nobody wrote, and wrong results, in the simulator
 ///
-/// Runs small launches of each kernel, made as the commands make them, such that every barrier and branch is reached: each
-/// under eight orders of the threads, most of them hostile to some mistake, in a simulator that follows every access. A
-/// report names both source lines, both threads, the element, and what would order the two. Exits with 1 if there is one.
+/// Runs small launches of each kernel, made as the commands make them, such that every barrier and branch is reached:
+/// each under eight orders of the threads, most of them hostile to some mistake, in a simulator that follows every
+/// access. A report names both source lines, both threads, the element, and what would order the two. Exits with 1 if
+/// there is one.
 #[derive(Args, Debug)]
 pub struct CheckOptions {
     /// What to check: kernels (see `host list`), rungs, algorithms, or all; or faults, kernels that show what is found
@@ -41,8 +42,8 @@ pub struct CheckOptions {
     #[arg(long = "schedule", value_name = "NAME:SEED")]
     schedules: Vec<Schedule>,
 
-    /// Let shuffles and votes order no memory accesses, which CUDA's documentation does not promise, and warn of warps that
-    /// come to a barrier by different calls
+    /// Let shuffles and votes order no memory accesses, which CUDA's documentation does not promise, and warn of warps
+    /// that come to a barrier by different calls
     #[arg(long)]
     strict: bool,
 
@@ -50,8 +51,8 @@ pub struct CheckOptions {
     #[arg(long)]
     mutate_barriers: bool,
 
-    /// Try more orders as well, for so many seconds per kernel [10 if it is not said] or until there is none worth trying:
-    /// threads are held before atomic accesses by which they were seen to communicate
+    /// Try more orders as well, for so many seconds per kernel [10 if it is not said] or until there is none worth
+    /// trying: threads are held before atomic accesses by which they were seen to communicate
     #[arg(
         long,
         value_name = "SECONDS",
@@ -63,8 +64,8 @@ pub struct CheckOptions {
     )]
     thorough: Option<Duration>,
 
-    /// Show as well which barriers, warp synchronisations and fences no order misses when they are left out: hints, which
-    /// do not change the exit code
+    /// Show as well which barriers, warp synchronisations and fences no order misses when they are left out: hints,
+    /// which do not change the exit code
     #[arg(long, conflicts_with = "mutate_barriers")]
     redundant: bool,
 

@@ -46,7 +46,8 @@ impl Family {
 }
 
 impl Selection {
-    /// Those that the `names` mean: families or instances of kernels, rungs, algorithms, or `all` but the faulty kernels.
+    /// Those that the `names` mean: families or instances of kernels, rungs, algorithms, or `all` but the faulty
+    /// kernels.
     ///
     /// # Errors
     /// For a name that nothing has: what there is instead.

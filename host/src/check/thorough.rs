@@ -38,7 +38,8 @@ impl Tried {
     }
 }
 
-/// Searches for an order in which one of `cases` fails, which come with their numbers; those of one kernel share the time.
+/// Searches for an order in which one of `cases` fails, which come with their numbers; those of one kernel share the
+/// time.
 pub(super) fn search(cases: &[(usize, &Case)], checks: Checks, per_kernel: Duration) -> (Vec<CaseRun>, Tried) {
     let progress = Bar::new("cases", "orders");
     progress.begin(cases.len());

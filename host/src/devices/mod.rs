@@ -14,10 +14,11 @@ const TYPICAL_BLOCK: u32 = 256;
 
 /// Show the GPUs and the simulator, and what each kernel takes of a GPU
 ///
-/// With --kernels, for each kernel, as the driver has compiled it for the GPU, which takes it seconds the first time: 32-bit registers per thread, static shared memory per block,
-/// local memory per thread, and how many blocks of its largest size (256 threads where it has no bound) fit a multiprocessor
-/// at once; occupancy is their threads as a share of what the multiprocessor holds. The instances of a generic kernel share
-/// a row with the most that one of them takes; --json has each.
+/// With --kernels, for each kernel, as the driver has compiled it for the GPU, which takes it seconds the first time:
+/// 32-bit registers per thread, static shared memory per block, local memory per thread, and how many blocks of its
+/// largest size (256 threads where it has no bound) fit a multiprocessor at once; occupancy is their threads as a share
+/// of what the multiprocessor holds. The instances of a generic kernel share a row with the most that one of them
+/// takes; --json has each.
 #[derive(Args, Debug)]
 pub struct DevicesOptions {
     /// Print one JSON object

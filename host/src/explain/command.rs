@@ -19,16 +19,17 @@ use gridstride::numbers::OperatorName;
 
 /// Explain what a GPU's memory system does for a kernel, line by line
 ///
-/// Runs the kernel in the simulator, as its algorithm's command would on the GPU named, and counts what the memory system
-/// of a GPU would do. A request is an instruction of a warp: the accesses of its 32 lanes. Global memory moves sectors of 32
-/// bytes; shared memory takes a wavefront for each 128 bytes, and one more for each further word wanted of one of its 32
-/// banks. The floor is the time in which the GPU's memory moves each sector once that a launch reads or writes: no arithmetic
-/// and no cache can bring the kernel below it. As accessed it is all sectors that requests touch, as if caches kept nothing.
+/// Runs the kernel in the simulator, as its algorithm's command would on the GPU named, and counts what the memory
+/// system of a GPU would do. A request is an instruction of a warp: the accesses of its 32 lanes. Global memory moves
+/// sectors of 32 bytes; shared memory takes a wavefront for each 128 bytes, and one more for each further word wanted
+/// of one of its 32 banks. The floor is the time in which the GPU's memory moves each sector once that a launch reads
+/// or writes: no arithmetic and no cache can bring the kernel below it. As accessed it is all sectors that requests
+/// touch, as if caches kept nothing.
 #[derive(Args, Debug)]
 #[command(after_long_help = help())]
 pub struct ExplainOptions {
-    /// An algorithm (transpose), whose rungs are shown side by side; a rung (padded, transpose/padded); or a kernel of `host
-    /// list` (transpose_padded)
+    /// An algorithm (transpose), whose rungs are shown side by side; a rung (padded, transpose/padded); or a kernel of
+    /// `host list` (transpose_padded)
     #[arg(value_name = "KERNEL|ALGORITHM")]
     subject: String,
 
@@ -48,7 +49,8 @@ pub struct ExplainOptions {
     #[arg(long = "op", value_name = "NAME")]
     operator: Option<OperatorName>,
 
-    /// The element of their buffers with which the vectors of saxpy, scale, reduce and scan begin, up to 1024 [default: 0]
+    /// The element of their buffers with which the vectors of saxpy, scale, reduce and scan begin, up to 1024 [default:
+    /// 0]
     #[arg(long, value_name = "ELEMENT", value_parser = clap::value_parser!(u16).range(..=1024))]
     from: Option<u16>,
 

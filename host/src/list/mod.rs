@@ -151,8 +151,8 @@ impl AlgorithmEntry {
 }
 
 impl KernelEntry {
-    /// Returns the number of instances of a generic kernel, and their arguments as products: `5: f32 f64 × sum max; affine ×
-    /// compose`.
+    /// Returns the number of instances of a generic kernel, and their arguments as products:
+    /// `5: f32 f64 × sum max; affine × compose`.
     fn choices(&self) -> Option<String> {
         self.instances.iter().find(|instance| !instance.arguments.is_empty())?;
         let products = products(&self.instances);

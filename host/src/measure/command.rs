@@ -1,5 +1,5 @@
-//! `host reduce`, `host scan` and so on, the same command for every algorithm: each rung's time, bandwidth, and error against
-//! the reference.
+//! `host reduce`, `host scan` and so on, the same command for every algorithm: each rung's time, bandwidth, and error
+//! against the reference.
 //!
 //! # Design
 //!
@@ -145,8 +145,8 @@ impl Asked {
         self.chosen.one().map_or(self.algorithm.rungs(), std::slice::from_ref)
     }
 
-    /// The kernels of a small work on a GPU of so many multiprocessors, as the simulator tells them before there is one; none of a work
-    /// whose inputs take longer than the compiler.
+    /// The kernels of a small work on a GPU of so many multiprocessors, as the simulator tells them before there is
+    /// one; none of a work whose inputs take longer than the compiler.
     fn kernels(&self, multiprocessors: u32) -> Option<Vec<&'static KernelInfo>> {
         let workers = NonZeroUsize::new(multiprocessors as usize)?;
         let device = Device::simulated(Simulator::new().with_workers(workers));
@@ -210,8 +210,8 @@ fn launch_all(inputs: &mut dyn Inputs, rungs: &[&Rung], queue: Queue<'_>) -> Res
 /// Runs the command of an algorithm.
 ///
 /// # Errors
-/// [`UsageError`] when the rung asked for does not offer what was asked; when the device fails or has too little memory, or
-/// when a result is wrong.
+/// [`UsageError`] when the rung asked for does not offer what was asked; when the device fails or has too little
+/// memory, or when a result is wrong.
 pub fn run(algorithm: &'static dyn Algorithm, matches: &ArgMatches) -> anyhow::Result<()> {
     let measure = MeasureOptions::from_arg_matches(matches)?;
     let options = options(algorithm, matches, measure.seed);

@@ -1,4 +1,5 @@
-//! Measuring the rungs of an algorithm: times, the copy speed beside them, the report, and the command of any algorithm.
+//! Measuring the rungs of an algorithm: times, the copy speed beside them, the report, and the command of any
+//! algorithm.
 
 use std::time::{Duration, Instant};
 

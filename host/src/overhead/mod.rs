@@ -1,10 +1,11 @@
 //! What a launch costs on the host: a bare `cuLaunchKernel`, a typed launch, and a launch in a graph.
 //!
-//! A sum is made with memory that was allocated before, and as a one-off call that allocates, each until its result is there.
+//! A sum is made with memory that was allocated before, and as a one-off call that allocates, each until its result is
+//! there.
 //!
 //! The kernel is a saxpy of one block on 32 elements: two views and a number, and next to no work. Launches are made a
-//! batch at a time, on a device that has nothing else to do, so that its queue never fills and the host never waits; all
-//! kinds take turns, so that a change of clocks meets all of them.
+//! batch at a time, on a device that has nothing else to do, so that its queue never fills and the host never waits;
+//! all kinds take turns, so that a change of clocks meets all of them.
 
 use std::time::{Duration, Instant};
 

@@ -33,8 +33,8 @@ const FEWER: &str = "ask for fewer elements with --n";
 /// Measure what misaligned and strided access to a GPU's memory cost
 ///
 /// After NVIDIA's "How to Access Global Memory Efficiently": one thread per element adds 1 to element i + offset, or to
-/// element i·stride. Bandwidth counts the elements' own bytes, read and written, in GB of 10⁹ bytes; times are medians of five runs, or of more until they are steady.
-/// Every run is checked.
+/// element i·stride. Bandwidth counts the elements' own bytes, read and written, in GB of 10⁹ bytes; times are medians
+/// of five runs, or of more until they are steady. Every run is checked.
 #[derive(Args, Debug)]
 pub struct AccessOptions {
     /// Elements that are accessed, such as 1_000_000 or 2^25; the array has 33 times as many
@@ -171,7 +171,8 @@ impl AccessOptions {
         }
     }
 
-    /// Measures every offset or stride on one array, and in the end looks how often each of its elements was counted up.
+    /// Measures every offset or stride on one array, and in the end looks how often each of its elements was counted
+    /// up.
     fn measure<T: Accessed>(&self, device: &Device, pattern: Pattern) -> anyhow::Result<Vec<Measurement>> {
         let len = self.len(pattern);
         measure::check_memory(device, (len as u64).saturating_mul(size_of::<T>() as u64), FEWER)?;
@@ -201,8 +202,8 @@ impl AccessOptions {
     }
 }
 
-/// What is wrong after all runs of `timings` and the one before each, if anything: an element is counted up once per run
-/// that accesses it. The counts are far below 2²⁴, and so exact.
+/// What is wrong after all runs of `timings` and the one before each, if anything: an element is counted up once per
+/// run that accesses it. The counts are far below 2²⁴, and so exact.
 fn wrong<T: Number>(pattern: Pattern, n: usize, timings: &[(usize, Timing)], found: &[T]) -> Option<String> {
     // By pieces that a cache holds.
     let of_piece = |piece: Range<usize>| {

@@ -19,9 +19,9 @@ const WAVES: u32 = 4;
 
 /// Measure what it costs a GPU that the lanes of a warp go two ways
 ///
-/// After mathKernel1 and mathKernel2 of Professional CUDA C Programming: a branch on the thread's parity, where every warp
-/// goes both ways, against one on the warp's, where it goes one. Either way is a chain of dependent multiply-adds. Times
-/// are medians of several runs, by device events; every element is checked.
+/// After mathKernel1 and mathKernel2 of Professional CUDA C Programming: a branch on the thread's parity, where every
+/// warp goes both ways, against one on the warp's, where it goes one. Either way is a chain of dependent multiply-adds.
+/// Times are medians of several runs, by device events; every element is checked.
 #[derive(Args, Debug)]
 pub struct DivergenceOptions {
     /// Multiply-adds of a path

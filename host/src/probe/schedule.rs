@@ -38,7 +38,8 @@ const COLOURS: usize = 7;
 /// Show in which order, and on which multiprocessor, a GPU runs blocks and warps
 ///
 /// Every warp is busy for a while and records its multiprocessor and when it began and ended; the table has one row per
-/// multiprocessor. With --print, some threads of each block print who they are instead, which the simulator does as well.
+/// multiprocessor. With --print, some threads of each block print who they are instead, which the simulator does as
+/// well.
 #[derive(Args, Debug)]
 pub struct ScheduleOptions {
     /// Blocks of the grid [default: two and a half times what the GPU holds at once; with --print, 4]

@@ -16,10 +16,11 @@ const EACH: usize = 8;
 
 /// Measure saxpy on data of the host: copies, kernel, and what overlaps
 ///
-/// y = 2·x + y in single precision on vectors in the host's memory: 8 bytes per element go to the GPU and 4 come back. Times
-/// are medians; the wall clock runs from data in the host's memory to the result there. GB/s counts those 12 bytes over it,
-/// in GB of 10⁹ bytes. The share of the link is the least time, with each direction as fast as it is alone, over the wall
-/// clock; the share of two-way is of that which the link reaches while it is busy in both directions. Every run is checked.
+/// y = 2·x + y in single precision on vectors in the host's memory: 8 bytes per element go to the GPU and 4 come back.
+/// Times are medians; the wall clock runs from data in the host's memory to the result there. GB/s counts those 12
+/// bytes over it, in GB of 10⁹ bytes. The share of the link is the least time, with each direction as fast as it is
+/// alone, over the wall clock; the share of two-way is of that which the link reaches while it is busy in both
+/// directions. Every run is checked.
 #[derive(Args, Debug)]
 #[command(subcommand_required = true, arg_required_else_help = false)]
 pub struct StreamOptions {

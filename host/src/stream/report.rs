@@ -99,7 +99,8 @@ impl Runs {
 }
 
 impl Report {
-    /// The wall clock over the number of streams, or of chunks where there are no others, beside the least time that the link takes.
+    /// The wall clock over the number of streams, or of chunks where there are no others, beside the least time that
+    /// the link takes.
     pub fn plot(&self) -> LinePlot {
         let series = |name: &str, seconds: fn(&Measurement) -> f64| Series {
             name: name.to_owned(),

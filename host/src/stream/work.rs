@@ -16,8 +16,8 @@ use workbench::stream::{DeviceVectors, Link, Times, mapped};
 /// What to do about a lack of memory.
 pub(super) const FEWER: &str = "ask for fewer elements with --n";
 
-/// Measures [`DeviceVectors::in_stages`] on vectors of `n` elements: a row for each number of chunks, the median of `runs`
-/// runs after a first one, beside the link's speed.
+/// Measures [`DeviceVectors::in_stages`] on vectors of `n` elements: a row for each number of chunks, the median of
+/// `runs` runs after a first one, beside the link's speed.
 ///
 /// # Errors
 /// When the device fails or has too little memory, or when a result is wrong.

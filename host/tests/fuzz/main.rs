@@ -1,5 +1,5 @@
-//! Life's formats on texts that were valid until they were changed: no reader panics, or takes more memory than it may. On texts that
-//! are none of these formats: every reader refuses them.
+//! Life's formats on texts that were valid until they were changed: no reader panics, or takes more memory than it may.
+//! On texts that are none of these formats: every reader refuses them.
 //!
 //! `FUZZ_SECONDS` says for how long; a second otherwise. The number of inputs is printed.
 

@@ -38,7 +38,7 @@ fn several_devices_give_what_one_does() {
             assert!(on(device, flag, name) == expected, "{flag} on {device}");
         }
     }
-    let object = json_of(&[&SOUP[..], &["--generations", "5", "--device", "sim:3", "--kernel", "streaming"]].concat());
+    let object = json_of(&[&SOUP[..], &["--generations", "5", "--device", "sim:3", "--rung", "streaming"]].concat());
     assert_eq!((object["device"].as_str(), object["kernel"].as_str()), (Some("3 × simulator"), Some("streaming")));
 }
 

@@ -52,8 +52,8 @@ fn a_run_that_is_killed_a_hundred_times_ends_as_one_that_is_not() {
         } else {
             start(&[&soup[..], &checkpoint].concat())
         };
-        // Some are killed at once, the others some time after they have written something: times that are no multiples of
-        // anything in the program.
+        // Some are killed at once, the others some time after they have written something: times that are no multiples
+        // of anything in the program.
         let begun = Instant::now();
         while kill % 5 > 0 && generation() == newest && begun.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_micros(200));
@@ -209,7 +209,7 @@ fn an_end_is_found_on_every_device() {
     let file = folder.path().join("glider.rle");
     fs::write(&file, "x = 3, y = 3\nbo$2bo$3o!").unwrap();
     let file = file.to_str().unwrap();
-    for device in [&["--device", "cpu"][..], &["--device", "sim"], &["--device", "sim", "--kernel", "global"]] {
+    for device in [&["--device", "cpu"][..], &["--device", "sim"], &["--device", "sim", "--rung", "global"]] {
         let object = json_of(&[&[file, "--size", "16x16", "--until", "stable"][..], device].concat());
         assert_eq!(object["stable"], json!({"since": 0, "period": 64, "dead": false}), "{device:?}");
     }
@@ -223,7 +223,8 @@ fn an_end_is_found_on_every_device() {
     }
 }
 
-/// Whatever notices it when: the board, the statistics and the checkpoint are those of the generation at which a board comes again.
+/// Whatever notices it when: the board, the statistics and the checkpoint are those of the generation at which a board
+/// comes again.
 #[test]
 fn a_run_until_it_is_stable_always_writes_the_same() {
     let folder = tempfile::tempdir().unwrap();
@@ -297,7 +298,7 @@ fn statistics_are_those_of_the_boards() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let soup = ["--size", "90x40", "--seed", "8", "--density", "0.4", "--generations", "40"];
     let mut all = Vec::new();
-    for (number, device) in [&["--device", "cpu"][..], &["--device", "sim"], &["--device", "sim", "--kernel", "shared"]]
+    for (number, device) in [&["--device", "cpu"][..], &["--device", "sim"], &["--device", "sim", "--rung", "shared"]]
         .into_iter()
         .enumerate()
     {

@@ -46,8 +46,8 @@ fn a_project_is_made_and_the_next_steps_are_said() {
     }
 }
 
-/// Projects of one name and one target folder, with plain functions in the place of kernels: `cargo` would take the second
-/// one's for the first one's, which is newer than its sources.
+/// Projects of one name and one target folder, with plain functions in the place of kernels: `cargo` would take the
+/// second one's for the first one's, which is newer than its sources.
 #[test]
 fn projects_of_one_name_run_their_own_kernels() {
     let scratch = tempfile::tempdir().unwrap();

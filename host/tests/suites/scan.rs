@@ -84,9 +84,5 @@ fn what_is_typed_wrongly_exits_with_2() {
 #[test]
 fn more_memory_than_there_is_exits_with_1() {
     HOST.assert_fails(&["--n", "2^50", "--device", "sim"], 1, &["12 PiB", "free", "--n"]);
-    HOST.assert_fails(
-        &["--n", "2^63", "--type", "f64", "--rung", "look_back", "--device", "sim"],
-        1,
-        &["free", "--n"],
-    );
+    HOST.assert_fails(&["--n", "2^63", "--type", "f64", "--rung", "look_back", "--device", "sim"], 1, &["free", "--n"]);
 }

@@ -1,4 +1,5 @@
-//! The animation on a terminal of the test's own: what ends it, what it answers to, and that the terminal is given back.
+//! The animation on a terminal of the test's own: what ends it, what it answers to, and that the terminal is given
+//! back.
 #![cfg(target_os = "linux")]
 
 use std::fs::File;

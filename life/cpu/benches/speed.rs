@@ -1,5 +1,6 @@
-//! Cell updates per second of each kind of instructions, by size, rule and topology: `cargo bench -p life_cpu --bench speed
-//! [PART]`, where PART is a part of the lines wanted. For as many cores as RAYON_NUM_THREADS says.
+//! Cell updates per second of each kind of instructions, by size, rule and topology:
+//! `cargo bench -p life_cpu --bench speed [PART]`, where PART is a part of the lines wanted. For as many cores as
+//! RAYON_NUM_THREADS says.
 
 use std::time::Instant;
 

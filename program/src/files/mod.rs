@@ -29,8 +29,8 @@ pub fn followed(path: &Path) -> PathBuf {
 
 /// A file to write.
 ///
-/// The text goes to a new file beside it, which takes its name when the text is complete. Until then the old file stays. Where the
-/// path is a symbolic link, the link stays and the file that it points to is replaced or made.
+/// The text goes to a new file beside it, which takes its name when the text is complete. Until then the old file
+/// stays. Where the path is a symbolic link, the link stays and the file that it points to is replaced or made.
 ///
 /// FIFOs, character devices and open descriptors such as `/dev/stdout` are written in place, once the text is complete.
 #[derive(Clone, Debug)]
@@ -92,8 +92,8 @@ impl WholeFile {
     /// Starts the new file, gone when dropped.
     ///
     /// # Errors
-    /// What prevents it: a folder, a socket, a block device or a read-only file of this name, symbolic links that form a loop, or
-    /// no folder to make it in.
+    /// What prevents it: a folder, a socket, a block device or a read-only file of this name, symbolic links that form
+    /// a loop, or no folder to make it in.
     pub fn create(&self) -> anyhow::Result<BufWriter<Draft>> {
         let target = Target::of(&self.path).with_context(|| self.failed())?;
         let text = match &target {
@@ -112,8 +112,8 @@ impl WholeFile {
     /// Gives the finished file its name, or writes its text to the stream.
     ///
     /// # Errors
-    /// What prevents it: then a file is as it was before, and a stream may have a part of the text. [`OutputClosed`] when the
-    /// reader of standard output has gone.
+    /// What prevents it: then a file is as it was before, and a stream may have a part of the text. [`OutputClosed`]
+    /// when the reader of standard output has gone.
     pub fn keep(&self, out: BufWriter<Draft>) -> anyhow::Result<()> {
         let draft = out.into_inner().map_err(|error| error.into_error()).with_context(|| self.failed())?;
         let written = match (draft.text, &draft.target) {
@@ -129,7 +129,8 @@ impl WholeFile {
         }
     }
 
-    /// As [`keep`](Self::keep), when the text of a regular file is on the disk, so that it is there even if the machine stops.
+    /// As [`keep`](Self::keep), when the text of a regular file is on the disk, so that it is there even if the machine
+    /// stops.
     ///
     /// # Errors
     /// As for [`keep`](Self::keep).

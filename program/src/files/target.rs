@@ -56,8 +56,8 @@ impl Target {
         bail!("{other}: name a file that can be written, a FIFO or a character device")
     }
 
-    /// Opens a stream and closes it again, to find out whether that is allowed. A FIFO is not opened, because its reader
-    /// would then find its end.
+    /// Opens a stream and closes it again, to find out whether that is allowed. A FIFO is not opened, because its
+    /// reader would then find its end.
     ///
     /// # Errors
     /// Those of the system.
@@ -95,8 +95,8 @@ pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
-/// Returns the path from the root on, without symbolic links, whether or not a file is there. A link to an open descriptor, as
-/// `/proc/self/fd/1`, is not followed.
+/// Returns the path from the root on, without symbolic links, whether or not a file is there. A link to an open
+/// descriptor, as `/proc/self/fd/1`, is not followed.
 ///
 /// # Errors
 /// When the links form a loop, or the path names no file, as the empty one.

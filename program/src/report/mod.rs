@@ -37,8 +37,8 @@ pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     print(&serde_json::to_string_pretty(value).context("cannot express the result as JSON")?)
 }
 
-/// Writes a remark to standard error: something to know that is not the result. A closed standard error is no failure. Of
-/// several ranks the first alone does.
+/// Writes a remark to standard error: something to know that is not the result. A closed standard error is no failure.
+/// Of several ranks the first alone does.
 pub fn note(text: &str) {
     if ranks::is_first() {
         let _ = writeln!(io::stderr().lock(), "{text}");

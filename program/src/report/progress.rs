@@ -10,7 +10,8 @@ use cuda_std::Rung;
 /// A run shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Progress towards a number of steps, or towards an end that nobody knows. It shows itself on a terminal alone, and removes itself when dropped.
+/// Progress towards a number of steps, or towards an end that nobody knows. It shows itself on a terminal alone, and
+/// removes itself when dropped.
 pub struct Progress {
     bar: Option<ProgressBar>,
     begun: Instant,

@@ -133,7 +133,8 @@ struct Measured {
 fn measured(recording: &Recording) -> impl Iterator<Item = Measured> {
     let aims = all_works().flat_map(|work| work.aims.iter().map(move |aim| (work.clone(), aim)));
     aims.filter_map(|(work, aim)| {
-        let rows: Vec<&MeasuredPoint> = recording.rows.iter().filter(|row| is_of(&work, row) && is_at(aim.shape, row)).collect();
+        let rows: Vec<&MeasuredPoint> =
+            recording.rows.iter().filter(|row| is_of(&work, row) && is_at(aim.shape, row)).collect();
         let ours = rows.iter().copied().filter(|row| row.last).nth(aim.nth)?;
         let peer = rows.iter().find(|row| row.peer.is_some());
         let peer = peer.or_else(|| rows.iter().find(|row| row.name() == DEVICE_COPY)).copied();

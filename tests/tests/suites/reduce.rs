@@ -132,8 +132,7 @@ fn any_grid_gives_the_same_in_one_launch() {
     }
 }
 
-/// Views from every place of a vector, around whole vectors, chunks and turns of a grid; twice, with the same bits. Sums of
-/// integers show an element that is left out or taken twice; those of floats are within the bound of that beginning.
+/// Views from every element of a vector, around whole vectors, chunks and turns of a grid; twice, with the same bits.
 fn views_conform<T: Factor + ReduceElement<O>, O: Reference<T>>(
     device: &Device,
     plan: impl Fn(usize) -> Plan,
@@ -207,8 +206,7 @@ fn in_steps() -> impl Iterator<Item = ReduceRung> {
     offering(of_operator::<i32, Sum>()).filter(|rung| rung.rung().items_per_thread().is_some())
 }
 
-/// Grids and parts that no plan has: blocks that take several tiles, the last one not whole, and blocks without
-/// elements.
+/// Grids and parts that no plan has: several tiles per block, the last one not whole, and blocks without elements.
 const GRIDS: [(u32, u32, u32); 6] =
     [(1, 1, 5003), (1, 64, 5003), (3, 32, 2000), (4, 128, 1251), (7, 256, 1024), (600, 16, 9)];
 

@@ -21,7 +21,8 @@ fn tile<T>() -> usize {
     tile_elements(16 / size_of::<T>())
 }
 
-/// Around the vector, the row and the tile; nothing; and several tiles, the last one of a few elements, or almost whole.
+/// Around the vector, the row and the tile; nothing; and several tiles, the last one of a few elements, or almost
+/// whole.
 fn conforms<T: Factor + ReduceElement<O>, O: Reference<T>>(device: &Device) {
     let (vector, tile) = (16 / size_of::<T>(), tile::<T>());
     let row = tile / 4;

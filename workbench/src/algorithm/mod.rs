@@ -223,8 +223,8 @@ pub trait Inputs {
     /// Makes a rung ready to run on them.
     ///
     /// # Errors
-    /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) as for [`Problem::check`]; no memory for what the
-    /// rung needs.
+    /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) as for [`Problem::check`]; no memory for what
+    /// the rung needs.
     fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError>;
 }
 

@@ -6,8 +6,8 @@ pub mod mutations;
 mod runs;
 
 pub use finding::{family, of_error};
-pub use runs::{CaseRun, Settings, run_cases};
 pub use reports::{Finding, Side, sarif};
+pub use runs::{CaseRun, Settings, run_cases};
 
 /// Receives the progress of work that several threads do.
 pub trait Progress: Sync {

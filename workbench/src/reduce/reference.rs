@@ -7,8 +7,8 @@
 //! | sum of floats | in double precision with compensation (Neumaier) | *r*·ε·Σ\|x\| |
 //! | product of floats | in double precision with compensation (Ogita, Rump, Oishi) | *d*·\|Πx\| |
 //!
-//! ε is the distance from 1 to the next number of the type, so that a rounding is off by at most ε/2. *r* is the number of
-//! roundings on the longest way from an element to the result, which
+//! ε is the distance from 1 to the next number of the type, so that a rounding is off by at most ε/2. *r* is the number
+//! of roundings on the longest way from an element to the result, which
 //! [`Plan::roundings`](gridstride::reduce::Plan::roundings) gives:
 //! what a thread combines one after the other, and the depth of the tree.
 //!

@@ -11,28 +11,11 @@ use crate::syntax;
 /// The last column, as in rustfmt.toml.
 const COLUMNS: usize = 120;
 
-/// Folders and files whose comments are not yet wrapped: `cargo xtask tidy --fix FOLDER` does it.
-const EXEMPT: &[&str] = &[
-    "ARCHITECTURE.md",
-    "README.md",
-    "docs/",
-    "gpu/",
-    "gridstride/",
-    "host/",
-    "life/",
-    "multi/",
-    "program/",
-    "workbench/",
-];
-
 /// The comments that a generated part of a page begins with. It ends with the next comment.
 const GENERATED: [&str; 2] = ["<!-- bench:", "<!-- Written by "];
 
 /// The lines of a file that are too long and may be wrapped.
 pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {
-    if EXEMPT.iter().any(|start| path.starts_with(start)) {
-        return Vec::new();
-    }
     let mut prose = Prose::new(path, text);
     let mut findings = Vec::new();
     for (at, line) in text.lines().enumerate() {

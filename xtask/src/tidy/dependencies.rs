@@ -31,7 +31,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("program", &["workbench"]),
     ("life_app", &["program", "life_formats"]),
     ("host", &["life_app"]),
-    ("tests", &["host"]),
+    ("tests", &["life_formats", "workbench"]),
     ("examples", &["life"]),
     ("cuda_builder", &["cuda_stub"]),
     // What builds the PTX that `gridstride` holds does without it.

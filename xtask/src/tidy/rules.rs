@@ -32,7 +32,8 @@ const PANICS: [(&str, &[&str]); 5] = [
     ("unimplemented!", &["unimplemented", "!"]),
 ];
 
-/// Each crate's one place that chooses between the GPU and the simulator, and its root, which turns on compiler features.
+/// Each crate's one place that chooses between the GPU and the simulator, and its root, which turns on compiler
+/// features.
 const BACKENDS: [&str; 2] = ["crates/cuda_std/src/backend/mod.rs", "crates/cuda_math/src/backend/mod.rs"];
 const DEVICE_ROOTS: [&str; 2] = ["crates/cuda_std/src/lib.rs", "crates/cuda_math/src/lib.rs"];
 

@@ -1,4 +1,5 @@
-//! Arithmetic on 16-bit floats by that of `f64`, rounded once: what the simulator does, and a GPU where it has no instruction.
+//! Arithmetic on 16-bit floats by that of `f64`, rounded once: what the simulator does, and a GPU where it has no
+//! instruction.
 //!
 //! # Design
 //!

@@ -46,8 +46,8 @@ fn begin((block, escaped): (&Block, &Escaped), call: Call) {
 /// Notes that the current thread calls `callee` at `at` with a value that consists of `words`.
 ///
 /// If the value's type shows that it contains pointers, `is_written` is true if the function may write through them,
-/// and every word that is an address of the launch's memory counts. Otherwise only words that were reported as [`retained`]
-/// count.
+/// and every word that is an address of the launch's memory counts. Otherwise only words that were reported as
+/// [`retained`] count.
 #[cold]
 pub fn escaped_value(
     words: &[MaybeUninit<usize>],

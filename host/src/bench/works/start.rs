@@ -1,4 +1,5 @@
-//! How long a command takes from its start to its end on small data: what the driver compiles, and the context, are most of it.
+//! How long a command takes from its start to its end on small data: what the driver compiles, and the context, are
+//! most of it.
 
 use std::env;
 use std::path::Path;

@@ -8,7 +8,8 @@ use workbench::bench::{MeasuredPoint, Sweep};
 /// Timed runs of each.
 const RUNS: usize = 11;
 
-/// Measures it. The bytes are those that cross the link, and the setting says which share of its two-way speed is reached.
+/// Measures it. The bytes are those that cross the link, and the setting says which share of its two-way speed is
+/// reached.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     let report = stream::measure(&bench.device(), sweep.largest(), &STREAM_CHUNKS, RUNS, bench.seed())?;
     for row in &report.rows {

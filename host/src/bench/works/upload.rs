@@ -1,4 +1,5 @@
-//! How fast data of the host come to the device: from page-locked memory, from pageable memory, and as a sum's argument.
+//! How fast data of the host come to the device: from page-locked memory, from pageable memory, and as a sum's
+//! argument.
 
 use std::time::{Duration, Instant};
 use workbench::bench::sweep::UPLOAD_PATHS;

@@ -31,14 +31,14 @@ const FEWER: &str = "ask for fewer with --bytes";
 
 /// Measure a GPU's bandwidth of reading, writing and copying by operand size, unroll factor and block
 ///
-/// After the CUDA Handbook's globalRead, globalWrite, globalCopy and globalCopy2. What writes has as many blocks as the data
-/// asks for, each going over it once; reading as many as the GPU holds at once. Of every combination's first run a part of 64 MiB
-/// is checked, another for each; times are medians of several runs after it, by device events.
+/// After the CUDA Handbook's globalRead, globalWrite, globalCopy and globalCopy2. What writes has as many blocks as the
+/// data asks for, each going over it once; reading as many as the GPU holds at once. Of every combination's first run a
+/// part of 64 MiB is checked, another for each; times are medians of several runs after it, by device events.
 /// Bandwidth counts what is read and written, in GB of 10⁹ bytes, and stands beside the speed of the device's own copy.
 #[derive(Args, Debug)]
 pub struct BandwidthOptions {
-    /// What to measure: read, write, copy, copy2 (two arrays read, one written) or copy_alternating (each element stored
-    /// before the next is loaded)
+    /// What to measure: read, write, copy, copy2 (two arrays read, one written) or copy_alternating (each element
+    /// stored before the next is loaded)
     #[arg(value_name = "WHAT", value_parser = parse_kernel)]
     kernel: BandwidthKernel,
 

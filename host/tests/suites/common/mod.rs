@@ -22,8 +22,8 @@ impl Host {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
-    /// Asserts that a command fails with `code`, with nothing on standard output and one error on standard error: a last
-    /// line `error: …` with all of `parts`.
+    /// Asserts that a command fails with `code`, with nothing on standard output and one error on standard error: a
+    /// last line `error: …` with all of `parts`.
     #[track_caller]
     pub fn assert_fails(&self, arguments: &[&str], code: i32, parts: &[&str]) {
         let output = self.run(arguments);

@@ -60,14 +60,13 @@ impl Backend {
             (DeviceSpec::Device(choice), _) => ranks.devices(choice),
             (DeviceSpec::Cpu, None) => return Ok(cores(None)),
             (DeviceSpec::Cpu, Some(kernel)) => {
-                let message =
-                    format!("--kernel {kernel} is for a GPU or the simulator: with --device cpu there is none");
+                let message = format!("--rung {kernel} is for a GPU or the simulator: with --device cpu there is none");
                 return Err(UsageError(message).into());
             }
         };
         let by_cores = |why: String| {
             let Some(kernel) = kernel else { return Ok(cores(Some(why))) };
-            let message = format!("--kernel {kernel}: {why}; the processor's own cores can, without --kernel");
+            let message = format!("--rung {kernel}: {why}; the processor's own cores can, without --rung");
             Err(UsageError(message).into())
         };
         if let Some(why) = universe.why_no_kernel() {

@@ -78,11 +78,11 @@ pub struct LifeOptions {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     generations: Option<u64>,
 
-    #[arg(long, value_name = "NAME", value_parser = parse_kernel, help = kernel_help())]
+    #[arg(long = "rung", alias = "kernel", value_name = "NAME", value_parser = parse_kernel, help = kernel_help())]
     kernel: Option<LifeRung>,
 
     /// Where to run: gpu, gpu:N, sim, cpu (the processor's vector instructions, without a kernel) or auto, which is a
-    /// GPU or else cpu, or sim for --kernel; and in bands on several devices: gpu:all, gpu:N,M,…, sim:COUNT
+    /// GPU or else cpu, or sim for --rung; and in bands on several devices: gpu:all, gpu:N,M,…, sim:COUNT
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device)]
     device: DeviceSpec,
 
@@ -122,10 +122,10 @@ pub struct LifeOptions {
     json: bool,
 }
 
-/// The help of `--kernel`, which names the ladder's rungs.
+/// The help of `--rung`, which names the ladder's rungs.
 fn kernel_help() -> String {
     let names = LifeRung::ALL.iter().map(|rung| rung.name()).collect::<Vec<_>>().join(", ");
-    format!("Kernel: {names} [default: on a GPU the fastest for the board, in the simulator bitpacked]")
+    format!("Rung: {names} [default: on a GPU the fastest for the board, in the simulator bitpacked]")
 }
 
 fn parse_kernel(text: &str) -> Result<LifeRung, String> {

@@ -28,7 +28,7 @@ fn a_kernel_is_not_for_the_cpu() {
     let error = Backend::open(Ranks::alone(), &DeviceSpec::Cpu, Some(LifeRung::Temporal), (8, 8), Universe::default())
         .err()
         .unwrap();
-    assert!(error.is::<UsageError>() && error.to_string().contains("--kernel temporal"), "{error}");
+    assert!(error.is::<UsageError>() && error.to_string().contains("--rung temporal"), "{error}");
     let (backend, line) = Backend::open(Ranks::alone(), &sim("sim"), None, (8, 8), Universe::default()).unwrap();
     assert!(matches!(backend, Backend::Kernel(..)) && line.contains("simulator"), "{line}");
 }

@@ -31,8 +31,8 @@ pub fn generations_per_launch(rung: LifeRung) -> u64 {
 ///
 /// # Errors
 /// [`LifeError::Algorithm`] as for [`check_rule`]; for [`LifeRung::Shared`] when two boards do not fit a block's shared
-/// memory, for [`LifeRung::Resident`] when one does not fit the device's registers, and for [`LifeRung::Streaming`] beyond
-/// [`MOST_CELLS_ALONG`](gpu::life::MOST_CELLS_ALONG) columns or rows.
+/// memory, for [`LifeRung::Resident`] when one does not fit the device's registers, and for [`LifeRung::Streaming`]
+/// beyond [`MOST_CELLS_ALONG`](gpu::life::MOST_CELLS_ALONG) columns or rows.
 pub fn check_on(
     rung: LifeRung,
     device: &Device,

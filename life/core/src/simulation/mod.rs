@@ -20,8 +20,8 @@ mod queries;
 mod resident;
 mod rows;
 
-pub use queries::device_bytes;
 pub use choice::{check_on, check_rule, check_topology, default_rung, generations_per_launch, resident_kernels};
+pub use queries::device_bytes;
 
 use ages::Ages;
 use grids::{LARGEST_GRID, max_blocks, of_vectors, one_block, planar};

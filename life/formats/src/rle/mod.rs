@@ -7,16 +7,16 @@
 //! ```
 //!
 //! Where the format leaves something open, this module does as Golly does.
-//! - Lines of comments start with `#` and may stand anywhere between lines. `#N` names the pattern; `#r` gives the rule where
-//!   the header gives none; `#CXRLE Pos=x,y Gen=n` gives place and generation, `#P x y` and `#R x y` the place alone. The
-//!   others are passed over.
-//! - The header's size may be wrong: the box is what holds both it and all cells that are not dead. There may be no header; then
-//!   there must be a `!`, a `$` or a count.
-//! - Cells are `b` or `.` (dead), `o` or `A` (alive), and `B` to `X`, `pA` to `yX` (further states, up to 255). `p` to `y`
-//!   without such a letter behind it is alive, as `x` and `y` are in old files. White space may stand anywhere but within
-//!   a number.
-//! - What follows `!` is a comment. A text that ends without it is truncated, hence an error, where it has fewer rows than its
-//!   header says, or no cells at all.
+//! - Lines of comments start with `#` and may stand anywhere between lines. `#N` names the pattern; `#r` gives the rule
+//!   where the header gives none; `#CXRLE Pos=x,y Gen=n` gives place and generation, `#P x y` and `#R x y` the place
+//!   alone. The others are passed over.
+//! - The header's size may be wrong: the box is what holds both it and all cells that are not dead. There may be no
+//!   header; then there must be a `!`, a `$` or a count.
+//! - Cells are `b` or `.` (dead), `o` or `A` (alive), and `B` to `X`, `pA` to `yX` (further states, up to 255). `p` to
+//!   `y` without such a letter behind it is alive, as `x` and `y` are in old files. White space may stand anywhere but
+//!   within a number.
+//! - What follows `!` is a comment. A text that ends without it is truncated, hence an error, where it has fewer rows
+//!   than its header says, or no cells at all.
 //! - The rule is kept as it is written.
 
 use std::io::{self, Write};

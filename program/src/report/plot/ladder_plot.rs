@@ -13,8 +13,8 @@ use super::{Drawn, Picture, Series, frame};
 
 const SIZE: (u32, u32) = (1000, 620);
 
-/// From the plainest rung to the last: from light to dark, as well as from one hue to another, so that their order is seen
-/// with any colour vision.
+/// From the plainest rung to the last: from light to dark, as well as from one hue to another, so that their order is
+/// seen with any colour vision.
 const STEPS: [RGBColor; 5] = [
     RGBColor(232, 178, 38),
     RGBColor(120, 186, 80),

@@ -1,11 +1,11 @@
 //! Plots as files: lines over an axis, and a timeline.
 //!
-//! The format is that of the extension, SVG or PNG. Both have an opaque light background with dark text and colours that
-//! are told apart with any colour vision: a plot then looks the same wherever it is shown. Transparent ones would have to
-//! do with middle tones, which stand out from neither a light nor a dark page.
+//! The format is that of the extension, SVG or PNG. Both have an opaque light background with dark text and colours
+//! that are told apart with any colour vision: a plot then looks the same wherever it is shown. Transparent ones would
+//! have to do with middle tones, which stand out from neither a light nor a dark page.
 //!
-//! PNG text is drawn in a typeface that the program contains; SVG text is left to the viewer's sans-serif. Neither needs
-//! a font of the machine.
+//! PNG text is drawn in a typeface that the program contains; SVG text is left to the viewer's sans-serif. Neither
+//! needs a font of the machine.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -68,8 +68,8 @@ impl Storage for Sliced {
 }
 
 impl<T> At<*const T> {
-    /// Before an access to all of the place, which is reached by `storage`. Where the type has no size, part of a slice is
-    /// borrowed: who accesses its elements tells of that.
+    /// Before an access to all of the place, which is reached by `storage`. Where the type has no size, part of a slice
+    /// is borrowed: who accesses its elements tells of that.
     #[inline(always)]
     #[track_caller]
     pub fn touched<W: Storage>(self, _storage: W, access: Access) {
