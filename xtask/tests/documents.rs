@@ -97,7 +97,7 @@ fn code(text: &str) -> String {
 #[test]
 fn rust_in_the_documents_is_compiled_elsewhere() {
     let root = root();
-    let folders = ["crates", "gpu", "gridstride", "multi", "life", "workbench", "examples"];
+    let folders = ["crates", "gpu", "gridstride", "multi", "life", "workbench", "explain", "examples"];
     let sources: String =
         folders.iter().flat_map(|folder| files(&root.join(folder), ".rs")).map(|file| code(&read(&file))).collect();
     let mut count = 0;
