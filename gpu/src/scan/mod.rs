@@ -21,7 +21,7 @@
 //!
 //! The single-pass scans need no memset, which would take 2 µs, and work in graphs: one word counts tickets and
 //! launches, and every flag contains the number of its launch (`tile_states`). They need no fence for any element
-//! size ([`published`](crate::collective::published)).
+//! size ([`flagged_words`](crate::collective::flagged_words)).
 //!
 //! The first block of a pipelined scan's team closes the team after a fixed number of polls. No block then waits for
 //! one that is not resident, and two scans may share a device.

@@ -1,5 +1,5 @@
 //! `host explain`: what the memory system of a GPU would do for one of our kernels.
 //!
-//! The library [`explain`](::explain) has the figures and their sentences, [`workbench::subjects`] the kernels by name.
+//! The library [`explain`] has the figures and their sentences, [`workbench::subjects`] the kernels by name.
 
 pub mod command;

@@ -1,18 +1,28 @@
 //! What the list is made of.
 
+use simt::{ArgumentId, GenericArgument};
+
 use super::*;
 
 const fn kernel(name: &'static str, family: &'static str, module: &'static str) -> KernelInfo {
     KernelInfo::new(name, module, "", 1).family(family).summary("Adds [`x`](a::b).").max_threads(64)
 }
 
+const fn argument(name: &'static str) -> GenericArgument {
+    GenericArgument::new(name, ArgumentId::value(0))
+}
+
+const fn sum_tiles(name: &'static str, arguments: &'static [GenericArgument]) -> KernelInfo {
+    kernel(name, "sum_tiles", "gpu::reduce::tiles").arguments(arguments)
+}
+
 static KERNELS: [KernelInfo; 7] = [
     kernel("step", "step", "gpu::life::rung"),
-    kernel("sum_tiles_f32_sum", "sum_tiles", "gpu::reduce::tiles"),
-    kernel("sum_tiles_affine_compose", "sum_tiles", "gpu::reduce::tiles"),
-    kernel("sum_tiles_i64_sum", "sum_tiles", "gpu::reduce::tiles"),
-    kernel("sum_tiles_f32_max", "sum_tiles", "gpu::reduce::tiles"),
-    kernel("sum_tiles_i64_max", "sum_tiles", "gpu::reduce::tiles"),
+    sum_tiles("sum_tiles_f32_sum", &[argument("f32"), argument("sum")]),
+    sum_tiles("sum_tiles_affine_compose", &[argument("affine"), argument("compose")]),
+    sum_tiles("sum_tiles_i64_sum", &[argument("i64"), argument("sum")]),
+    sum_tiles("sum_tiles_f32_max", &[argument("f32"), argument("max")]),
+    sum_tiles("sum_tiles_i64_max", &[argument("i64"), argument("max")]),
     kernel("pack", "pack", "gpu::life"),
 ];
 

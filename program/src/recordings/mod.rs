@@ -11,7 +11,7 @@ use crate::files::WholeFile;
 
 pub mod plots;
 
-/// Reads a recording that [`write`] wrote.
+/// Reads a recording that [`write`](fn@write) wrote.
 ///
 /// # Errors
 /// When the file cannot be read, or is not of that form.

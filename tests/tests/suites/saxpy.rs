@@ -250,14 +250,14 @@ fn a_short_input_is_a_fault_at_the_kernels_line() {
 }
 
 #[test]
-fn a_short_input_is_reported_as_the_readme_shows() {
+fn a_short_input_is_reported_as_the_page_shows() {
     let device = simulated(0);
     let x = device.upload(&[1.0; 1000]).unwrap();
     let mut y = device.upload(&[1.0; 1024]).unwrap();
     let call = saxpy_grid_stride(2.0, x.view(), y.view_mut());
     let message = device.launch(LaunchConfig::new(4, 256), call).unwrap_err().to_string();
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words(include_str!("../../../README.md")).contains(&words(&message)), "{message}");
+    assert!(words(include_str!("../../../docs/check.md")).contains(&words(&message)), "{message}");
 }
 
 proptest! {

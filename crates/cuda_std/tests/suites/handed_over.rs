@@ -156,7 +156,7 @@ fn a_note_says_what_to_do() {
     let (x, y) = (device.upload(&[1_u32, 2]), device.room::<u32>(2));
     device.run(1, 1, &some_unmarked(view(&x), view_mut(&y))).unwrap();
     let text = notes.take()[0].to_string();
-    for part in ["kernel `some_unmarked`", "handed_over.rs:", "`plain_sum`", "of `x`", "#[cuda_std::device]"] {
+    for part in ["kernel `some_unmarked`", "handed_over.rs:", "`plain_sum`", "to `x`", "#[cuda_std::device]"] {
         assert!(text.contains(part), "{part}: {text}");
     }
 }
