@@ -1,6 +1,7 @@
 //! Has `cargo` compile this crate again where another project of the same name shares the target folder.
 
 fn main() -> Result<(), std::env::VarError> {
-    println!("cargo::rerun-if-changed={}/src", std::env::var("CARGO_MANIFEST_DIR")?);
+    let folder = std::env::var("CARGO_MANIFEST_DIR")?;
+    println!("cargo::rerun-if-changed={folder}/src");
     Ok(())
 }
