@@ -101,8 +101,8 @@ pub(crate) fn validate(kernel: &KernelInfo, config: &LaunchConfig) -> Result<(),
     let most = max_cooperative_threads();
     if is_cooperative && grid.count().saturating_mul(block.count()) > most as u128 {
         return Err(FaultKind::SimulatorLimit(format!(
-            "a cooperative launch of {} blocks of {} threads runs all of them at the same time, and the simulator runs at \
-             most {most} threads at the same time: launch fewer blocks",
+            "a cooperative launch of {} blocks of {} threads runs all of them at the same time, and the simulator runs \
+             at most {most} threads at the same time: launch fewer blocks",
             grid.count(),
             block.count()
         )));

@@ -110,12 +110,12 @@ mod tests {
     fn a_file_that_only_tests_include_is_a_test() {
         let found = of(&[
             ("a/Cargo.toml", ""),
-            ("a/src/lib.rs", "#[cfg(test)]\nmod checks;\nmod work;\n"),
+            ("a/src/lib.rs", "#[cfg(test)]\nmod checks;\nmod task;\n"),
             ("a/src/checks.rs", "mod inner;\nfn a() {}\n"),
             ("a/src/checks/inner.rs", "fn a() {}\n"),
             ("a/src/checks_more.rs", "fn a() {}\n"),
-            ("a/src/work/mod.rs", "fn a() {}\n#[cfg(test)]\nmod tried;\n"),
-            ("a/src/work/tried.rs", "fn a() {}\n"),
+            ("a/src/task/mod.rs", "fn a() {}\n#[cfg(test)]\nmod tried;\n"),
+            ("a/src/task/tried.rs", "fn a() {}\n"),
         ]);
         let expected = Counts { production: 3, characters: 27, tests: 8, ..Counts::default() };
         assert_eq!(found, BTreeMap::from([("a".to_owned(), expected)]));
