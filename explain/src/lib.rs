@@ -54,6 +54,8 @@
 //! Registers and static shared memory are what `ptxas -v` prints for a kernel. An explainer that
 //! [knows them](Explainer::with_resources) says how the kernel fills a multiprocessor, too.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 mod explainer;
 mod explanation;
 mod figures;

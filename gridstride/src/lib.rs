@@ -25,6 +25,8 @@
 //! One folder per algorithm, under the same name as in the crate `gpu`, which holds its kernels and declares its
 //! ladder. In each are the plan (what grid and block, how many launches) and the types that run it.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 #[macro_use]
 mod debug;
 

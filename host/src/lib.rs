@@ -1,5 +1,7 @@
 //! Gridstride's command line: measuring, checking and explaining the kernels.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 pub mod bench;
 pub mod check;
 pub mod cli;

@@ -3,6 +3,8 @@
 //! A [`Team`](team::Team) is the devices of all ranks; vectors are split over its members. Each algorithm that runs on
 //! a team has a module of its name.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 pub mod error;
 pub mod histogram;
 pub mod ranks;

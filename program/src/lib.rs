@@ -1,6 +1,8 @@
 //! What Gridstride's command line shares: options, errors and exit codes, signals, ranks, tables, JSON, progress,
 //! plots, recordings of measurements, and files that are written whole or not at all.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 pub mod error;
 pub mod files;
 pub mod memory;

@@ -1,5 +1,7 @@
 //! `cargo xtask counters`, `bench` and `mutate-barriers`.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 use std::process::ExitCode;
 
 use clap::Parser;

@@ -11,7 +11,7 @@ use comfy_table::{Table, presets};
 use workbench::cases::catalogue;
 use workbench::check::Settings;
 use workbench::check::mutations::{MutationEntry, MutationReport, mutate};
-use xtask::kernels::{Place, places};
+use xtask::kernels::{SyncSite as Place, sync_sites as places};
 use xtask::workspace::Workspace;
 
 /// Synchronisations that may be left out without a report: the file, the kernel's family, and why the synchronisation

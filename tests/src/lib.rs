@@ -1,8 +1,8 @@
-//! What the conformance suites share: the devices they run on, and inputs.
+//! Shared helpers of the conformance suites: devices and inputs.
 //!
-//! Each suite runs its kernels on every device: the simulator in several orders of its threads, and a GPU where there
-//! is one. At sizes that are small enough for it, also on simulated devices that look for races, and for reads of what
-//! nobody wrote, under orders that are hostile to mistakes.
+//! Each suite runs its kernels on every device: in the simulator, in several orders of its threads, and on a GPU if one
+//! exists. Small inputs also run on simulated devices that check for races and for reads of uninitialised memory, in
+//! orders that provoke errors.
 
 pub mod reductions;
 pub mod reports;
@@ -19,7 +19,7 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
 use simt::{Checks, Schedule, Simulator};
 
-/// The PTX of `gpu::device_library`, which the program itself does not contain.
+/// The PTX of `gpu::device_library`, which the program does not contain.
 const DEVICE_LIBRARY: PtxModule = PtxModule {
     path: "gpu::device_library",
     images: &[
@@ -28,7 +28,7 @@ const DEVICE_LIBRARY: PtxModule = PtxModule {
     ],
 };
 
-/// Every module with kernels that a suite launches.
+/// Every module with kernels that the suites launch.
 static MODULES: &[PtxModule] = &{
     const N: usize = workbench::MODULES.len();
     let mut modules = [DEVICE_LIBRARY; N + 1];
@@ -40,24 +40,27 @@ static MODULES: &[PtxModule] = &{
     modules
 };
 
-/// A GPU, or `None` where there is none that can be used. With the variable `GRIDSTRIDE_TEST_GPU` set, none is a
+/// Returns a GPU, or `None` if no GPU can be used. If the variable `GRIDSTRIDE_TEST_GPU` is set, a missing GPU is a
 /// failure.
 pub fn gpu() -> Option<Device> {
     match Device::open(DeviceChoice::Gpu(None), MODULES) {
         Ok(device) => Some(device),
         Err(error) => {
-            assert!(std::env::var_os("GRIDSTRIDE_TEST_GPU").is_none(), "a GPU was asked for: {error}");
+            assert!(
+                std::env::var_os("GRIDSTRIDE_TEST_GPU").is_none(),
+                "GRIDSTRIDE_TEST_GPU is set, but no GPU can be used: {error}"
+            );
             None
         }
     }
 }
 
-/// A simulated device whose threads run in the order of `seed`.
+/// Returns a simulated device whose threads run in the order of `seed`.
 pub fn simulated(seed: u64) -> Device {
     Device::simulated(Simulator::new().with_seed(seed))
 }
 
-/// Every device to test on: the simulator in its natural order and in another, and on one core; and a GPU.
+/// Returns every device for tests: the simulator in its natural order, in another order and on one core; and a GPU.
 pub fn devices() -> impl Iterator<Item = Device> {
     simulators().into_iter().chain(gpu())
 }
@@ -67,35 +70,37 @@ fn simulators() -> [Device; 3] {
     [simulated(0), simulated(1), Device::simulated(one_worker)]
 }
 
-/// A simulated device that looks for races and for reads of what nobody wrote, and runs in the order of `schedule`.
+/// Returns a simulated device that checks for races and reads of uninitialised memory, in the order of `schedule`.
 pub fn checked(schedule: Schedule, checks: Checks) -> Device {
     let simulator = Simulator::new().with_workers(NonZeroUsize::MIN).with_multiprocessors(MULTIPROCESSORS);
     Device::simulated(simulator.with_schedule(schedule).with_checks(checks))
 }
 
-/// Multiprocessors of a checked device: its plans are those of a machine with two, whatever machine this is.
+/// The number of multiprocessors of a checked device, so that plans do not depend on the machine.
 const MULTIPROCESSORS: u32 = 2;
 
-/// What CUDA promises of shuffles and votes, and no more: that they hand over values.
+/// The checks under which shuffles and votes order no memory. CUDA guarantees only that they exchange values.
 pub const STRICT: Checks = Checks::STRICT;
 
-/// The devices that check: one for each hostile order, and a strict one, for which a shuffle or a vote orders nothing.
+/// Returns the checked devices: one for each hostile order, and a strict one, for which shuffles and votes order
+/// nothing.
 pub fn checked_devices() -> impl Iterator<Item = Device> {
     let hostile = Schedule::HOSTILE.into_iter().map(|schedule| checked(schedule, Checks::default()));
     hostile.chain([checked(Schedule::EveryAccess(7), STRICT)])
 }
 
-/// All of them: for inputs that are small.
+/// Returns all devices, for small inputs.
 pub fn all_devices() -> impl Iterator<Item = Device> {
     devices().chain(checked_devices())
 }
 
-/// All of them, each with what inputs it takes.
+/// Returns all devices, each with the inputs that it takes.
 ///
-/// A suite runs its inputs for many rungs, types and operators, each in a test. The simulator's natural order and a GPU
-/// take every input; of the others that do not check, one takes it; and where it is no larger than `most`, so do
-/// [`CHECKED_PER_INPUT`] of those that check. Who takes a test's first input differs from test to test, so that a suite
-/// as a whole has every order with every input. With the variable `GRIDSTRIDE_TEST_ALL_ORDERS` set, each test has.
+/// A suite runs its inputs for many rungs, types and operators, each in its own test. The simulator's natural order and
+/// a GPU take every input. One of the other unchecked devices takes it, and [`CHECKED_PER_INPUT`] of the checked
+/// devices if it is no larger than `most`. The device that takes a test's first input differs from test to test, so the
+/// suite as a whole runs every order with every input. If the variable `GRIDSTRIDE_TEST_ALL_ORDERS` is set, each test
+/// does.
 pub fn devices_and_turns(most: usize) -> impl Iterator<Item = (Device, Turns)> {
     let mut name = DefaultHasher::new();
     thread::current().name().hash(&mut name);
@@ -113,48 +118,49 @@ pub fn devices_and_turns(most: usize) -> impl Iterator<Item = (Device, Turns)> {
     every.chain(others).chain(checked)
 }
 
-/// How many of the devices that check run an input.
+/// The number of checked devices that run an input.
 pub const CHECKED_PER_INPUT: usize = 2;
 
-/// The devices that check.
+/// The number of checked devices.
 const CHECKED: usize = Schedule::HOSTILE.len() + 1;
 
-/// Which inputs a device takes: those that are its turn, of several devices that take turns.
+/// Selects the inputs of a device that takes turns with others.
 pub struct Turns {
-    /// The largest input.
+    /// The size of the largest input.
     most: usize,
     devices: usize,
-    /// How many of them take an input.
+    /// The number of devices that take an input.
     taking: usize,
-    /// The inputs seen that are small enough, counted from another number on each device, up to the number of devices.
+    /// The number of small enough inputs so far, modulo the number of devices. It starts at a different number on each
+    /// device.
     seen: Cell<usize>,
 }
 
 impl Turns {
-    /// Whether the device takes the next input, of that size.
+    /// True if the device takes the next input, which has this size.
     pub fn takes(&self, size: usize) -> bool {
         if size > self.most {
             return false;
         }
         let turn = self.seen.get();
         self.seen.set((turn + 1) % self.devices);
-        // Orders that follow each other are alike: those that are far apart are taken.
+        // Neighbouring orders are similar, so orders that are far apart take the same input.
         (0..self.taking).any(|i| turn == i * self.devices / self.taking)
     }
 }
 
-/// A simulated device and what its kernels print.
+/// Returns a simulated device and the buffer for its kernels' output.
 pub fn simulated_with_output() -> (Device, Arc<Mutex<Vec<u8>>>) {
     let output = Arc::new(Mutex::new(Vec::new()));
     (Device::simulated(Simulator::new().with_output(output.clone())), output)
 }
 
-/// A reproducible generator of inputs.
+/// Returns a reproducible random generator.
 pub fn random(seed: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(seed)
 }
 
-/// `n` floats in −1..1, all different signs and magnitudes.
+/// Returns `n` floats in −1..1 with different signs and magnitudes.
 pub fn random_floats(n: usize, seed: u64) -> Vec<f32> {
     let mut random = random(seed);
     (0..n).map(|_| random.next_u32() as i32 as f32 / i32::MAX as f32).collect()

@@ -1,4 +1,4 @@
-//! Reductions beside the reference.
+//! Compares reductions with the reference.
 
 use gpu::operator::Operator;
 use gridstride::numbers::Number;
@@ -8,15 +8,15 @@ use workbench::inputs::RandomVector;
 use workbench::reduce::inputs::{Factor, element};
 use workbench::reduce::reference::{self, Reference};
 
-/// `n` elements for a reduction by `O`.
+/// Returns `n` elements for a reduction by `O`.
 pub fn elements<T: Factor, O: Reference<T>>(n: usize, seed: u64) -> Vec<T> {
     (0..n).map(|index| element(O::NAME, RandomVector::new(seed, 0), n, index)).collect()
 }
 
-/// Reduces `x` twice, which must give the same bits, and within the bound of the reference. Gives the result.
+/// Reduces `x` twice. Both results must have the same bits and be within the reference's bound. Returns the result.
 ///
 /// # Panics
-/// When it does not.
+/// If a result is wrong.
 #[track_caller]
 pub fn check<T: Number + ReduceElement<O>, O: Operator<T> + Reference<T>>(device: &Device, plan: Plan, x: &[T]) -> T {
     let buffer = device.upload(x).unwrap();
@@ -30,13 +30,13 @@ pub fn check<T: Number + ReduceElement<O>, O: Operator<T> + Reference<T>>(device
     found
 }
 
-/// Whether two numbers have the same bits, all NaNs being one.
+/// True if two numbers have the same bits or are both NaN.
 fn same<T: Number>(a: T, b: T) -> bool {
     let (x, y) = (a.to_f64(), b.to_f64());
     (x.is_nan() && y.is_nan()) || (a == b && x.is_sign_negative() == y.is_sign_negative())
 }
 
-/// `body` with each operator as `O`.
+/// Expands `body` for each operator, as `O`.
 #[macro_export]
 macro_rules! for_each_operator {
     (|$O:ident| $body:expr) => {

@@ -1,5 +1,5 @@
-//! What a checked launch reports, in the terms in which a test expects it: the kind, the array, and the source lines,
-//! which are found by the comments that mark them.
+//! Reports of checked launches in the form in which tests expect them: the kind, the array, and the source lines.
+//! Comments in the source mark the lines.
 
 use std::fmt;
 use std::path::Path;
@@ -9,46 +9,46 @@ use simt::{CallStep, Checks, FaultKind, Schedule, SourceLocation, Whereabouts};
 
 use crate::checked;
 
-/// The kinds of report.
+/// The kinds of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Two accesses that nothing orders.
+    /// Two unordered accesses.
     Race,
-    /// A read that nothing orders after the first write.
+    /// A read that is not ordered after the first write.
     EarlyRead,
-    /// A read of what nobody wrote.
+    /// A read of uninitialised memory.
     Uninitialised,
-    /// An access outside of an array.
+    /// An access out of bounds.
     OutOfBounds,
-    /// An access at an address that it cannot be made at.
+    /// A misaligned access.
     Misaligned,
     /// A barrier that not all threads reach.
     BarrierNotReached,
     /// Threads at different barriers.
     BarrierMismatch,
-    /// Threads that come to one line of a barrier by different ways: the places are the last steps of both.
+    /// Threads that reach one barrier line by different call paths. The sites are the last steps of both.
     BarrierApart,
     /// A warp operation whose lanes never meet.
     WarpMismatch,
     /// A panic.
     Panic,
-    /// Anything else.
+    /// Any other report.
     Other,
 }
 
-/// A report: its kind, the array that it names, and the places in the source, in order.
+/// A report: its kind, the array that it names, and the source lines in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// The array, if the report names one.
     pub array: Option<String>,
-    /// Each as `file.rs:line`.
+    /// The source lines, each as `file.rs:line`.
     pub places: Vec<String>,
 }
 
 impl Report {
-    /// A report of `kind` about `array`, or about none if that is empty, at `places`.
+    /// Returns a report of `kind` at `places`. It names `array`, or no array if `array` is empty.
     pub fn new(kind: Kind, array: &str, places: &[String]) -> Self {
         let array = if array.is_empty() { None } else { Some(array.to_owned()) };
         let mut places = places.to_vec();
@@ -64,10 +64,10 @@ impl fmt::Display for Report {
     }
 }
 
-/// What a launch reported; `None` if nothing.
+/// Returns the report of a launch. `None` if the launch had no fault.
 ///
 /// # Panics
-/// If it failed otherwise than by a fault of the kernel.
+/// If the launch failed for another reason than a fault of the kernel.
 #[track_caller]
 pub fn report(result: &Result<(), Error>) -> Option<Report> {
     let fault = match result {
@@ -121,22 +121,22 @@ fn place_of(whereabouts: &Whereabouts) -> Option<String> {
 pub struct Marked {
     /// The file's name.
     pub file: &'static str,
-    /// Its text.
+    /// The file's text.
     pub text: &'static str,
 }
 
 impl Marked {
-    /// The place of the one line that ends with `// marker`, or stands below it.
+    /// Returns the only line that ends with `// marker` or is below such a comment.
     ///
     /// # Panics
-    /// If there is none, or there are several.
+    /// If there is no such line, or several.
     pub fn line(self, marker: &str) -> String {
         let places = self.lines(0..usize::MAX, marker);
         assert_eq!(places.len(), 1, "lines marked `{marker}` in {}: {places:?}", self.file);
         places.into_iter().next().unwrap_or_default()
     }
 
-    /// The places in the function `name` that end with `// marker`.
+    /// Returns the lines in the function `name` that end with `// marker`.
     ///
     /// # Panics
     /// If there is no such function.
@@ -151,19 +151,19 @@ impl Marked {
     fn lines(self, range: std::ops::Range<usize>, marker: &str) -> Vec<String> {
         let end = format!("// {marker}");
         let lines = self.text.lines().enumerate().filter(|(i, line)| range.contains(i) && line.ends_with(&end));
-        // A comment of its own marks the next line.
+        // A comment on its own line marks the next line.
         let numbers = lines.map(|(i, line)| i + 1 + usize::from(line.trim() == end));
         numbers.map(|number| format!("{}:{number}", self.file)).collect()
     }
 }
 
-/// A checked device for each hostile order, with the order's name.
+/// Returns a checked device for each hostile order, with the order's name.
 pub fn devices_and_orders() -> impl Iterator<Item = (Device, String)> {
     Schedule::HOSTILE.into_iter().map(|schedule| (checked(schedule, Checks::default()), schedule.to_string()))
 }
 
-/// In every order `faulty` reports what is expected, at the lines marked `// fault: ` and one of the markers, and the
-/// device goes on: `right` passes.
+/// Asserts that `faulty` reports the expected fault in every order, at the lines marked `// fault: ` and one of the
+/// markers. Afterwards the device must still work: `right` must pass.
 #[track_caller]
 pub fn assert_reported(
     faulty: impl Fn(&Device) -> Result<(), Error>,

@@ -1,23 +1,23 @@
-//! Whole numbers, and their sums: by the plainest means, and by a rung.
+//! Sums of integers, computed by the host and by a rung.
 
 use gpu::operator::Sum;
 use gridstride::reduce::{Plan, ReduceRung, Reducer};
 use launch::Device;
 
-/// `n` small numbers of both signs.
+/// Returns `n` small numbers of both signs.
 pub fn numbers(n: usize) -> Vec<i32> {
     (0..n as i32).map(|i| i * 37 % 101 - 50).collect()
 }
 
-/// The sum of `x`.
+/// Returns the sum of `x`.
 pub fn total(x: &[i32]) -> i32 {
     x.iter().sum()
 }
 
-/// The sum of `x` by a rung, in blocks of `block` threads.
+/// Returns the sum of `x` by a rung, in blocks of `block` threads.
 ///
 /// # Panics
-/// When it cannot be launched, or is found at fault.
+/// If the launch fails or has a fault.
 #[track_caller]
 pub fn sum(device: &Device, rung: ReduceRung, x: &[i32], block: u32) -> i32 {
     let plan = Plan::with_block(rung, x.len(), 4, block);

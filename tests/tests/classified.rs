@@ -1,27 +1,28 @@
-//! Small kernels, racy and race-free, in pairs where there are two sides to a thing: each is classified right in every
-//! order, a race with both its lines. After the idea of DataRaceBench; the kernels are our own.
+//! Small kernels, most of them in pairs of one with a race and one without. The simulator must classify each correctly
+//! in every order, and report both lines of a race. The idea comes from DataRaceBench; the kernels are our own.
 //!
-//! A racy kernel marks the lines of its accesses with `// race`, one that reads what nobody wrote with `// unwritten`,
-//! and the copy with it that is under way; one that may do so the read and the first write with `// early`.
+//! A kernel with a race marks the lines of its accesses with `// race`. A kernel that reads uninitialised memory marks
+//! the read with `// unwritten`, and also an asynchronous copy in flight. A kernel that may do so marks the read and
+//! the first write with `// early`.
 
 use launch::{Device, Error};
 use simt::{Checks, Schedule, Search, Simulator};
 use tests::reports::{Kind, Marked, Report, report};
 use tests::{STRICT, checked};
 
-/// Launches a kernel on buffers of `u32`, all 0, of the lengths that stand in the place of its parameters.
+/// Launches a kernel on zeroed buffers of `u32`. The arguments are the lengths of the buffers.
 macro_rules! launch {
     ($device:ident, $config:expr, $kernel:path, $($len:expr),+) => {{
         let mut buffers = [$($device.zeroed::<u32>($len)?),+];
         let mut views = buffers.iter_mut().map(launch::Buffer::view_mut);
-        // Each length stands for a view.
+        // Each length becomes a view.
         let mut next = |_: usize| views.next().unwrap();
         $device.launch($config, $kernel($(next($len)),+))
     }};
 }
 
-/// Declares the cases of a file: a kernel, what it is, and how it is launched. What it is may differ where shuffles and
-/// votes order nothing.
+/// Declares the cases of a file: each kernel with its class and its launch. The class may differ if shuffles and votes
+/// order nothing.
 macro_rules! cases {
     ($file:literal; $($kernel:ident: $what:expr $(, strictly $strictly:expr)?, |$device:ident| $launch:expr;)+) => {
         pub const CASES: &[crate::Case] = &[$(crate::Case {
@@ -75,27 +76,27 @@ mod warps;
 #[path = "classified/widths.rs"]
 mod widths;
 
-/// What a kernel is.
+/// The class of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// No two accesses that nothing orders.
+    /// All conflicting accesses are ordered.
     RaceFree,
-    /// A race on this array.
+    /// The kernel has a race on this array.
     Race(&'static str),
-    /// Atomic reads of this array that nothing orders after the first write.
+    /// The kernel has atomic reads of this array that are not ordered after the first write.
     Early(&'static str),
-    /// Reads elements of this array that nobody wrote.
+    /// The kernel reads uninitialised elements of this array.
     Unwritten(&'static str),
-    /// Threads come to one line of a barrier by different ways, whose last calls or loops are marked.
+    /// Threads reach one barrier line by different call paths, whose last calls or loops are marked.
     Apart,
 }
 
-/// A kernel to classify.
+/// A kernel with its class.
 pub struct Case {
     name: &'static str,
     source: Marked,
     what: What,
-    /// Where shuffles and votes order nothing.
+    /// The class if shuffles and votes order nothing.
     strictly: What,
     launch: fn(&Device) -> Result<(), Error>,
 }
@@ -132,7 +133,7 @@ impl Case {
         };
         let mut places = self.source.lines_of(self.name, marker);
         match (kind, places.len()) {
-            // Both accesses, or ways, stand in one line.
+            // Both accesses or call paths are in one line.
             (Kind::Race | Kind::EarlyRead | Kind::BarrierApart, 1) => places.extend_from_within(..),
             (Kind::Race | Kind::EarlyRead | Kind::BarrierApart, 2) | (Kind::Uninitialised, 1 | 2) => {}
             (_, lines) => panic!("{}: {lines} lines marked `{marker}`", self.name),
@@ -140,7 +141,7 @@ impl Case {
         Some(Report::new(kind, array, &places))
     }
 
-    /// What is wrong with the report of a launch under `schedule`, if anything.
+    /// Returns a message if the report of a launch under `schedule` is wrong.
     fn wrong(&self, schedule: Schedule, checks: Checks) -> Option<String> {
         let what = if checks.shuffles_order_memory { self.what } else { self.strictly };
         let result = (self.launch)(&checked(schedule, checks));
@@ -154,8 +155,8 @@ impl Case {
     }
 }
 
-/// Whether what was found is what is expected. A read that may come before the first write does so in some orders, in
-/// which it is one of what nobody has written.
+/// True if the report is as expected. A read that may precede the first write does so in some orders, which report a
+/// read of uninitialised memory.
 fn is_as_expected(expected: Option<&Report>, found: Option<&Report>) -> bool {
     let is_early = |expected: &Report, found: &Report| {
         (expected.kind, found.kind) == (Kind::EarlyRead, Kind::Uninitialised)
@@ -181,7 +182,7 @@ fn every_kernel_is_classified_right_where_shuffles_order_nothing() {
     all_are_right(STRICT);
 }
 
-/// In the first orders of a thorough search, too, race-free kernels pass; and the faulty ones are found.
+/// In further orders of a thorough search, kernels without a fault must pass, and faulty kernels must be found.
 #[test]
 fn further_orders_classify_right() {
     const ORDERS: usize = 50;

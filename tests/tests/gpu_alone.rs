@@ -1,15 +1,15 @@
-//! What only a GPU does, each in a process of its own: a trap loses the device, and the driver prints by itself.
+//! Tests that need a GPU and a separate process: a trap loses the device, and the driver prints device output.
 
 use std::process::{Command, Output};
 
 use gpu::device_library as kernels;
 use launch::{Device, LaunchConfig};
 
-/// Says in a child process that it is one.
+/// The variable that marks a child process.
 const CHILD: &str = "GRIDSTRIDE_TEST_CHILD";
 
-/// Runs `in_child` on a GPU in a process of its own, by starting this test once more, and gives what that printed.
-/// `None` in that process, and where there is no GPU.
+/// Runs `in_child` on a GPU in a separate process, by starting this test again, and returns its output. Returns `None`
+/// in the child process, and if no GPU exists.
 fn output_of(test: &str, in_child: impl FnOnce(&Device)) -> Option<String> {
     let Some(device) = tests::gpu() else {
         println!("not run: there is no GPU here");

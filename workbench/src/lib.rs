@@ -3,6 +3,8 @@
 //!
 //! [`algorithm`] has the traits, [`catalogue`] the one list of algorithms; each algorithm has a folder of its name.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 pub mod algorithm;
 pub mod bench;
 pub mod case;

@@ -1,4 +1,4 @@
-//! `features`: does each crate compile with each of its features alone, and with none of them?
+//! `features`: checks that each crate compiles with each of its features alone, and without features.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use anyhow::{Context, Result, bail};
 
 use crate::workspace::{self, Metadata, Workspace};
 
-/// Features that not every machine can build: `mpi` needs an MPI, and has steps of its own in CI.
+/// The features that need more than a compiler. `mpi` needs an MPI installation, and CI has separate steps for it.
 const ELSEWHERE: [&str; 1] = ["mpi"];
 
 /// Runs `cargo check` for every combination.
 ///
 /// # Errors
-/// If cargo cannot be run, or a combination does not compile; all such combinations are in the message.
+/// If cargo cannot be run, or a combination does not compile.
 pub fn run(workspace: &Workspace) -> Result<()> {
     let mut failed = Vec::new();
     let combinations = combinations(workspace.metadata());
@@ -39,7 +39,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     }
 }
 
-/// Each package that has features, without them and with each alone.
+/// Returns each package with features: once without features, and once with each feature alone.
 fn combinations(metadata: &Metadata) -> Vec<(&str, Option<&str>)> {
     let mut all = Vec::new();
     let packages: BTreeMap<&str, _> = metadata.packages.iter().map(|one| (one.name.as_str(), &one.features)).collect();

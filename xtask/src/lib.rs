@@ -1,15 +1,19 @@
-//! The project's build tasks, as functions: `main.rs` gives them a command line.
+//! The project's build tasks. `main.rs` has their command line.
+
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
 pub mod build_ptx;
 pub mod check_ptx;
 pub mod features;
 pub mod kernels;
 pub mod lines;
+pub mod modules;
 pub mod parallel;
 pub mod pattern;
 pub mod ptx;
 pub mod ptxas;
 pub mod records;
+pub mod repository;
 pub mod resources;
 pub mod sass;
 pub mod sources;

@@ -1,10 +1,11 @@
 //! `cargo xtask`: the project's build tasks.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use xtask::check_ptx::Rebuild;
 use xtask::workspace::Workspace;
 use xtask::{build_ptx, check_ptx, features, lines, records, resources, tidy};
 
@@ -16,47 +17,28 @@ struct Arguments {
     task: Task,
 }
 
-/// Which compiler builds PTX: the variables are `cuda_builder::RUSTC_VARIABLE` and `CARGO_VARIABLE`.
+/// The help on the choice of the PTX compiler. The variables are `cuda_builder::RUSTC_VARIABLE` and `CARGO_VARIABLE`.
 const COMPILER_HELP: &str = "\
 Environment:
-  CUDA_BUILDER_RUSTC  The rustc to compile with, which needs the standard library's sources; otherwise the first that
-                      has them of the rustc in PATH and /usr/bin/rustc
-  CUDA_BUILDER_CARGO  The cargo to use with it; otherwise the one in its folder, or else in PATH";
+  CUDA_BUILDER_RUSTC  The rustc that compiles PTX; it needs the standard library's sources. The default is the first
+                      one with the sources: the rustc in PATH, then /usr/bin/rustc
+  CUDA_BUILDER_CARGO  The cargo to use with it. The default is the one in its folder, or else in PATH";
 
 #[derive(Subcommand)]
 enum Task {
     /// Compiles the kernels: one module per algorithm and architecture, in gpu/ptx.
     #[command(after_help = COMPILER_HELP)]
     BuildPtx {
-        /// The algorithms to build; all of them if none is named.
+        /// The algorithms to build. The default is all.
         algorithms: Vec<String>,
     },
-    /// Checks that gpu/ptx comes from the present sources, assembles for every GPU, and has the instructions it should.
+    /// Checks that gpu/ptx was built from the present sources, assembles for every GPU, and has the required
+    /// instructions.
     #[command(after_help = COMPILER_HELP)]
-    CheckPtx {
-        /// NVIDIA's assembler, or several of different ages; otherwise they are looked for in PATH, under CUDA_HOME and
-        /// in target/tools. Each architecture is assembled by the newest that knows it.
-        #[arg(long, value_name = "PATH")]
-        ptxas: Vec<PathBuf>,
-        /// NVIDIA's disassembler; otherwise it is looked for in the same places.
-        #[arg(long, value_name = "PATH")]
-        nvdisasm: Option<PathBuf>,
-        /// Fail where no ptxas or no nvdisasm is found.
-        #[arg(long)]
-        require_ptxas: bool,
-        /// Fail where the compiler is missing that made the files, so that they cannot be built again and compared.
-        #[arg(long)]
-        require_rebuild: bool,
-        /// Do not rebuild, even where the compiler that made the files is at hand.
-        #[arg(long, conflicts_with = "require_rebuild")]
-        no_rebuild: bool,
-        /// Show each instance of a generic kernel in a row of its own.
-        #[arg(long)]
-        all: bool,
-    },
-    /// Writes what every kernel takes of each GPU, registers and shared memory, to gpu/ptx/resources.tsv.
+    CheckPtx(check_ptx::Options),
+    /// Writes the registers and shared memory of every kernel to gpu/ptx/resources.tsv.
     Resources {
-        /// NVIDIA's assembler, or several of different ages; otherwise they are looked for as check-ptx does.
+        /// NVIDIA's assembler; several of different releases are allowed. By default they are searched as by check-ptx.
         #[arg(long, value_name = "PATH")]
         ptxas: Vec<PathBuf>,
     },
@@ -70,10 +52,9 @@ enum Task {
     },
     #[command(flatten)]
     Records(records::Task),
-    /// Checks what the compiler does not: lengths of files and lines, dependencies and their licences, SAFETY comments,
-    /// panics.
+    /// Checks what the compiler does not: lengths of files and lines, dependencies and their licences, SAFETY comments.
     Tidy {
-        /// Wrap comments and Markdown that are too wide, in these folders and files or in all, instead of checking.
+        /// Instead of checking, wrap comments and Markdown that are too wide, in these folders and files or in all.
         #[arg(long, value_name = "PATH", num_args = 0..)]
         fix: Option<Vec<String>>,
     },
@@ -84,18 +65,11 @@ fn main() -> ExitCode {
     let done = Workspace::open().and_then(|workspace| {
         match arguments.task {
             Task::BuildPtx { algorithms } => build_ptx::run(&workspace, &algorithms)?,
-            Task::CheckPtx { ptxas, nvdisasm, require_ptxas, require_rebuild, no_rebuild, all } => {
-                let rebuild = match (require_rebuild, no_rebuild) {
-                    (true, _) => Rebuild::Required,
-                    (false, true) => Rebuild::Never,
-                    (false, false) => Rebuild::WherePossible,
-                };
-                check_ptx::run(&workspace, &check_ptx::Options { ptxas, nvdisasm, require_ptxas, rebuild, all })?;
-            }
+            Task::CheckPtx(options) => check_ptx::run(&workspace, &options)?,
             Task::Resources { ptxas } => resources::run(&workspace, &ptxas)?,
             Task::Features => features::run(&workspace)?,
             Task::Lines { at } => lines::run(&workspace, at.as_deref())?,
-            // It has the same command line.
+            // `records` parses the same command line.
             Task::Records(_) => return records::run(&workspace, std::env::args_os().skip(1)),
             Task::Tidy { fix: Some(chosen) } => tidy::fix(&workspace, &chosen)?,
             Task::Tidy { fix: None } => tidy::run(&workspace)?,

@@ -1,14 +1,11 @@
-//! Work on all cores.
+//! Parallel work on all cores.
 
 use anyhow::Result;
-use rayon::iter::{ParallelBridge, ParallelIterator};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
-/// The results of `work` for each item, in order, with a worker per core. Work begins in the order of the items.
-pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Result<R> + Sync) -> Vec<Result<R>> {
-    let results = items.iter().enumerate().par_bridge().map(|(at, item)| (at, work(item)));
-    let mut results: Vec<(usize, Result<R>)> = results.collect();
-    results.sort_by_key(|(at, _)| *at);
-    results.into_iter().map(|(_, result)| result).collect()
+/// Applies `work` to each item on all cores and returns the results in the order of the items.
+pub fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Result<R> + Sync + Send) -> Vec<Result<R>> {
+    items.par_iter().with_max_len(1).map(work).collect()
 }
 
 #[cfg(test)]

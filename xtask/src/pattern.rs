@@ -1,7 +1,7 @@
-//! Names with a `*` in them.
+//! Patterns of names with `*`.
 
-/// Whether `name` is one that `pattern` means, in which each `*` stands for any letters.
-pub fn means(pattern: &str, name: &str) -> bool {
+/// True if `name` matches `pattern`, in which each `*` matches any letters.
+pub fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else { return false };
     let Some(last) = parts.next_back() else { return rest.is_empty() };
@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_any_letters() {
+    fn a_star_matches_any_letters() {
         for (pattern, name) in [
             ("a", "a"),
             ("a_*", "a_f32_sum"),
@@ -31,7 +31,7 @@ mod tests {
             ("a*b*c", "a_b_bc"),
             ("abc", "abc"),
         ] {
-            assert!(means(pattern, name), "{pattern} {name}");
+            assert!(matches(pattern, name), "{pattern} {name}");
         }
         for (pattern, name) in [
             ("a", "a_f32"),
@@ -45,7 +45,7 @@ mod tests {
             ("a*a", "a"),
             ("ab", "abc"),
         ] {
-            assert!(!means(pattern, name), "{pattern} {name}");
+            assert!(!matches(pattern, name), "{pattern} {name}");
         }
     }
 }

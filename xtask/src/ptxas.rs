@@ -1,4 +1,4 @@
-//! NVIDIA's assembler: finding it, running it, and reading what it says of each kernel.
+//! NVIDIA's assembler `ptxas`: finds it, runs it, and parses its report on each kernel.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,24 +11,24 @@ use cuda_builder::Arch;
 
 use crate::workspace::Workspace;
 
-/// How to get an assembler.
+/// How to install an assembler.
 pub const REMEDY: &str = "`python3 -m venv target/tools && target/tools/bin/pip install nvidia-cuda-nvcc` installs one";
 
-/// An assembler that runs on this machine.
+/// An assembler on this machine.
 #[derive(Clone, Debug)]
 pub struct Ptxas {
     path: PathBuf,
-    /// Major and minor.
+    /// The major and minor number.
     release: (u32, u32),
     archs: Vec<Arch>,
 }
 
-/// What the assembler says of one function.
+/// The resources of one function, as the assembler reports them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
     /// The function's symbol.
     pub name: String,
-    /// Whether it is a kernel; a device function has no register count of its own.
+    /// True for a kernel. The assembler reports no registers for a device function.
     pub is_kernel: bool,
     /// Registers per thread.
     pub registers: u32,
@@ -45,17 +45,17 @@ pub struct Usage {
 /// A module assembled for one architecture.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Assembled {
-    /// Its functions.
+    /// The functions.
     pub functions: Vec<Usage>,
     /// The assembler's warnings.
     pub warnings: Vec<String>,
 }
 
 impl Ptxas {
-    /// The assembler at `path`.
+    /// Opens the assembler at `path`.
     ///
     /// # Errors
-    /// If it does not run, or its help does not say which architectures it knows.
+    /// If it does not run, or if its output names no version or no architecture.
     pub fn open(path: &Path) -> Result<Ptxas> {
         let answer = |argument: &str| -> Result<String> {
             let output = Command::new(path)
@@ -66,40 +66,30 @@ impl Ptxas {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         };
         let version = answer("--version")?;
-        let release = release_of(&version).with_context(|| format!("`{}` does not say its version", path.display()))?;
+        let release =
+            release_of(&version).with_context(|| format!("`{} --version` names no release", path.display()))?;
         let archs = known_archs(&answer("--help")?);
         ensure!(!archs.is_empty(), "`{} --help` names no architecture", path.display());
         Ok(Ptxas { path: path.to_owned(), release, archs })
     }
 
-    /// Those found in the search path, a CUDA toolkit, the active virtual environment, and the `folders` of further
-    /// virtual environments into which PyPI's `nvidia-cuda-nvcc` was installed.
-    ///
-    /// # Errors
-    /// If one of them does not run.
-    pub fn find(folders: &[PathBuf]) -> Result<Vec<Ptxas>> {
-        programs("ptxas", folders).iter().map(|file| Ptxas::open(file)).collect()
-    }
-
-    /// Those at `paths` or, if there are none, those found as [`find`](Self::find) does, and in the tools' folder.
+    /// Opens the assemblers at `paths`. If there are no paths, opens all assemblers that [`programs`] finds.
     ///
     /// # Errors
     /// If one of them does not run.
     pub fn given_or_found(paths: &[PathBuf], workspace: &Workspace) -> Result<Vec<Ptxas>> {
-        if !paths.is_empty() {
-            return paths.iter().map(|path| Ptxas::open(path)).collect();
-        }
-        Ptxas::find(&tools(workspace)?)
+        let found = if paths.is_empty() { &programs("ptxas", workspace)[..] } else { paths };
+        found.iter().map(|path| Ptxas::open(path)).collect()
     }
 
-    /// Assembles a module into the file `cubin`, or throws the result away.
+    /// Assembles a module into the file `cubin`, or discards the result if `cubin` is `None`.
     ///
     /// # Errors
-    /// If the assembler rejects it; its messages are the error.
+    /// If the assembler rejects the module; the error has its messages.
     pub fn assemble(&self, module: &Path, arch: Arch, cubin: Option<&Path>) -> Result<Assembled> {
         let output = Command::new(&self.path)
             .args(["-v", "-O3", &format!("-arch={arch}"), "-o"])
-            .arg(cubin.unwrap_or(Path::new(null_device())))
+            .arg(cubin.unwrap_or(Path::new(if cfg!(windows) { "NUL" } else { "/dev/null" })))
             .arg(module)
             .output()
             .with_context(|| format!("cannot run the assembler `{}`", self.path.display()))?;
@@ -111,7 +101,7 @@ impl Ptxas {
 
 #[cfg(test)]
 impl Ptxas {
-    /// One that cannot be run.
+    /// Returns an assembler that cannot be run.
     pub(crate) fn of_release(major: u32, minor: u32) -> Ptxas {
         Ptxas { path: PathBuf::new(), release: (major, minor), archs: Vec::new() }
     }
@@ -123,17 +113,9 @@ impl fmt::Display for Ptxas {
     }
 }
 
-/// The virtual environments that `ci/install-tools.sh` makes.
-///
-/// # Errors
-/// If `cargo metadata` names no target folder.
-pub fn tools(workspace: &Workspace) -> Result<Vec<PathBuf>> {
-    Ok(vec![workspace.root().join("target/tools"), workspace.target_dir().join("tools")])
-}
-
-/// NVIDIA's programs of this name: in the search path, a CUDA toolkit, the active virtual environment, and the
-/// `folders` of further ones.
-pub fn programs(name: &str, folders: &[PathBuf]) -> Vec<PathBuf> {
+/// Returns the programs of this name in PATH, in a CUDA toolkit, in the active virtual environment, and in the virtual
+/// environment that `ci/install-tools.sh` creates.
+pub fn programs(name: &str, workspace: &Workspace) -> Vec<PathBuf> {
     let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -141,9 +123,9 @@ pub fn programs(name: &str, folders: &[PathBuf]) -> Vec<PathBuf> {
         places.extend(std::env::var_os(variable).map(|folder| PathBuf::from(folder).join("bin")));
     }
     places.push(PathBuf::from("/usr/local/cuda/bin"));
-    let active = std::env::var_os("VIRTUAL_ENV").map(PathBuf::from);
-    for environment in active.iter().chain(folders) {
-        places.extend(packages_of(environment));
+    let environments = [workspace.root().join("target/tools"), workspace.target_dir().join("tools")];
+    for environment in std::env::var_os("VIRTUAL_ENV").map(PathBuf::from).into_iter().chain(environments) {
+        places.extend(packages_of(&environment));
     }
     let mut files: Vec<PathBuf> = Vec::new();
     for file in places.into_iter().filter_map(|folder| folder.join(&name).canonicalize().ok()) {
@@ -154,7 +136,7 @@ pub fn programs(name: &str, folders: &[PathBuf]) -> Vec<PathBuf> {
     files
 }
 
-/// For each architecture from `oldest` to `newest` that one of the assemblers knows, the newest of those.
+/// Returns the newest of the assemblers for each architecture from `oldest` to `newest` that any of them knows.
 pub fn by_arch(assemblers: &[Ptxas], oldest: Arch, newest: Arch) -> BTreeMap<Arch, &Ptxas> {
     let mut chosen: BTreeMap<Arch, &Ptxas> = BTreeMap::new();
     for assembler in assemblers {
@@ -168,18 +150,14 @@ pub fn by_arch(assemblers: &[Ptxas], oldest: Arch, newest: Arch) -> BTreeMap<Arc
     chosen
 }
 
-/// The release in what `ptxas --version` prints.
+/// Parses the release from the output of `ptxas --version`.
 fn release_of(version: &str) -> Option<(u32, u32)> {
     let number = version.split_once("release ")?.1.split(',').next()?;
     let (major, minor) = number.trim().split_once('.')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-fn null_device() -> &'static str {
-    if cfg!(windows) { "NUL" } else { "/dev/null" }
-}
-
-/// The folders of programs of NVIDIA's packages in a Python environment.
+/// Returns the program folders of NVIDIA's packages in a Python environment.
 fn packages_of(environment: &Path) -> Vec<PathBuf> {
     let inside = |folder: &Path| -> Vec<PathBuf> {
         let entries = fs::read_dir(folder).into_iter().flatten();
@@ -196,9 +174,10 @@ fn packages_of(environment: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// The plain architectures in the help: a name with a letter at its end is a variant whose code runs nowhere else.
+/// Returns the architectures in the help. It leaves out names that end in a letter: their code runs on one architecture
+/// only.
 fn known_archs(help: &str) -> Vec<Arch> {
-    // The values are quoted; prose mentions other names as well.
+    // The values are quoted. The prose also mentions other names.
     let quoted = help.split('\'').skip(1).step_by(2).filter(|word| word.starts_with("sm_"));
     let mut archs: Vec<Arch> = quoted.filter_map(|word| word.parse().ok()).collect();
     archs.sort();
@@ -206,7 +185,7 @@ fn known_archs(help: &str) -> Vec<Arch> {
     archs
 }
 
-/// Reads what `ptxas -v` prints.
+/// Parses the output of `ptxas -v`.
 fn read_report(text: &str) -> Assembled {
     let mut report = Assembled::default();
     let mut kernel = None;
@@ -234,7 +213,7 @@ fn read_report(text: &str) -> Assembled {
     report
 }
 
-/// The number that stands right before `what`.
+/// Returns the number immediately before `what`.
 fn number_before(line: &str, what: &str) -> Option<u32> {
     let before = &line[..line.find(what)?];
     let start = before.rfind(|c: char| !c.is_ascii_digit()).map_or(0, |at| at + 1);
@@ -290,7 +269,7 @@ ptxas info    : Function properties for look
     fn a_program_that_is_no_assembler_is_an_error() {
         assert!(Ptxas::open(Path::new("/nonexistent/ptxas")).is_err());
         let error = Ptxas::open(Path::new("/bin/true")).unwrap_err().to_string();
-        assert!(error.contains("does not say its version"), "{error}");
+        assert!(error.contains("names no release"), "{error}");
         assert_eq!(release_of("Cuda compilation tools, release 13.5, V13.5.37\n"), Some((13, 5)));
     }
 

@@ -1,90 +1,91 @@
-//! `resources`: the registers and shared memory of every kernel, as `ptxas` assigns them, in `gpu/ptx/resources.tsv`.
+//! `resources`: writes the registers and the shared memory of every kernel, as `ptxas` assigns them, to
+//! `gpu/ptx/resources.tsv`.
 //!
-//! PTX has virtual registers alone, so what a kernel takes of a multiprocessor cannot be read from it. The table lets
-//! the command line say how many blocks fit one on any GPU, on a machine without an assembler.
+//! PTX has only virtual registers. With this table, the program computes the occupancy of a kernel on any GPU without
+//! an assembler.
 //!
-//! Each architecture has a column: what the newest module that it can run becomes there. A cell is the registers of a
-//! thread and, after a `+`, the static shared memory of a block in bytes. Above stand the assemblers' releases and the
-//! hashes of the modules.
+//! Each architecture has a column, for the newest module that its GPUs can run. A cell has the registers per thread
+//! and, after a `+`, the static shared memory per block in bytes. The lines above the table have the releases of the
+//! assemblers and the hashes of the modules.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
-use cuda_builder::{Arch, Header};
+use cuda_builder::Arch;
 
-use crate::build_ptx;
+use crate::modules::{self, Module};
 use crate::ptx;
 use crate::ptxas::{self, Assembled, Ptxas};
-use crate::workspace::{Algorithms, Workspace};
+use crate::workspace::Workspace;
 
-/// The table's file, in `gpu/ptx`.
+/// The name of the table's file in `gpu/ptx`.
 pub const FILE: &str = "resources.tsv";
 
-/// How it is made.
+/// How to write the table.
 const REMEDY: &str = "run `cargo xtask resources`";
 
-/// The newest architecture that modules are assembled for.
+/// The newest architecture for which modules are assembled.
 pub const NEWEST: Arch = Arch::Sm120;
 
-/// What a kernel takes on one architecture.
+/// The resources of a kernel on one architecture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Taken {
+pub struct Usage {
     /// Registers per thread.
     pub registers: u32,
     /// Static shared memory per block, in bytes.
     pub shared: u32,
 }
 
-impl fmt::Display for Taken {
+impl fmt::Display for Usage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.registers)?;
         if self.shared > 0 { write!(f, "+{}", self.shared) } else { Ok(()) }
     }
 }
 
-/// The table.
+/// The resources of all kernels.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Table {
     /// The hash of each module's text.
     modules: BTreeMap<String, String>,
-    /// By which assembler each architecture's column is.
+    /// The assembler of each architecture's column.
     assemblers: BTreeMap<Arch, String>,
-    kernels: BTreeMap<String, BTreeMap<Arch, Taken>>,
+    kernels: BTreeMap<String, BTreeMap<Arch, Usage>>,
 }
 
 impl Table {
-    /// A table of these modules, with no kernels yet.
+    /// Returns a table of these modules, without kernels.
     pub fn of(modules: &[Module]) -> Table {
-        let hashes = modules.iter().map(|module| (module.file.clone(), module.hash.clone())).collect();
-        Table { modules: hashes, ..Table::default() }
+        let hash = |module: &Module| Some((module.file.clone(), module.header.text.clone()?));
+        Table { modules: modules.iter().filter_map(hash).collect(), ..Table::default() }
     }
 
-    /// Adds what `ptxas` made of a module for `arch`.
+    /// Adds the kernels of a module that `ptxas` assembled for `arch`.
     pub fn add(&mut self, arch: Arch, ptxas: &Ptxas, assembled: &Assembled) {
         self.assemblers.insert(arch, ptxas.to_string());
         for function in assembled.functions.iter().filter(|function| function.is_kernel) {
-            let taken = Taken { registers: function.registers, shared: function.shared };
-            self.kernels.entry(function.name.clone()).or_default().insert(arch, taken);
+            let usage = Usage { registers: function.registers, shared: function.shared };
+            self.kernels.entry(function.name.clone()).or_default().insert(arch, usage);
         }
     }
 
-    /// What makes `self`, which is checked in, another table than `present`, of which columns may be missing.
+    /// Returns a finding for each column of `present` that differs in `self`, the checked-in table.
     fn differences(&self, present: &Table) -> Vec<String> {
         let mut findings = Vec::new();
         for (arch, assembler) in &present.assemblers {
-            // Other releases assign other registers.
+            // Other releases may assign other registers.
             if self.assemblers.get(arch) != Some(assembler) {
                 continue;
             }
-            let cell = |table: &Table, kernel: &str| table.kernels.get(kernel)?.get(arch).map(Taken::to_string);
+            let cell = |table: &Table, kernel: &str| table.kernels.get(kernel)?.get(arch).map(Usage::to_string);
             let wrong = present.kernels.keys().find(|kernel| cell(self, kernel) != cell(present, kernel));
             if let Some(kernel) = wrong {
                 let [there, here] = [self, present].map(|table| cell(table, kernel).unwrap_or("nothing".into()));
-                findings
-                    .push(format!("{FILE} says {there} of {kernel} on {arch}, and {assembler} says {here}: {REMEDY}"));
+                findings.push(format!("{FILE} has {there} for {kernel} on {arch}, {assembler} {here}: {REMEDY}"));
             }
         }
         findings
@@ -112,7 +113,7 @@ impl fmt::Display for Table {
         for (kernel, row) in &self.kernels {
             let mut line = kernel.clone();
             for arch in self.assemblers.keys() {
-                let _ = write!(line, "\t{}", row.get(arch).map_or(String::new(), Taken::to_string));
+                let _ = write!(line, "\t{}", row.get(arch).map_or(String::new(), Usage::to_string));
             }
             writeln!(f, "{line}")?;
         }
@@ -149,68 +150,46 @@ impl std::str::FromStr for Table {
                 continue;
             };
             let row = archs.iter().zip(cells).filter(|(_, cell)| !cell.is_empty());
-            let row = row.map(|(arch, cell)| Ok((*arch, taken(cell).with_context(|| format!("`{cell}` in {FILE}"))?)));
+            let row = row.map(|(arch, cell)| Ok((*arch, usage(cell).with_context(|| format!("`{cell}` in {FILE}"))?)));
             table.kernels.insert(name.to_owned(), row.collect::<Result<_>>()?);
         }
         Ok(table)
     }
 }
 
-fn taken(cell: &str) -> Option<Taken> {
+fn usage(cell: &str) -> Option<Usage> {
     let (registers, shared) = cell.split_once('+').unwrap_or((cell, "0"));
-    Some(Taken { registers: registers.parse().ok()?, shared: shared.parse().ok()? })
+    Some(Usage { registers: registers.parse().ok()?, shared: shared.parse().ok()? })
 }
 
-/// A module of `gpu/ptx`, as far as the table is concerned.
-pub struct Module {
-    /// Its file's name.
-    pub file: String,
-    path: PathBuf,
-    algorithm: String,
-    arch: Arch,
-    hash: String,
-    kernels: Vec<String>,
-}
-
-impl Module {
-    /// The module of `text`, which is in `path`; `None` if its header does not name its hash, as `build-ptx` writes it.
-    pub fn new(file: &str, path: &Path, algorithm: &str, arch: Arch, text: &str) -> Option<Module> {
-        let (header, _) = Header::split(text)?;
-        let kernels = ptx::Module::parse(text).entries.iter().map(|entry| entry.name.clone()).collect();
-        let (file, path, algorithm) = (file.to_owned(), path.to_owned(), algorithm.to_owned());
-        Some(Module { file, path, algorithm, arch, hash: header.text?, kernels })
-    }
-}
-
-/// The modules that there should be.
-fn modules(workspace: &Workspace, algorithms: &Algorithms) -> Result<Vec<Module>> {
-    let module = |(file, algorithm, arch): (String, String, Arch)| {
-        let path = workspace.ptx().join(&file);
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        Module::new(&file, &path, &algorithm, arch, &text.replace("\r\n", "\n"))
-            .with_context(|| format!("{file} was not made by `cargo xtask build-ptx`"))
-    };
-    build_ptx::expected(algorithms).into_iter().map(module).collect()
-}
-
-/// The module of each algorithm that a GPU of `arch` runs: the newest that it can.
-pub fn run_by(modules: &[Module], arch: Arch) -> impl Iterator<Item = &Module> {
+/// Returns the newest module of each algorithm that a GPU of `arch` can run.
+fn run_by(modules: &[Module], arch: Arch) -> impl Iterator<Item = &Module> {
     modules.iter().filter(move |module| {
         let others = modules.iter().filter(|other| other.algorithm == module.algorithm && other.arch <= arch);
         module.arch <= arch && others.map(|other| other.arch).max() == Some(module.arch)
     })
 }
 
-/// Whether a GPU of `arch` runs the module in `file`, and not a newer one of the same algorithm.
-pub fn is_run_by(modules: &[Module], file: &str, arch: Arch) -> bool {
-    run_by(modules, arch).any(|module| module.file == file)
+/// Returns each architecture with its assembler and each module that its GPUs run. The largest modules are first, so
+/// that no core assembles one of them alone at the end.
+pub fn assemblies<'a>(
+    modules: &'a [Module],
+    by_arch: &BTreeMap<Arch, &'a Ptxas>,
+) -> Vec<(Arch, &'a Ptxas, &'a Module)> {
+    let of_arch = |(arch, ptxas): (&Arch, &&'a Ptxas)| {
+        let (arch, ptxas) = (*arch, *ptxas);
+        run_by(modules, arch).map(move |module| (arch, ptxas, module))
+    };
+    let mut runs: Vec<_> = by_arch.iter().flat_map(of_arch).collect();
+    runs.sort_by_key(|(.., module)| Reverse(module.text.len()));
+    runs
 }
 
-/// Assembles every module for every architecture, and writes the table.
+/// Assembles each module for the architectures whose GPUs run it, and writes the table.
 ///
 /// # Errors
-/// If there is no assembler, or none for an architecture that the present table has; if a module is rejected, or the
-/// table cannot be written.
+/// If no assembler is found for an architecture of the present table, if a module is rejected, or if the table cannot
+/// be written.
 pub fn run(workspace: &Workspace, assemblers: &[PathBuf]) -> Result<()> {
     let assemblers = Ptxas::given_or_found(assemblers, workspace)?;
     ensure!(!assemblers.is_empty(), "no ptxas found: {}", ptxas::REMEDY);
@@ -218,27 +197,26 @@ pub fn run(workspace: &Workspace, assemblers: &[PathBuf]) -> Result<()> {
     let path = workspace.ptx().join(FILE);
     let present = fs::read_to_string(&path).ok().and_then(|text| text.parse::<Table>().ok()).unwrap_or_default();
     if let Some((arch, assembler)) = present.assemblers.iter().find(|(arch, _)| !by_arch.contains_key(*arch)) {
-        bail!("no ptxas found that knows {arch}, as {assembler} does: name one with --ptxas, or {}", ptxas::REMEDY);
+        bail!("no ptxas found that knows {arch} ({assembler} does): name one with --ptxas; {}", ptxas::REMEDY);
     }
-    let modules = modules(workspace, &workspace.algorithms()?)?;
-    let runs: Vec<(Arch, &Ptxas, &Module)> = by_arch
-        .iter()
-        .flat_map(|(arch, ptxas)| run_by(&modules, *arch).map(move |module| (*arch, *ptxas, module)))
-        .collect();
+    let expected = modules::expected(&workspace.algorithms()?);
+    let read = |(algorithm, arch): &(String, Arch)| Module::read(workspace, algorithm, *arch);
+    let modules = expected.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let runs = assemblies(&modules, &by_arch);
     let results = crate::parallel::map(&runs, |(arch, ptxas, module)| ptxas.assemble(&module.path, *arch, None));
     let mut table = Table::of(&modules);
-    for ((arch, ptxas, _), assembled) in runs.iter().zip(results) {
-        table.add(*arch, ptxas, &assembled?);
+    for ((arch, ptxas, _), assembled) in runs.into_iter().zip(results) {
+        table.add(arch, ptxas, &assembled?);
     }
     fs::write(&path, table.to_string()).with_context(|| format!("cannot write {}", path.display()))?;
     println!("{}: {} kernels on {} architectures", path.display(), table.kernels.len(), table.assemblers.len());
     Ok(())
 }
 
-/// What is wrong with the table that is checked in. `assembled` is what the assemblers at hand make of the modules.
+/// Returns findings for the checked-in table. `assembled` has the columns of the installed assemblers.
 ///
 /// # Errors
-/// If the modules cannot be read.
+/// If the table cannot be parsed.
 pub fn check(workspace: &Workspace, modules: &[Module], assembled: &Table) -> Result<Vec<String>> {
     let path = workspace.ptx().join(FILE);
     let table: Table = match fs::read_to_string(&path) {
@@ -247,18 +225,21 @@ pub fn check(workspace: &Workspace, modules: &[Module], assembled: &Table) -> Re
     };
     let mut findings = Vec::new();
     if table.modules != Table::of(modules).modules {
-        findings.push(format!("{FILE} is of other modules than the present ones: {REMEDY}"));
+        findings.push(format!("{FILE} was written for other modules: {REMEDY}"));
     }
-    let missing = modules.iter().flat_map(|module| &module.kernels).find(|name| !table.kernels.contains_key(*name));
-    findings.extend(missing.map(|name| format!("{FILE} has no row for {name}: {REMEDY}")));
+    let mut kernels = modules.iter().flat_map(|module| ptx::Module::parse(&module.text).entries);
+    let missing = kernels.find(|entry| !table.kernels.contains_key(&entry.name));
+    findings.extend(missing.map(|entry| format!("{FILE} has no row for {}: {REMEDY}", entry.name)));
     findings.extend(table.differences(assembled));
     Ok(findings)
 }
 
 #[cfg(test)]
 mod tests {
+    use cuda_builder::Header;
+
     use super::*;
-    use crate::ptxas::Usage;
+    use crate::ptxas;
 
     fn table() -> Table {
         let mut table = Table::default();
@@ -267,7 +248,7 @@ mod tests {
             table.assemblers.insert(arch, ptxas.into());
         }
         let row = |cells: &[(Arch, u32, u32)]| {
-            cells.iter().map(|&(arch, registers, shared)| (arch, Taken { registers, shared })).collect()
+            cells.iter().map(|&(arch, registers, shared)| (arch, Usage { registers, shared })).collect()
         };
         table.kernels.insert("scan_naive".into(), row(&[(Arch::Sm70, 16, 0), (Arch::Sm90, 18, 0)]));
         table.kernels.insert("scan_tile".into(), row(&[(Arch::Sm90, 32, 4224)]));
@@ -289,20 +270,22 @@ mod tests {
         assert!(table().differences(&present).is_empty());
         present.kernels.get_mut("scan_tile").unwrap().get_mut(&Arch::Sm90).unwrap().registers = 33;
         let findings = table().differences(&present);
-        assert!(findings.len() == 1 && findings[0].contains("32+4224 of scan_tile on sm_90"), "{findings:?}");
+        assert!(findings.len() == 1 && findings[0].contains("32+4224 for scan_tile on sm_90"), "{findings:?}");
         present.assemblers.insert(Arch::Sm90, "ptxas 13.6".into());
         assert!(table().differences(&present).is_empty(), "another release may assign other registers");
     }
 
     #[test]
     fn an_architecture_runs_the_newest_module_that_it_can() {
+        const HEADER: &str =
+            "// Generated by cuda_builder. Do not edit.\n// crate: gpu\n// arch: sm_70\n// compiler: rustc\n";
         let module = |file: &str, algorithm: &str, arch| Module {
             file: file.into(),
             path: PathBuf::new(),
             algorithm: algorithm.into(),
             arch,
-            hash: String::new(),
-            kernels: Vec::new(),
+            text: String::new(),
+            header: Header::parse(HEADER).unwrap(),
         };
         let modules = [
             module("a.sm_70.ptx", "a", Arch::Sm70),
@@ -312,7 +295,7 @@ mod tests {
         let files = |arch| run_by(&modules, arch).map(|module| module.file.as_str()).collect::<Vec<_>>();
         assert_eq!(files(Arch::Sm80), ["a.sm_70.ptx", "b.sm_70.ptx"]);
         assert_eq!(files(Arch::Sm120), ["a.sm_90.ptx", "b.sm_70.ptx"]);
-        assert!(is_run_by(&modules, "a.sm_90.ptx", Arch::Sm90) && !is_run_by(&modules, "a.sm_70.ptx", Arch::Sm90));
+        assert_eq!(files(Arch::Sm90), ["a.sm_90.ptx", "b.sm_70.ptx"]);
     }
 
     #[test]
@@ -326,7 +309,12 @@ mod tests {
 
     #[test]
     fn only_kernels_are_in_the_table() {
-        let usage = |name: &str, is_kernel| Usage { name: name.into(), is_kernel, registers: 8, ..Usage::default() };
+        let usage = |name: &str, is_kernel| ptxas::Usage {
+            name: name.into(),
+            is_kernel,
+            registers: 8,
+            ..ptxas::Usage::default()
+        };
         let functions = vec![usage("kernel", true), usage("helper", false)];
         let mut table = Table::default();
         table.add(Arch::Sm90, &Ptxas::of_release(13, 5), &Assembled { functions, warnings: Vec::new() });

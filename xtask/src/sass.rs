@@ -1,4 +1,4 @@
-//! SASS, the machine code of a GPU, as NVIDIA's disassembler prints it: taken apart far enough to be checked.
+//! Parses SASS, a GPU's machine code, from the output of NVIDIA's disassembler.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,10 +8,10 @@ use anyhow::{Context, Result, ensure};
 use crate::ptxas;
 use crate::workspace::Workspace;
 
-/// How to get a disassembler.
-pub const REMEDY: &str = "`ci/install-tools.sh` installs one, PyPI's `nvidia-cuda-nvdisasm`";
+/// How to install a disassembler.
+pub const REMEDY: &str = "`ci/install-tools.sh` installs PyPI's `nvidia-cuda-nvdisasm`";
 
-/// A disassembler.
+/// A disassembler on this machine.
 #[derive(Clone, Debug)]
 pub struct Nvdisasm {
     path: PathBuf,
@@ -20,38 +20,32 @@ pub struct Nvdisasm {
 /// A kernel's code.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Kernel {
-    /// Its symbol.
+    /// The symbol.
     pub name: String,
-    /// Its instructions.
+    /// The instructions.
     pub instructions: Vec<Instruction>,
 }
 
 /// One instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Instruction {
-    /// Where it is in the kernel, in hexadecimal, such as `01b0`.
+    /// The hexadecimal offset in the kernel, such as `01b0`.
     pub offset: String,
-    /// All of it, such as `@!P0 LDG.E.128 R4, desc[UR6][R4.64]`.
+    /// The whole text, such as `@!P0 LDG.E.128 R4, desc[UR6][R4.64]`.
     pub text: String,
 }
 
 impl Nvdisasm {
-    /// The one at `path`; else the one found where the assemblers are looked for, if there is one.
-    ///
-    /// # Errors
-    /// If the tools' folder is not known.
-    pub fn given_or_found(path: Option<&Path>, workspace: &Workspace) -> Result<Option<Nvdisasm>> {
-        if let Some(path) = path {
-            return Ok(Some(Nvdisasm { path: path.to_owned() }));
-        }
-        let folders = ptxas::tools(workspace)?;
-        Ok(ptxas::programs("nvdisasm", &folders).into_iter().next().map(|path| Nvdisasm { path }))
+    /// Returns the disassembler at `path`, or else the first that [`ptxas::programs`] finds.
+    pub fn given_or_found(path: Option<&Path>, workspace: &Workspace) -> Option<Nvdisasm> {
+        let found = || ptxas::programs("nvdisasm", workspace).into_iter().next();
+        path.map(Path::to_owned).or_else(found).map(|path| Nvdisasm { path })
     }
 
-    /// The kernels of an assembled module.
+    /// Returns the kernels of an assembled module.
     ///
     /// # Errors
-    /// If the disassembler does not run or does not know the architecture; its messages are the error.
+    /// If the disassembler does not run or does not know the architecture; the error has its messages.
     pub fn disassemble(&self, cubin: &Path) -> Result<Vec<Kernel>> {
         let output = Command::new(&self.path)
             .arg("-c")
@@ -66,7 +60,7 @@ impl Nvdisasm {
     }
 }
 
-/// The kernels of what the disassembler prints.
+/// Parses the kernels in the output of the disassembler.
 pub(crate) fn parse(text: &str) -> Vec<Kernel> {
     let mut kernels: Vec<Kernel> = Vec::new();
     for line in text.lines() {
@@ -79,7 +73,7 @@ pub(crate) fn parse(text: &str) -> Vec<Kernel> {
     kernels
 }
 
-/// A line such as `/*01b0*/ LDG.E.128 R4, desc[UR6][R4.64] ;`.
+/// Parses a line such as `/*01b0*/ LDG.E.128 R4, desc[UR6][R4.64] ;`.
 fn instruction(line: &str) -> Option<Instruction> {
     let (offset, text) = line.trim().strip_prefix("/*")?.split_once("*/")?;
     let text = text.trim().trim_end_matches(';').trim_end();
@@ -87,29 +81,29 @@ fn instruction(line: &str) -> Option<Instruction> {
 }
 
 impl Instruction {
-    /// The operation with its modifiers, such as `LDG.E.128`, without the predicate before it.
+    /// Returns the operation with its modifiers, such as `LDG.E.128`, without the predicate.
     fn opcode(&self) -> &str {
         let mut words = self.text.split_whitespace();
         let first = words.next().unwrap_or_default();
         if first.starts_with('@') { words.next().unwrap_or_default() } else { first }
     }
 
-    /// The operation alone, such as `LDG`.
+    /// Returns the operation without modifiers, such as `LDG`.
     pub fn operation(&self) -> &str {
         self.opcode().split('.').next().unwrap_or_default()
     }
 
-    /// Whether `modifier` is one of the operation's, as `128` in `LDG.E.128`.
+    /// True if the operation has the modifier, as `LDG.E.128` has `128`.
     pub fn has_modifier(&self, modifier: &str) -> bool {
         self.opcode().split('.').skip(1).any(|part| part == modifier)
     }
 
-    /// Whether it accesses local memory.
+    /// True if the instruction accesses local memory.
     pub fn is_local(&self) -> bool {
         matches!(self.operation(), "LDL" | "STL")
     }
 
-    /// Whether it accesses memory by a generic address. `RED` is none: it is a reduction in global memory.
+    /// True if the instruction accesses memory by a generic address. `RED` does not: it reduces in global memory.
     pub fn is_generic(&self) -> bool {
         matches!(self.operation(), "LD" | "ST" | "ATOM")
     }

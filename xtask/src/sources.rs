@@ -1,8 +1,7 @@
-//! The hashes that prove where a module comes from: of the sources that it is made from, and of its own text.
+//! The hashes that record the origin of a module: of its sources and of its text.
 //!
-//! The sources' hash is taken over the names of the files and over their tokens: comments, documentation, spaces and
-//! line ends do not reach a module's text. What else cannot reach it is left out: tests, faulty kernels, what is
-//! compiled for the host alone, and other algorithms.
+//! The hash of the sources covers the names and the tokens of the files. It leaves out everything that cannot change
+//! the module's text: comments, documentation, spaces, tests, faulty kernels, code for the host, and other algorithms.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -10,13 +9,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use proc_macro2::TokenStream;
 use sha2::{Digest, Sha256};
 
 use crate::syntax;
 use crate::workspace::{Algorithms, Metadata, NEVER_BUILT, Workspace};
 
-/// The files of `cuda_builder` that decide the text of every module, from the workspace's root.
+/// The files of `cuda_builder` that affect the text of every module.
 const BUILDER: &[&str] = &[
     "crates/cuda_builder/src/arch.rs",
     "crates/cuda_builder/src/invocation.rs",
@@ -24,18 +22,18 @@ const BUILDER: &[&str] = &[
     "crates/cuda_builder/src/postprocess",
 ];
 
-/// Compiled for the host alone.
+/// The folders that are compiled only for the host.
 const HOST_ONLY: &[&str] = &["crates/cuda_math/src/backend/simulated", "crates/cuda_std/src/backend/simulated"];
 
-/// Where the kernels are.
+/// The folder of the kernels.
 pub const GPU_SOURCES: &str = "gpu/src/";
 
-/// The hash of what each algorithm's modules are made from, as `sha256:` and 64 hexadecimal digits.
+/// Returns the hash of the sources of each algorithm's modules: `sha256:` and 64 hexadecimal digits.
 ///
 /// # Errors
-/// If a source cannot be read, or is no Rust.
+/// If a source cannot be read or is not valid Rust.
 pub fn hashes(workspace: &Workspace, algorithms: &Algorithms) -> Result<BTreeMap<String, String>> {
-    // Most files are a part of every module: each is read once.
+    // Most files belong to every module, so each file is read once.
     let mut contents: BTreeMap<String, String> = BTreeMap::new();
     let mut hashes = BTreeMap::new();
     for algorithm in algorithms.names() {
@@ -54,7 +52,7 @@ pub fn hashes(workspace: &Workspace, algorithms: &Algorithms) -> Result<BTreeMap
     Ok(hashes)
 }
 
-/// What `algorithm`'s modules are made from, by the names from the workspace's root, with slashes.
+/// Returns the source files of `algorithm`'s modules, as paths from the workspace's root, with slashes.
 ///
 /// # Errors
 /// If a folder cannot be listed.
@@ -75,7 +73,7 @@ pub fn files(workspace: &Workspace, algorithms: &Algorithms, algorithm: &str) ->
     Ok(files)
 }
 
-/// The folders of the kernel crate and of the workspace's packages that it needs on a GPU.
+/// Returns the folders of the kernel crate and of the local packages that it uses on a GPU.
 fn device_packages(metadata: &Metadata) -> BTreeSet<PathBuf> {
     let mut folders = BTreeSet::new();
     let mut open = vec!["gpu"];
@@ -94,7 +92,7 @@ fn device_packages(metadata: &Metadata) -> BTreeSet<PathBuf> {
     folders
 }
 
-/// The Rust files and manifests at or under `path`, by their names from `root`, with slashes.
+/// Appends the Rust files and manifests at or below `path`, as paths from `root`, with slashes.
 fn collect(path: &Path, root: &Path, files: &mut Vec<String>) -> Result<()> {
     let context = || format!("cannot read {}", path.display());
     if path.is_dir() {
@@ -109,36 +107,14 @@ fn collect(path: &Path, root: &Path, files: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// What of a source's text counts: the tokens of Rust without documentation, and the lines of a manifest without
-/// comments.
+/// Returns the part of a file that is hashed: the tokens of Rust code without documentation, or the lines of a manifest
+/// without comments.
 fn content(file: &str, text: &str) -> Result<String> {
     if !file.ends_with(".rs") {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         return Ok(lines.collect::<Vec<_>>().join("\n"));
     }
-    let tokens = text.parse::<TokenStream>().map_err(|error| anyhow::anyhow!("{error}"))?;
-    let tokens = syntax::flat(tokens);
-    let mut content = String::new();
-    let mut rest = &tokens[..];
-    while let Some((token, after)) = rest.split_first() {
-        rest = match documentation(rest) {
-            Some(length) => &rest[length..],
-            None => {
-                content.push_str(&token.text);
-                content.push('\n');
-                after
-            }
-        };
-    }
-    Ok(content)
-}
-
-/// The number of tokens of the documentation comment that `tokens` begin with.
-pub(crate) fn documentation(tokens: &[syntax::Token]) -> Option<usize> {
-    let is = |at: usize, text: &str| tokens.get(at).is_some_and(|token| token.text == text);
-    let start = if is(1, "!") { 2 } else { 1 };
-    let is_doc = is(0, "#") && is(start, "[") && is(start + 1, "doc") && is(start + 2, "=") && is(start + 4, "]");
-    is_doc.then_some(start + 5)
+    Ok(syntax::code(text)?.into_iter().map(|token| token.text + "\n").collect())
 }
 
 fn is_input(file: &str) -> bool {
@@ -147,7 +123,7 @@ fn is_input(file: &str) -> bool {
     !is_test && !is_never_built && !HOST_ONLY.iter().any(|prefix| file.starts_with(prefix))
 }
 
-/// The algorithm whose folder (or file) of `gpu/src` this file is in; `None` if all algorithms share it.
+/// Returns the algorithm whose folder or file in `gpu/src` contains this file. `None` if all algorithms share the file.
 fn folder_of_algorithm<'a>(file: &'a str, algorithms: &Algorithms) -> Option<&'a str> {
     let first = file.strip_prefix(GPU_SOURCES)?.split('/').next()?;
     let name = first.strip_suffix(".rs").unwrap_or(first);
@@ -163,7 +139,7 @@ fn digest<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     named(hasher)
 }
 
-/// The hash of a module's text below its header, in the form of [`hashes`].
+/// Returns the hash of a module's text below the header, in the form of [`hashes`].
 pub fn text_hash(text: &str) -> String {
     named(Sha256::new_with_prefix(text))
 }

@@ -1,7 +1,7 @@
-//! The stamps of the modules: which sources each was built from, in `gpu/ptx/sources.tsv`.
+//! The stamps of the modules: a hash of each module's sources, in `gpu/ptx/sources.tsv`.
 //!
-//! They stand beside the PTX and not in it: a change of the sources that changes no text leaves the PTX files as they
-//! are.
+//! The hashes are not in the PTX files, so that a change of the sources that changes no PTX leaves those files
+//! unchanged.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,15 +10,15 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// The file with the stamps, in `gpu/ptx`.
+/// The name of the file in `gpu/ptx`.
 pub const FILE: &str = "sources.tsv";
 
-/// The hash of the sources that each algorithm's modules were built from.
+/// For each algorithm, the hash of the sources from which its modules were built.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Stamps(pub BTreeMap<String, String>);
 
 impl Stamps {
-    /// The stamps in a folder of modules; none if there is no file.
+    /// Reads the stamps from a folder of modules. Returns no stamps if the file does not exist.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -36,7 +36,7 @@ impl Stamps {
         Stamps(rows.map(|(name, hash)| (name.to_owned(), hash.to_owned())).collect())
     }
 
-    /// Writes them to the folder, if they are others than the folder's.
+    /// Writes the stamps to the folder if they differ from the folder's.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -48,23 +48,20 @@ impl Stamps {
         fs::write(&path, self.to_string()).with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// The finding for a module that was built from other sources than the `present` ones.
+    /// Returns a finding if an algorithm's modules were not built from the `present` sources.
     pub fn finding(&self, algorithm: &str, present: &str) -> Option<String> {
         let remedy = format!("run `cargo xtask build-ptx {algorithm}`");
         match self.0.get(algorithm) {
             Some(recorded) if recorded == present => None,
-            Some(_) => Some(format!("{algorithm} was built from other sources than the present ones: {remedy}")),
-            None => Some(format!("{FILE} does not say from which sources {algorithm} was built: {remedy}")),
+            Some(_) => Some(format!("the sources of {algorithm} have changed since its PTX was built: {remedy}")),
+            None => Some(format!("{FILE} has no hash of the sources of {algorithm}: {remedy}")),
         }
     }
 }
 
 impl fmt::Display for Stamps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "# The sources that each module was built from, by `cargo xtask build-ptx`: a hash of their tokens."
-        )?;
+        writeln!(f, "# Hashes of the tokens of each module's sources. `cargo xtask build-ptx` writes this file.")?;
         self.0.iter().try_for_each(|(name, hash)| writeln!(f, "{name}\t{hash}"))
     }
 }
@@ -91,9 +88,9 @@ mod tests {
         assert_eq!(stamps().finding("life", "sha256:1"), None);
         let changed = stamps().finding("life", "sha256:3").unwrap();
         assert!(
-            changed.contains("life was built from other sources") && changed.contains("build-ptx life"),
+            changed.contains("the sources of life have changed") && changed.contains("build-ptx life"),
             "{changed}"
         );
-        assert!(stamps().finding("sort", "sha256:1").unwrap().contains("does not say"));
+        assert!(stamps().finding("sort", "sha256:1").unwrap().contains("has no hash"));
     }
 }

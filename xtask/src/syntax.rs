@@ -1,20 +1,21 @@
-//! What `syn` leaves to its users: Rust inside of the arguments and bodies of macros, and a file as a list of tokens.
+//! Additions to `syn`: visits Rust code in the tokens of macros, and returns a file as a list of tokens.
 
 use std::ops::Range;
 
+use anyhow::Result;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::visit::Visit;
 use syn::{Block, Expr, Path, Token};
 
-/// The last name of a path: `sync_threads` of `cuda_std::thread::sync_threads`.
+/// Returns the last name of a path, such as `sync_threads` for `cuda_std::thread::sync_threads`.
 pub fn last_name(path: &Path) -> String {
     path.segments.last().map_or_else(String::new, |segment| segment.ident.to_string())
 }
 
-/// Visits what stands in a macro's tokens and is Rust by itself: expressions between commas, statements, or what is one
-/// of these inside of some brackets. A macro's variable, `$x`, is taken for a name.
+/// Visits the Rust code in a macro's tokens: a list of expressions, statements, or either of these in brackets. A
+/// variable `$x` of a macro is visited as the name `x`.
 pub fn visit_tokens(visitor: &mut impl for<'a> Visit<'a>, tokens: TokenStream) {
     let tokens = without_dollars(tokens);
     if let Ok(list) = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens.clone()) {
@@ -43,18 +44,43 @@ fn without_dollars(tokens: TokenStream) -> TokenStream {
     tokens.into_iter().filter_map(kept).collect()
 }
 
-/// A name, a literal, a bracket or a character of punctuation.
+/// A name, a literal, a bracket or a punctuation character.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Token {
-    /// As it is written.
+    /// The text in the file.
     pub text: String,
-    /// Its line, from 1.
+    /// The line, from 1.
     pub line: usize,
-    /// Its bytes in the file.
+    /// The byte range in the file.
     pub bytes: Range<usize>,
 }
 
-/// The tokens of a file in their order. Comments are none, and documentation is an attribute with a literal.
+/// Returns the tokens of a Rust text without comments and documentation.
+///
+/// # Errors
+/// If the text is not valid Rust.
+pub fn code(text: &str) -> Result<Vec<Token>> {
+    let tokens = flat(text.parse().map_err(|error| anyhow::anyhow!("{error}"))?);
+    let (mut code, mut rest) = (Vec::new(), &tokens[..]);
+    while let Some((token, after)) = rest.split_first() {
+        let documentation = documentation(rest);
+        rest = documentation.map_or(after, |length| &rest[length..]);
+        if documentation.is_none() {
+            code.push(token.clone());
+        }
+    }
+    Ok(code)
+}
+
+/// Returns the number of tokens of the documentation comment with which `tokens` start.
+fn documentation(tokens: &[Token]) -> Option<usize> {
+    let is = |at: usize, text: &str| tokens.get(at).is_some_and(|token| token.text == text);
+    let start = if is(1, "!") { 2 } else { 1 };
+    let is_doc = is(0, "#") && is(start, "[") && is(start + 1, "doc") && is(start + 2, "=") && is(start + 4, "]");
+    is_doc.then_some(start + 5)
+}
+
+/// Returns the tokens of a file in order, without comments. Documentation is an attribute with a literal.
 pub fn flat(tokens: TokenStream) -> Vec<Token> {
     let mut all = Vec::new();
     flatten(tokens, &mut all);
@@ -63,8 +89,10 @@ pub fn flat(tokens: TokenStream) -> Vec<Token> {
 
 fn flatten(tokens: TokenStream, all: &mut Vec<Token>) {
     for tree in tokens {
-        let mut add = |text: &str, span: proc_macro2::Span| {
-            all.push(Token { text: text.to_owned(), line: span.start().line, bytes: span.byte_range() });
+        let token = |text: &str, span: proc_macro2::Span| Token {
+            text: text.to_owned(),
+            line: span.start().line,
+            bytes: span.byte_range(),
         };
         match tree {
             TokenTree::Group(group) => {
@@ -74,15 +102,11 @@ fn flatten(tokens: TokenStream, all: &mut Vec<Token>) {
                     Delimiter::Bracket => ("[", "]"),
                     Delimiter::None => ("", ""),
                 };
-                add(open, group.span_open());
+                all.push(token(open, group.span_open()));
                 flatten(group.stream(), all);
-                all.push(Token {
-                    text: close.to_owned(),
-                    line: group.span_close().start().line,
-                    bytes: group.span_close().byte_range(),
-                });
+                all.push(token(close, group.span_close()));
             }
-            tree => add(&tree.to_string(), tree.span()),
+            tree => all.push(token(&tree.to_string(), tree.span())),
         }
     }
 }
@@ -91,7 +115,7 @@ fn flatten(tokens: TokenStream, all: &mut Vec<Token>) {
 mod tests {
     use super::*;
 
-    /// The tokens of a text, with a space between them.
+    /// Returns the tokens of a text, separated by spaces.
     fn texts(text: &str) -> String {
         let tokens = flat(text.parse().unwrap());
         for token in &tokens {

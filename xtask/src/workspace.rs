@@ -1,4 +1,4 @@
-//! Where the workspace stands and what its manifests say.
+//! The workspace: its folders, its packages, and the algorithms of the kernel crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,144 +8,151 @@ use anyhow::{Context, Result, bail, ensure};
 use cuda_builder::Arch;
 use serde::Deserialize;
 
-/// The architecture that every module is built for.
+/// The architecture for which every module is built.
 pub const BASELINE: Arch = Arch::Sm70;
 
-/// The kernel crate's manifest, which says what is built.
+/// The manifest of the kernel crate, which lists the modules.
 pub const GPU_MANIFEST: &str = "gpu/Cargo.toml";
 
-/// Features of the kernel crate that no module is built of: kernels for the tests of the simulator alone.
+/// The features of the kernel crate without a PTX module. Their kernels serve only the tests of the simulator.
 pub const NEVER_BUILT: [&str; 1] = ["faults"];
 
-/// The workspace, read once.
+/// The workspace that this program belongs to.
 pub struct Workspace {
     root: PathBuf,
     metadata: Metadata,
 }
 
-/// What `cargo metadata --no-deps` says of a workspace.
+/// The output of `cargo metadata` for a workspace.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 pub struct Metadata {
-    /// Its packages.
+    /// The packages.
     pub packages: Vec<Package>,
     /// The folder for build results.
     pub target_directory: PathBuf,
 }
 
-/// A package of a workspace.
+/// A package.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 pub struct Package {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The path of its manifest.
+    /// The version.
+    pub version: String,
+    /// The licence as an SPDX expression.
+    pub license: Option<String>,
+    /// The registry or repository. `None` for a local folder.
+    pub source: Option<String>,
+    /// The path of the manifest.
     pub manifest_path: String,
-    /// Its features, each with those that it turns on.
+    /// The features, each with the features that it turns on.
     pub features: BTreeMap<String, Vec<String>>,
-    /// What it depends on.
+    /// The dependencies.
     pub dependencies: Vec<Dependency>,
-    /// The tables of its manifest that cargo leaves to other tools.
+    /// The table `[package.metadata]`, which cargo ignores.
     #[serde(default)]
     pub metadata: Option<Tables>,
 }
 
-/// What `[package.metadata]` of a manifest says.
+/// The table `[package.metadata]` of a manifest.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 pub struct Tables {
-    /// The algorithms that are built for an architecture beside the baseline.
+    /// The algorithms that are also built for an architecture other than the baseline.
     #[serde(default)]
     pub ptx: BTreeMap<String, Vec<String>>,
 }
 
-/// A package that another one depends on.
+/// A dependency of a package.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 pub struct Dependency {
-    /// Its name.
+    /// The name of the package.
     pub name: String,
-    /// What it is called there, if that is another name.
+    /// The name under which it is imported, if that is another.
     pub rename: Option<String>,
-    /// Its folder, if it comes from one.
+    /// The folder of a local package.
     pub path: Option<PathBuf>,
-    /// `dev` or `build`, if it is not needed by the package itself.
+    /// `dev` or `build`. `None` for an ordinary dependency.
     pub kind: Option<String>,
-    /// The condition on the target, if there is one.
+    /// The condition on the target.
     pub target: Option<String>,
 }
 
 impl Metadata {
-    /// That of the workspace in a folder.
+    /// Runs `cargo metadata` with `arguments` in a folder.
     ///
     /// # Errors
-    /// If `cargo metadata` does not run there.
-    pub fn of(folder: &Path) -> Result<Metadata> {
+    /// If cargo fails.
+    pub fn read(folder: &Path, arguments: &[&str]) -> Result<Metadata> {
         let output = cargo()
-            .args(["metadata", "--no-deps", "--format-version", "1"])
+            .args(["metadata", "--format-version", "1"])
+            .args(arguments)
             .current_dir(folder)
             .output()
             .context("cannot run cargo")?;
         ensure!(output.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice(&output.stdout).context("cargo metadata gives JSON of another form")
+        serde_json::from_slice(&output.stdout).context("cannot read the output of cargo metadata")
     }
 }
 
-/// The cargo that runs this program, or else the one in PATH.
+/// Returns the command of the cargo that runs this program, or else of the cargo in PATH.
 pub fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
 impl Workspace {
-    /// The workspace that this program belongs to.
+    /// Opens the workspace that this program belongs to.
     ///
     /// # Errors
-    /// If `cargo metadata` does not run there.
+    /// If `cargo metadata` fails.
     pub fn open() -> Result<Workspace> {
-        // `cargo run` names the package's folder; the folder of the build is right as well unless somebody moved it.
+        // `cargo run` sets the variable. Without it, the folder at compile time is used.
         let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         let package = package.unwrap_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")));
         let root = package.parent().context("the package's folder has no parent")?.to_owned();
-        let metadata = Metadata::of(&root)?;
+        let metadata = Metadata::read(&root, &["--no-deps"])?;
         Ok(Workspace { root, metadata })
     }
 
-    /// The workspace's folder.
+    /// Returns the workspace's folder.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// What `cargo metadata --no-deps` says.
+    /// Returns the output of `cargo metadata --no-deps`.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// The folder for build results.
+    /// Returns the folder for build results.
     pub fn target_dir(&self) -> &Path {
         &self.metadata.target_directory
     }
 
-    /// The kernel crate's folder.
+    /// Returns the folder of the kernel crate.
     pub fn gpu(&self) -> PathBuf {
         self.root.join("gpu")
     }
 
-    /// The folder of the built modules.
+    /// Returns the folder of the built modules.
     pub fn ptx(&self) -> PathBuf {
         self.gpu().join("ptx")
     }
 
-    /// The kernel crate's algorithms.
+    /// Returns the algorithms of the kernel crate.
     ///
     /// # Errors
-    /// If `cargo metadata` does not know the kernel crate.
+    /// If the kernel crate is missing or its manifest is not as expected.
     pub fn algorithms(&self) -> Result<Algorithms> {
         Algorithms::from_metadata(&self.metadata)
     }
 }
 
-/// The kernel crate's features: one per algorithm. Those of [`NEVER_BUILT`] are none.
+/// The algorithms: the features of the kernel crate, except `default` and [`NEVER_BUILT`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Algorithms {
-    /// Each algorithm with the features it turns on.
+    /// Each algorithm with the features that it turns on.
     features: BTreeMap<String, Vec<String>>,
-    /// The architectures beside the baseline, each with the algorithms that are built for it.
+    /// The architectures other than the baseline, each with the algorithms that are built for it.
     archs: BTreeMap<Arch, BTreeSet<String>>,
 }
 
@@ -157,40 +164,46 @@ impl Algorithms {
         features.retain(|name, _| !NEVER_BUILT.contains(&name.as_str()));
         for (name, list) in &features {
             if let Some(never) = list.iter().find(|feature| NEVER_BUILT.contains(&feature.as_str())) {
-                bail!("the feature `{name}` of gpu/Cargo.toml turns on `{never}`, of which no PTX is built");
+                bail!("the feature `{name}` of gpu/Cargo.toml turns on `{never}`, which has no PTX module");
             }
         }
         features.remove("default");
-        ensure!(!features.is_empty(), "the package `gpu` has no feature beside `default`: there is nothing to build");
+        ensure!(
+            !features.is_empty(),
+            "the package `gpu` has no feature other than `default`: there is nothing to build"
+        );
         let mut archs = BTreeMap::new();
         for (arch, names) in gpu.metadata.iter().flat_map(|tables| &tables.ptx) {
             let parsed = arch.parse::<Arch>().with_context(|| format!("[package.metadata.ptx] of {GPU_MANIFEST}"))?;
-            ensure!(parsed > BASELINE, "[package.metadata.ptx] of {GPU_MANIFEST}: every module is built for {arch}");
+            ensure!(
+                parsed > BASELINE,
+                "[package.metadata.ptx] of {GPU_MANIFEST}: every module is built for {arch} anyway"
+            );
             if let Some(name) = names.iter().find(|name| !features.contains_key(*name)) {
-                bail!("[package.metadata.ptx] of {GPU_MANIFEST}: `{name}` is no feature of it");
+                bail!("[package.metadata.ptx] of {GPU_MANIFEST}: `{name}` is not a feature");
             }
             archs.insert(parsed, names.iter().cloned().collect());
         }
         Ok(Algorithms { features, archs })
     }
 
-    /// The architectures that an algorithm's module is built for, in their order.
+    /// Returns the architectures for which an algorithm's module is built, in ascending order.
     pub fn archs(&self, name: &str) -> Vec<Arch> {
         let others = self.archs.iter().filter(|(_, names)| names.contains(name)).map(|(arch, _)| *arch);
         std::iter::once(BASELINE).chain(others).collect()
     }
 
-    /// Their names, in order.
+    /// Returns the names, sorted.
     pub fn names(&self) -> Vec<&str> {
         self.features.keys().map(String::as_str).collect()
     }
 
-    /// Whether there is such an algorithm.
+    /// True if `name` is an algorithm.
     pub fn contains(&self, name: &str) -> bool {
         self.features.contains_key(name)
     }
 
-    /// An algorithm and all those which it turns on.
+    /// Returns an algorithm and all algorithms that it turns on.
     pub fn with_needed<'a>(&'a self, name: &'a str) -> BTreeSet<&'a str> {
         let mut reached = BTreeSet::new();
         let mut open = vec![name];
@@ -203,29 +216,24 @@ impl Algorithms {
         reached
     }
 
-    /// `chosen` if all of them are algorithms, all algorithms if none is chosen.
+    /// Returns the `chosen` algorithms, or all algorithms if none is chosen.
     ///
     /// # Errors
-    /// If one of them is no algorithm.
+    /// If a name is not an algorithm.
     pub fn choose<'a>(&'a self, chosen: &'a [String]) -> Result<Vec<&'a str>> {
         if chosen.is_empty() {
             return Ok(self.names());
         }
         for name in chosen {
             if NEVER_BUILT.contains(&name.as_str()) {
-                bail!("no PTX is built of `{name}`: its kernels are faulty, and run in the simulator's tests alone");
+                bail!("`{name}` has no PTX module: its kernels are faulty and run only in the tests of the simulator");
             }
             if !self.contains(name) {
-                bail!("`{name}` is no feature of gpu/Cargo.toml; there are {}", self.names().join(", "));
+                bail!("`{name}` is not a feature of gpu/Cargo.toml; choose from {}", self.names().join(", "));
             }
         }
         Ok(chosen.iter().map(String::as_str).collect())
     }
-}
-
-/// The name of a module's file in `gpu/ptx`.
-pub fn file_name(algorithm: &str, arch: Arch) -> String {
-    format!("{algorithm}.{arch}.ptx")
 }
 
 #[cfg(test)]
@@ -265,7 +273,7 @@ mod tests {
         assert_eq!(algorithms.archs("life"), [Arch::Sm70, Arch::Sm90]);
         assert_eq!(algorithms.archs("scan"), [Arch::Sm70]);
         for (arch, name, expected) in [
-            ("sm_90", "lief", "`lief` is no feature"),
+            ("sm_90", "lief", "`lief` is not a feature"),
             ("sm_70", "life", "every module is built for sm_70"),
             ("ninety", "life", "[package.metadata.ptx]"),
         ] {
@@ -279,7 +287,7 @@ mod tests {
         let apart = of(&[("default", &["life"]), ("life", &[]), ("faults", &["life"])]).unwrap();
         assert_eq!(apart.names(), ["life"]);
         let error = apart.choose(&["faults".to_owned()]).unwrap_err().to_string();
-        assert!(error.contains("no PTX is built of `faults`"), "{error}");
+        assert!(error.contains("`faults` has no PTX module"), "{error}");
         for (default, life) in [(&["life", "faults"][..], &[][..]), (&["life"], &["faults"])] {
             let error = of(&[("default", default), ("life", life), ("faults", &[])]).unwrap_err().to_string();
             assert!(error.contains("turns on `faults`"), "{error}");

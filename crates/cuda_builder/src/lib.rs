@@ -16,6 +16,8 @@
 //! A build is reproducible: the same sources and the same compiler give the same text in any folder (see
 //! [`postprocess`]). A PTX file can therefore be checked in and verified later.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 mod arch;
 mod build_script;
 mod builder;

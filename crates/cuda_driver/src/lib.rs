@@ -20,6 +20,8 @@
 //! Supported on Linux on x86-64 and AArch64. On other platforms the crate builds, and [`load`] returns
 //! [`LoadError::UnsupportedPlatform`].
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod library;
 mod symbols;

@@ -1,5 +1,7 @@
 //! Compresses the checked-in PTX of kernel modules, for the build scripts of the crates that embed it.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};

@@ -2,6 +2,8 @@
 //!
 //! With the feature `table`, how tables are laid out.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 use std::fmt;
 
 #[cfg(feature = "table")]

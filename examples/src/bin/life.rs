@@ -1,5 +1,7 @@
 //! Conway's Life as a library: a glider crosses a torus and comes back to where it was.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 use std::error::Error;
 
 use life::{Board, LifeExt};

@@ -1,5 +1,7 @@
 //! A year of rain: sum, minimum and maximum, and running totals by a scan.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 use std::error::Error;
 
 use gridstride::prelude::*;

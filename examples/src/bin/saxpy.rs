@@ -1,5 +1,7 @@
 //! `y = a·x + y` on slices.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 use std::error::Error;
 
 use gridstride::prelude::*;

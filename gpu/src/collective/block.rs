@@ -7,7 +7,7 @@ use super::warp::warp_reduce;
 use crate::operator::Operator;
 
 /// The largest number of warps in a block.
-pub const MOST_WARPS: usize = 32;
+pub const MAX_WARPS: usize = 32;
 
 /// Combines one value per thread in thread order and returns the result in thread 0. Other threads get an unspecified
 /// value.

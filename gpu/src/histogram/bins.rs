@@ -29,12 +29,12 @@ const SHIFT_AT: u32 = 58;
 
 impl EvenBins {
     /// The largest number of bins.
-    pub const MOST: u32 = 1 << 16;
+    pub const MAX: u32 = 1 << 16;
 
-    /// Creates `bins` bins over `lower..upper`. Returns `None` unless `bins` is 1 to [`MOST`](Self::MOST), and `upper`
+    /// Creates `bins` bins over `lower..upper`. Returns `None` unless `bins` is 1 to [`MAX`](Self::MAX), and `upper`
     /// is above `lower` and at most 2³².
     pub const fn new(bins: u32, lower: u32, upper: u64) -> Option<Self> {
-        if bins == 0 || bins > Self::MOST || upper <= lower as u64 || upper > 1 << 32 {
+        if bins == 0 || bins > Self::MAX || upper <= lower as u64 || upper > 1 << 32 {
             return None;
         }
         let last = (upper - lower as u64 - 1) as u32;

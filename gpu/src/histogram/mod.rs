@@ -28,7 +28,7 @@ pub mod tuning;
 
 pub use bins::EvenBins;
 pub use key::Key;
-pub use replicated::{MOST_REPLICAS, STATE_WORDS, VALUES};
+pub use replicated::{MAX_REPLICAS, STATE_WORDS, VALUES};
 
 cuda_std::ladder! {
     /// Counts how many of *n* keys, of 8 or 32 bits, are in each of 1 to 65536 bins of equal width.

@@ -27,7 +27,7 @@ use super::{EvenBins, Key};
 pub const VALUES: u32 = 256;
 
 /// The largest number of copies of a counter: one per bank.
-pub const MOST_REPLICAS: u32 = warp::SIZE;
+pub const MAX_REPLICAS: u32 = warp::SIZE;
 
 /// The number of words with which the blocks of a launch coordinate. They must be 0 before the launch, and they are 0
 /// again after it.
@@ -49,7 +49,7 @@ type Vector = [u32; 4];
 /// ignores the old counts. `counts` must have one element per bin of `bins`.
 ///
 /// The blocks of row *y* count the `segment` bins from `segment·y` on, in `replicas` copies. `replicas` must be a power
-/// of two up to [`MOST_REPLICAS`]. A block needs four bytes of dynamic shared memory per bin and copy. The grid must
+/// of two up to [`MAX_REPLICAS`]. A block needs four bytes of dynamic shared memory per bin and copy. The grid must
 /// have rows for all bins, and any number of blocks along x. Keys of one byte are counted by value: they need one row,
 /// a `segment` of [`VALUES`], and all copies. Blocks must be one-dimensional and consist of whole warps. `state` must
 /// have [`STATE_WORDS`] elements.
@@ -63,10 +63,10 @@ pub fn histogram_replicated<K: Key>(
     counts: GlobalMut<u32>,
 ) {
     assert!(thread::block_dim_x().is_multiple_of(warp::SIZE) && thread::block_dim_y() * thread::block_dim_z() == 1);
-    assert!(replicas.is_power_of_two() && replicas <= MOST_REPLICAS);
-    assert!(!K::BY_VALUE || segment == VALUES && replicas == MOST_REPLICAS && thread::grid_dim_y() == 1);
+    assert!(replicas.is_power_of_two() && replicas <= MAX_REPLICAS);
+    assert!(!K::BY_VALUE || segment == VALUES && replicas == MAX_REPLICAS && thread::grid_dim_y() == 1);
     // Constants for bytes, so that the compiler drops one test per byte.
-    let (segment, replicas) = if K::BY_VALUE { (VALUES, MOST_REPLICAS) } else { (segment, replicas) };
+    let (segment, replicas) = if K::BY_VALUE { (VALUES, MAX_REPLICAS) } else { (segment, replicas) };
     let first = if K::BY_VALUE { 0 } else { thread::block_idx_y() * segment };
     let words = dynamic_shared::<u32>().part(0, segment as usize * replicas as usize);
     let copy = (thread::thread_idx_x() & (replicas - 1)) as usize;

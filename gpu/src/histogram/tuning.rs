@@ -12,7 +12,7 @@ pub const BLOCKS_PER_MULTIPROCESSOR: u32 = 2;
 pub const VECTORS: usize = 4;
 
 /// The largest number of counters, including copies, in a block of the last rung: 32 KiB.
-pub const MOST_REPLICATED: u32 = 8192;
+pub const MAX_REPLICATED: u32 = 8192;
 
 /// The launch shape of the last rung.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -38,7 +38,7 @@ use crate::collective::LANES;
 pub const RESIDENT_THREADS: u32 = (WARPS * LANES) as u32;
 
 /// The largest number of rows in the margin of a tile.
-pub const MOST_MARGIN: u32 = CELLS_PER_WORD as u32;
+pub const MAX_MARGIN: u32 = CELLS_PER_WORD as u32;
 
 /// The number of words of shared memory for the first and last row of each warp.
 const EXCHANGED: usize = 2 * WARPS * LANES;
@@ -53,7 +53,7 @@ pub fn resident_published(words: usize, blocks: usize) -> Option<usize> {
 /// the registers of all blocks.
 ///
 /// Both boards must have `height` rows of `⌈width / 32⌉` words. Tiles have `margin` rows above and below their own
-/// rows, at most [`MOST_MARGIN`]. `published` must have [`resident_published`] elements, zero before the first launch.
+/// rows, at most [`MAX_MARGIN`]. `published` must have [`resident_published`] elements, zero before the first launch.
 /// A further launch of the same grid must find the values of the launch before, because the numbers of exchanges
 /// continue. Launch cooperatively, with blocks of [`RESIDENT_THREADS`] threads: one per [`TEMPORAL_WORDS`] words along
 /// x and one per [`RESIDENT_WARPS`](super::RESIDENT_WARPS) × `ROWS` − 2 × `margin` rows along y.
@@ -71,7 +71,7 @@ pub fn life_resident<const ROWS: usize>(
     let blocks = (thread::grid_dim_x() * thread::grid_dim_y()) as usize;
     assert!(height > 0 && words_per_row.checked_mul(height) == Some(cells.len()) && next.len() == cells.len());
     assert!(resident_published(cells.len(), blocks) == Some(published.len()) && published.len() <= u32::MAX as usize);
-    assert!(thread::block_dim_x() == RESIDENT_THREADS && margin > 0 && margin <= MOST_MARGIN);
+    assert!(thread::block_dim_x() == RESIDENT_THREADS && margin > 0 && margin <= MAX_MARGIN);
     let (margin_rows, inner) = (margin as usize, WARPS * ROWS - 2 * margin as usize);
     let edges = shared_array![u32; 2 * EXCHANGED];
     let (lane, warp) = (warp::lane_id() as usize, thread::thread_idx_x() as usize / LANES);

@@ -11,7 +11,7 @@ use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread}
 
 use super::tiles::combine_segment;
 use super::unrolled_last_warp::combine_last_warp;
-use super::{BLOCKS_ON_LOAD, MOST_THREADS};
+use super::{BLOCKS_ON_LOAD, MAX_THREADS};
 use crate::operator::{Operator, Sum};
 
 /// Combines each segment *b* of `x` into `y[b]`, by a tree without a loop; commutative operators only.
@@ -20,7 +20,7 @@ use crate::operator::{Operator, Sum};
 /// of threads; see the [module](crate::reduce).
 #[kernel(max_threads = 1024, items_per_thread = BLOCKS_ON_LOAD, instances(T = [f32, i32], O = [Sum]))]
 pub fn reduce_completely_unrolled<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
-    let shared = shared_array![T; MOST_THREADS];
+    let shared = shared_array![T; MAX_THREADS];
     let all = combine_segment::<T, O>(segment, x, BLOCKS_ON_LOAD, |tile| {
         combine_halves_unrolled::<T, O>(shared, tile.combine_blocks::<O, BLOCKS_ON_LOAD>())
     });

@@ -20,7 +20,7 @@ use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 
 use super::{LOADS, assert_block};
 use crate::collective::LANES;
-use crate::collective::block::{MOST_WARPS, block_reduce};
+use crate::collective::block::{MAX_WARPS, block_reduce};
 use crate::collective::flagged_words::{self, words};
 use crate::operator::{Max, Min, Operator, Product, Sum};
 
@@ -85,8 +85,8 @@ pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
     y: GlobalMut<T>,
 ) {
     assert_block();
-    let slots = shared_array![T; MOST_WARPS];
-    let slots_of_blocks = shared_array![T; MOST_WARPS];
+    let slots = shared_array![T; MAX_WARPS];
+    let slots_of_blocks = shared_array![T; MAX_WARPS];
     let value = block_reduce::<T, O>(slots, combine_strided::<T, O, V>(x));
     combine_blocks!(value, slots_of_blocks, partials, y);
 }

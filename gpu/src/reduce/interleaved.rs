@@ -9,7 +9,7 @@
 
 use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread};
 
-use super::MOST_THREADS;
+use super::MAX_THREADS;
 use super::tiles::combine_segment;
 use crate::operator::{Operator, Sum};
 
@@ -19,7 +19,7 @@ use crate::operator::{Operator, Sum};
 /// the [module](crate::reduce).
 #[kernel(max_threads = 1024, items_per_thread = 1, instances(T = [f32, i32], O = [Sum]))]
 pub fn reduce_interleaved<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
-    let shared = shared_array![T; MOST_THREADS];
+    let shared = shared_array![T; MAX_THREADS];
     let all =
         combine_segment::<T, O>(segment, x, 1, |tile| combine_halves::<T, O>(shared, tile.combine_blocks::<O, 1>()));
     if thread::thread_idx_x() == 0 {

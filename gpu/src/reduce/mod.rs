@@ -40,7 +40,8 @@
 //! round trip to memory, which is a noticeable part of a small reduction's time (`docs/notes/reduce.md`).
 //!
 //! Code that most blocks do not execute is in a function that is not inlined, because with cold caches the instructions
-//! come from memory too. The list `CALLS` in `xtask/tests/ptx_text.rs` names the kernels that may call a function.
+//! come from memory too. The list `CALLS` in `xtask/src/kernels/ptx_text.rs` names the kernels that may call a
+//! function.
 
 #![allow(clippy::needless_range_loop, reason = "an iterator over an array can put it in local memory")]
 
@@ -55,7 +56,7 @@ use cuda_std::{Element, Global, GlobalMut, thread};
 use crate::operator::Operator;
 
 /// The largest number of threads per block, and of the elements of a tile in shared memory.
-const MOST_THREADS: usize = 1024;
+const MAX_THREADS: usize = 1024;
 
 /// Traps unless the block is one-dimensional and has a power of two of threads, as every rung requires.
 #[inline(always)]

@@ -10,7 +10,7 @@
 
 use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread};
 
-use super::MOST_THREADS;
+use super::MAX_THREADS;
 use super::tiles::combine_segment;
 use crate::operator::{Affine, Compose, Operator, Sum};
 
@@ -24,7 +24,7 @@ use crate::operator::{Affine, Compose, Operator, Sum};
     instances(T = [Affine], O = [Compose])
 )]
 pub fn reduce_neighboured<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
-    let shared = shared_array![T; MOST_THREADS];
+    let shared = shared_array![T; MAX_THREADS];
     let all = combine_segment::<T, O>(segment, x, 1, |tile| {
         combine_neighbours::<T, O>(shared, tile.combine_blocks::<O, 1>())
     });

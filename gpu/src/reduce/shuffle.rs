@@ -13,7 +13,7 @@ use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread, warp};
 
 use super::ROWS;
 use super::tiles::{Tile, combine_segment};
-use crate::collective::block::{MOST_WARPS, block_reduce};
+use crate::collective::block::{MAX_WARPS, block_reduce};
 use crate::collective::warp::RowReduce;
 use crate::operator::{Affine, Compose, Operator, Sum};
 
@@ -27,7 +27,7 @@ use crate::operator::{Affine, Compose, Operator, Sum};
     instances(T = [Affine], O = [Compose])
 )]
 pub fn reduce_shuffle<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
-    let slots = shared_array![T; MOST_WARPS];
+    let slots = shared_array![T; MAX_WARPS];
     let all = combine_segment::<T, O>(segment, x, ROWS, |tile| block_reduce::<T, O>(slots, combine_rows::<T, O>(tile)));
     if thread::thread_idx_x() == 0 {
         y.store(thread::block_idx_x() as usize, all);

@@ -12,7 +12,7 @@ use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 
 use super::assert_block;
 use super::grid_stride::{COMBINED, combine_blocks, combine_strided};
-use crate::collective::block::{MOST_WARPS, block_reduce};
+use crate::collective::block::{MAX_WARPS, block_reduce};
 use crate::collective::flagged_words::{self, words};
 use crate::collective::vectors::before_first_vector;
 use crate::operator::{Max, Min, Operator, Product, Sum};
@@ -35,8 +35,8 @@ pub fn reduce_unaligned<T: Element, O: Operator<T>, const V: usize>(
     y: GlobalMut<T>,
 ) {
     assert_block();
-    let slots = shared_array![T; MOST_WARPS];
-    let slots_of_blocks = shared_array![T; MOST_WARPS];
+    let slots = shared_array![T; MAX_WARPS];
+    let slots_of_blocks = shared_array![T; MAX_WARPS];
     let lead = before_first_vector::<T, V>(x.as_ptr() as usize).min(x.len());
     let mut value = combine_strided::<T, O, V>(x.part(lead, x.len() - lead));
     let mut i = thread::index_1d();

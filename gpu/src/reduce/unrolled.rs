@@ -9,7 +9,7 @@
 
 use cuda_std::{Element, Global, GlobalMut, kernel, shared_array, thread};
 
-use super::MOST_THREADS;
+use super::MAX_THREADS;
 use super::interleaved::combine_halves;
 use super::tiles::combine_segment;
 use crate::operator::{Operator, Sum};
@@ -20,7 +20,7 @@ use crate::operator::{Operator, Sum};
 /// the [module](crate::reduce).
 #[kernel(max_threads = 1024, items_per_thread = N, instances(T = [f32, i32], O = [Sum], N = [2, 4, 8]))]
 pub fn reduce_unrolled<T: Element, O: Operator<T>, const N: usize>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
-    let shared = shared_array![T; MOST_THREADS];
+    let shared = shared_array![T; MAX_THREADS];
     let all =
         combine_segment::<T, O>(segment, x, N, |tile| combine_halves::<T, O>(shared, tile.combine_blocks::<O, N>()));
     if thread::thread_idx_x() == 0 {

@@ -14,7 +14,7 @@
 use cuda_std::{Element, Global, GlobalMut, Shared, kernel, shared_array, thread, warp};
 
 use super::tiles::combine_segment;
-use super::{BLOCKS_ON_LOAD, MOST_THREADS};
+use super::{BLOCKS_ON_LOAD, MAX_THREADS};
 use crate::operator::{Operator, Sum};
 
 /// Combines each segment *b* of `x` into `y[b]`, the last 64 elements of a tree by one warp; commutative operators
@@ -24,7 +24,7 @@ use crate::operator::{Operator, Sum};
 /// of threads; see the [module](crate::reduce).
 #[kernel(max_threads = 1024, items_per_thread = BLOCKS_ON_LOAD, instances(T = [f32, i32], O = [Sum]))]
 pub fn reduce_unrolled_last_warp<T: Element, O: Operator<T>>(segment: u32, x: Global<T>, y: GlobalMut<T>) {
-    let shared = shared_array![T; MOST_THREADS];
+    let shared = shared_array![T; MAX_THREADS];
     let all = combine_segment::<T, O>(segment, x, BLOCKS_ON_LOAD, |tile| {
         combine_halves_but_last::<T, O>(shared, tile.combine_blocks::<O, BLOCKS_ON_LOAD>())
     });

@@ -14,7 +14,7 @@
 
 pub mod tuning;
 
-pub use one_block::MOST_ELEMENTS;
+pub use one_block::MAX_ELEMENTS;
 
 use cuda_std::{Argument, Element, Global, GlobalMut, KernelParam};
 

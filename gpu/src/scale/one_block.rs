@@ -8,11 +8,11 @@ use cuda_std::{Global, GlobalMut, kernel, thread};
 use super::Scalable;
 
 /// The largest number of elements: the number of threads in the largest block.
-pub const MOST_ELEMENTS: usize = 1024;
+pub const MAX_ELEMENTS: usize = 1024;
 
 /// Computes `y = s·x` in one block, one thread per element, for at most 1024 elements. `x` and `y` must have the same
 /// length. The block must have at least one thread per element.
-#[kernel(max_threads = 1024, max_elements = MOST_ELEMENTS, instances(T = [f32, i32]))]
+#[kernel(max_threads = 1024, max_elements = MAX_ELEMENTS, instances(T = [f32, i32]))]
 pub fn scale_one_block<T: Scalable>(s: T, x: Global<T>, y: GlobalMut<T>) {
     let i = thread::thread_idx_x() as usize;
     if i < y.len() {

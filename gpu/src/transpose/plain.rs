@@ -17,7 +17,7 @@ use super::Bits;
 use super::tuning::{plain_row_bytes, plain_rows};
 
 /// The largest number of elements per thread.
-const MOST: usize = 8;
+const MAX: usize = 8;
 
 /// The shape of the tile of a block of `THREADS` threads.
 struct Tile<T, const THREADS: usize>(PhantomData<T>);
@@ -37,7 +37,7 @@ impl<T: Bits, const THREADS: usize> Tile<T, THREADS> {
     const IS_EVEN: bool = Self::ROW_STEP * Self::COLUMNS == THREADS
         && Self::COLUMN_STEP * Self::ROWS == THREADS
         && Self::ELEMENTS * THREADS == Self::ROWS * Self::COLUMNS
-        && Self::ELEMENTS <= MOST;
+        && Self::ELEMENTS <= MAX;
 }
 
 /// Writes the transpose of `x` to `y`, element by element. `x` has `height` rows of `width` elements, both below 2³².
@@ -65,7 +65,7 @@ pub fn transpose_plain<T: Bits, const THREADS: usize>(x: Global<T>, y: GlobalMut
     let first = at_row as usize * columns as usize + at_column as usize;
     // The number of rows from the thread's first row on.
     let left = if is_right & (at_column < columns) { rows.saturating_sub(at_row) } else { 0 };
-    let mut values = [<T as Zeroable>::zeroed(); MOST];
+    let mut values = [<T as Zeroable>::zeroed(); MAX];
     for i in 0..Tile::<T, THREADS>::ELEMENTS {
         if ((i * Tile::<T, THREADS>::ROW_STEP) as u32) < left {
             // SAFETY: the row and the column are in the matrix.

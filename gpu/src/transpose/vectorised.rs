@@ -32,7 +32,7 @@ const PATCH: usize = 8;
 const PATCH_LINES: usize = LANES / PATCH;
 
 /// The largest number of rows of words, and of vectors, that a thread has in flight, for any element.
-const MOST: usize = 8;
+const MAX: usize = 8;
 
 /// Constants that follow from the size of an element and the shape of its tile.
 trait Layout: Bits {
@@ -58,8 +58,8 @@ trait Layout: Bits {
         && Self::COLUMN_PATCHES * PATCH * Self::PER_VECTOR == Self::ROWS
         && Self::LOADS * Self::ROW_LINES * Self::PER_WORD == Self::ROWS
         && Self::STORES * Self::COLUMN_LINES == Self::COLUMNS
-        && Self::LOADS <= MOST
-        && Self::STORES <= MOST;
+        && Self::LOADS <= MAX
+        && Self::STORES <= MAX;
 }
 
 impl<T: Bits> Layout for T {}
@@ -103,7 +103,7 @@ impl<T: Bits> Tile<T> {
         let pitch = self.width / T::PER_VECTOR;
         let first = (self.row + line * T::PER_WORD) * pitch + self.column / T::PER_VECTOR + vector;
         let is_inside = vector * T::PER_VECTOR < self.width - self.column;
-        let mut loaded = [[T::Vector::zeroed(); 4]; MOST];
+        let mut loaded = [[T::Vector::zeroed(); 4]; MAX];
         for i in 0..T::LOADS {
             for j in 0..T::PER_WORD {
                 let row = (line + i * T::ROW_LINES) * T::PER_WORD + j;
@@ -137,7 +137,7 @@ impl<T: Bits> Tile<T> {
     unsafe fn store<const FULL: bool>(&self, y: GlobalMut<T::Vector>) {
         let (vector, line) = Self::place(T::COLUMN_PATCHES);
         let vectors = self.words.cast::<T::Vector>();
-        let mut moved = [T::Vector::zeroed(); MOST];
+        let mut moved = [T::Vector::zeroed(); MAX];
         for i in 0..T::STORES {
             // SAFETY: the vector belongs to a column of the tile.
             moved[i] = unsafe { vectors.load_unchecked(Self::slot(line + i * T::COLUMN_LINES, vector)) };

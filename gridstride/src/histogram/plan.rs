@@ -1,7 +1,7 @@
 //! On what grid, and with how much shared memory, a histogram is made.
 
-use gpu::histogram::tuning::{BLOCK, BLOCKS_PER_MULTIPROCESSOR, MOST_REPLICATED, VECTORS};
-use gpu::histogram::{Key, MOST_REPLICAS, VALUES};
+use gpu::histogram::tuning::{BLOCK, BLOCKS_PER_MULTIPROCESSOR, MAX_REPLICATED, VECTORS};
+use gpu::histogram::{Key, MAX_REPLICAS, VALUES};
 use launch::{Device, LaunchConfig};
 
 use super::HistogramRung;
@@ -48,10 +48,10 @@ impl Plan {
         let ((threads, held, tile), segments, segment, replicas, counters) = match rung {
             HistogramRung::Global => (simple, 1, segment, 1, 0),
             HistogramRung::Privatised => (simple, segments, segment, 1, segment),
-            HistogramRung::Replicated if K::BY_VALUE => (replicated, 1, VALUES, MOST_REPLICAS, VALUES * MOST_REPLICAS),
+            HistogramRung::Replicated if K::BY_VALUE => (replicated, 1, VALUES, MAX_REPLICAS, VALUES * MAX_REPLICAS),
             HistogramRung::Replicated => {
-                let most = MOST_REPLICATED.min(room) / segment.max(1);
-                let replicas = 1 << most.clamp(1, MOST_REPLICAS).ilog2();
+                let most = MAX_REPLICATED.min(room) / segment.max(1);
+                let replicas = 1 << most.clamp(1, MAX_REPLICAS).ilog2();
                 (replicated, segments, segment, replicas, segment * replicas)
             }
         };

@@ -3,6 +3,8 @@
 //! A run goes from `command` down: `first_board` reads or makes a board, `backend` opens what advances it, `simulation`
 //! advances it, `run` measures that, and `observers` look at its generations. Each module uses only modules below it.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 pub mod command;
 
 mod animation;

@@ -6,6 +6,8 @@
 //! the rung that advances it, a [`CpuSimulation`] a board that the host's cores advance; [`mod@reference`] is the plain
 //! CPU answer that every rung is compared with.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 use launch::{Device, DeviceChoice, PtxModule};
 
 pub mod bands;

@@ -25,6 +25,8 @@
 //! instructions (portable, AVX2, AVX-512) are chosen when a board is made. It is an engine and no kernel: the kernels
 //! are compared with the plain reference, and so is the engine.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 mod ages;
 mod corners;
 mod grid;

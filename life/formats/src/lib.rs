@@ -3,6 +3,8 @@
 //! [`read_pattern_bytes`] reads any of them. Each format has a module with `parse`, and `write` where it is also
 //! written.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 use std::io::Read;
 
 use life::pattern::Pattern;

@@ -111,7 +111,7 @@ pub fn findings(rows: &[Row], reasons: &[Reason]) -> Vec<String> {
         }
     }
     for (i, reason) in reasons.iter().enumerate() {
-        let is_about_one = rows.iter().any(|row| pattern::means(reason.cases, &row.case));
+        let is_about_one = rows.iter().any(|row| pattern::matches(reason.cases, &row.case));
         if is_about_one && !reason.depends_on_timing && !used.contains(&i) {
             findings.push(format!(
                 "no difference of {} needs the reason \"{}\" of {} any more",

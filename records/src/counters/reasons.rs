@@ -3,7 +3,7 @@
 //! The simulator runs the source's accesses, line by line; a GPU runs what LLVM and ptxas have made of them. What the
 //! texts say of instructions was read in the PTX and in ptxas's code for sm_90.
 
-use xtask::pattern::means;
+use xtask::pattern::matches as means;
 
 use super::compare::Row;
 use super::counts::Metric::{self, *};

@@ -2,7 +2,7 @@
 
 use explain::Gpu;
 use workbench::subjects::{self, Wanted};
-use xtask::pattern::means;
+use xtask::pattern::matches as means;
 
 use super::cases::{self, Case, Origin};
 use super::compare::{self, Row};

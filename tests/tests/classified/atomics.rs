@@ -1,4 +1,4 @@
-//! Atomic updates: what they make safe, which is their own element, and what they do not order.
+//! Atomic updates protect their own element and order no other access.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread, warp};
 use launch::LaunchConfig;
@@ -202,7 +202,7 @@ fn a_slot_two_tickets(ticket: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store(mine / 2, 1); // race
 }
 
-/// One lane draws for its warp, and tells the others.
+/// One lane draws a ticket for its warp and broadcasts it.
 #[kernel]
 fn a_ticket_a_warp(ticket: GlobalMut<u32>, y: GlobalMut<u32>) {
     let lane = warp::lane_id();
@@ -226,7 +226,7 @@ fn a_ticket_a_warp_without_atomics(ticket: GlobalMut<u32>, y: GlobalMut<u32>) {
     assert!(((first + lane) as usize) < y.len());
 }
 
-/// Each thread updates one element, and one of them reads the one beside it.
+/// Each thread updates one element, and one thread reads the neighbouring element.
 #[kernel]
 fn the_element_beside_an_atomic(y: GlobalMut<u32>) {
     let thread = thread::thread_idx_x() as usize;

@@ -1,4 +1,4 @@
-//! Ways to one line of a barrier: by which calls the lanes of a warp come there, and in which iterations.
+//! Call paths to one barrier line: the calls and the iterations by which the lanes of a warp reach it.
 
 use cuda_std::{GlobalMut, kernel, thread};
 use launch::LaunchConfig;
@@ -29,7 +29,7 @@ cases! {
     a_lane_ahead_in_the_outer_loop: Apart, |device| launch!(device, block(), a_lane_ahead_in_the_outer_loop, THREADS);
 }
 
-/// A barrier, for whoever calls it.
+/// A barrier in a function.
 fn meet() {
     thread::sync_threads();
 }
@@ -58,7 +58,8 @@ fn a_barrier_called_from_both_arms(y: GlobalMut<u32>) {
     }
 }
 
-/// PTX has each warp come to the barrier; CUDA's documentation has all threads come to one, and a strict check warns.
+/// In PTX a warp arrives at a barrier. CUDA's documentation requires that all threads reach the same barrier, and a
+/// strict check warns.
 #[kernel]
 fn a_barrier_called_by_each_warp(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;
@@ -90,7 +91,7 @@ fn a_barrier_called_in_a_match(y: GlobalMut<u32>) {
     y.store(i as usize, value);
 }
 
-/// Both sides call: one by `||`, the others afterwards.
+/// Both sides call the function: one inside `||`, the others afterwards.
 #[kernel]
 fn a_barrier_behind_a_condition(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x();
@@ -105,7 +106,7 @@ fn a_barrier_behind_a_condition(y: GlobalMut<u32>) {
     }
 }
 
-/// All come to as many barriers, and not in the same iterations.
+/// All lanes reach the same number of barriers, but in different iterations.
 #[kernel]
 fn a_lane_skips_another_iteration(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x();
@@ -159,7 +160,7 @@ fn a_lane_waits_for_a_round(y: GlobalMut<u32>) {
     y.store(i as usize, rounds);
 }
 
-/// Each lane goes round as often as it likes, and all come to the barrier when they are done.
+/// Each lane runs a different number of iterations, and all lanes then reach the barrier.
 #[kernel]
 fn loops_of_their_own_before_it(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x();
@@ -190,7 +191,7 @@ fn barriers_in_nested_loops(y: GlobalMut<u32>) {
     }
 }
 
-/// One lane leaves the inner loop a barrier early, and makes up for it later.
+/// One lane leaves the inner loop a barrier early and executes that barrier later.
 #[kernel]
 fn a_lane_ahead_in_the_outer_loop(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x();

@@ -1,4 +1,4 @@
-//! Within a block: barriers, and the shared memory between them.
+//! Barriers and shared memory within a block.
 
 use cuda_std::{Global, GlobalMut, dynamic_shared, kernel, shared_array, thread};
 use launch::LaunchConfig;
@@ -7,7 +7,7 @@ use crate::What::{Race, RaceFree, Unwritten};
 
 const THREADS: usize = 64;
 
-/// One block of as many threads.
+/// One block with this number of threads.
 fn block() -> LaunchConfig {
     LaunchConfig::new(1, THREADS as u32)
 }
@@ -30,15 +30,15 @@ cases! {
     };
     halo_of_its_own_threads: RaceFree, |device| launch!(device, block(), halo_of_its_own_threads, THREADS);
     halo_off_by_one: Race("tile"), |device| launch!(device, block(), halo_off_by_one, THREADS);
-    shared_memory_nobody_wrote: Unwritten("tile"), |device| launch!(device, block(), shared_memory_nobody_wrote, THREADS);
-    a_share_nobody_wrote: Unwritten("tile"), |device| launch!(device, block(), a_share_nobody_wrote, THREADS);
-    global_memory_nobody_wrote: Unwritten("x"), |device| {
+    unwritten_shared_memory: Unwritten("tile"), |device| launch!(device, block(), unwritten_shared_memory, THREADS);
+    an_unwritten_quarter: Unwritten("tile"), |device| launch!(device, block(), an_unwritten_quarter, THREADS);
+    unwritten_global_memory: Unwritten("x"), |device| {
         let (x, mut y) = (device.alloc::<u32>(THREADS)?, device.alloc(THREADS)?);
-        device.launch(block(), global_memory_nobody_wrote(x.view(), y.view_mut()))
+        device.launch(block(), unwritten_global_memory(x.view(), y.view_mut()))
     };
     the_end_that_the_host_left_out: Unwritten("x"), |device| {
         let (mut x, mut y) = (device.alloc::<u32>(THREADS)?, device.alloc(THREADS)?);
-        // The first launch writes all but the last element.
+        // The first launch writes all elements except the last.
         device.launch(LaunchConfig::new(1, THREADS as u32 - 1), write_own(x.view_mut()))?;
         device.launch(block(), the_end_that_the_host_left_out(x.view(), y.view_mut()))
     };
@@ -74,7 +74,7 @@ fn no_barrier_between(y: GlobalMut<u32>) {
     y.store(thread, other);
 }
 
-/// The tile held nothing before: what is read is unwritten in some orders, and a race in all of them.
+/// The tile has no initial values. The read is uninitialised in some orders, and a race in all orders.
 #[kernel]
 fn barrier_missing_after_filling(y: GlobalMut<u32>) {
     let tile = shared_array![u32; THREADS];
@@ -116,7 +116,7 @@ fn dynamic_shared_memory(y: GlobalMut<u32>) {
     y.store(thread, tile.load((thread + 33) % THREADS));
 }
 
-/// The second array begins a thread's element before the end of the first.
+/// The second array starts one element before the end of the first.
 #[kernel]
 fn dynamic_parts_that_overlap(y: GlobalMut<u32>) {
     let all = dynamic_shared::<u32>();
@@ -139,7 +139,7 @@ fn one_writes_all_read(y: GlobalMut<u32>) {
     y.store(thread, value.load(0));
 }
 
-/// It looks harmless.
+/// The race looks harmless.
 #[kernel]
 fn all_write_the_same_value(y: GlobalMut<u32>) {
     let flag = shared_array![u32; 1];
@@ -166,7 +166,7 @@ fn halo_of_its_own_threads(y: GlobalMut<u32>) {
     y.store(thread, tile.load(thread) + tile.load(thread + 1) + tile.load(thread + 2));
 }
 
-/// The left halo is put where the first thread has its own element.
+/// The left halo is stored where the first thread has its own element.
 #[kernel]
 fn halo_off_by_one(y: GlobalMut<u32>) {
     let tile = shared_array![u32; THREADS + 2];
@@ -180,16 +180,16 @@ fn halo_off_by_one(y: GlobalMut<u32>) {
 }
 
 #[kernel]
-fn shared_memory_nobody_wrote(y: GlobalMut<u32>) {
+fn unwritten_shared_memory(y: GlobalMut<u32>) {
     let tile = shared_array![u32; THREADS];
     let thread = thread::thread_idx_x() as usize;
     let value = tile.load(thread); // unwritten
     y.store(thread, value);
 }
 
-/// Three quarters of the tile are filled.
+/// Only three quarters of the tile are filled.
 #[kernel]
-fn a_share_nobody_wrote(y: GlobalMut<u32>) {
+fn an_unwritten_quarter(y: GlobalMut<u32>) {
     let tile = shared_array![u32; THREADS];
     let thread = thread::thread_idx_x() as usize;
     if !thread.is_multiple_of(4) {
@@ -201,7 +201,7 @@ fn a_share_nobody_wrote(y: GlobalMut<u32>) {
 }
 
 #[kernel]
-fn global_memory_nobody_wrote(x: Global<u32>, y: GlobalMut<u32>) {
+fn unwritten_global_memory(x: Global<u32>, y: GlobalMut<u32>) {
     let i = thread::index_1d();
     let value = x.load(i); // unwritten
     y.store(i, value);
@@ -223,7 +223,7 @@ fn three_dimensions(y: GlobalMut<u32>) {
     y.store(thread::index_in_block() as usize, tile.load((16 * tx + 4 * tz + ty) as usize));
 }
 
-/// The index leaves out z.
+/// The index ignores z.
 #[kernel]
 fn two_threads_of_one_column(y: GlobalMut<u32>) {
     let tile = shared_array![u32; 16];
@@ -233,7 +233,7 @@ fn two_threads_of_one_column(y: GlobalMut<u32>) {
     y.store(thread::index_in_block() as usize, tile.load(place));
 }
 
-/// A message by a flag in shared memory.
+/// A message with a flag in shared memory.
 #[kernel]
 fn from_warp_to_warp(y: GlobalMut<u32>) {
     let (value, flag) = (shared_array![u32; 1], shared_array![u32; 1]);

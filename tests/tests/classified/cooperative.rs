@@ -1,5 +1,4 @@
-//! The barrier of the grid, and what kernels share without being handed it: constant memory and statics in global
-//! memory.
+//! The grid's barrier, and memory that kernels share without an argument: constant memory and statics in global memory.
 
 use cuda_std::{GlobalMut, address_space, grid, kernel, thread};
 use launch::LaunchConfig;
@@ -13,7 +12,7 @@ fn together() -> LaunchConfig {
     LaunchConfig::new(4, 32).cooperative()
 }
 
-/// Where each thread reads: a thread of another block, in a table without and one with an element twice.
+/// The element that each thread reads, which belongs to another block. The second table has one entry twice.
 #[address_space(constant)]
 static OTHERS: [u32; 4] = [96, 64, 32, 0];
 #[address_space(constant)]
@@ -36,7 +35,7 @@ cases! {
     a_static_stored: Race("TOTAL"), |device| device.launch(LaunchConfig::new(4, 1), a_static_stored());
 }
 
-// Sound: what a round reads was written before the barrier of the grid.
+// Sound: each round reads values that were written before the grid's barrier.
 #[kernel]
 fn rounds_apart(a: GlobalMut<u32>, b: GlobalMut<u32>) {
     let i = thread::index_1d();
@@ -47,7 +46,7 @@ fn rounds_apart(a: GlobalMut<u32>, b: GlobalMut<u32>) {
     a.store(i, b.load((i + 64) % N));
 }
 
-// Faulty: the barrier is of one block, and the element another one's.
+// Faulty: the barrier is that of a block, and the element belongs to another block.
 #[kernel]
 fn rounds_apart_by_block(a: GlobalMut<u32>, b: GlobalMut<u32>) {
     let i = thread::index_1d();
@@ -56,7 +55,7 @@ fn rounds_apart_by_block(a: GlobalMut<u32>, b: GlobalMut<u32>) {
     b.store(i, a.load((i + 32) % N)); // race
 }
 
-// Sound: all have read before anyone writes.
+// Sound: all threads have read before any thread writes.
 #[kernel]
 fn reads_over_before_writes(a: GlobalMut<u32>) {
     let i = thread::index_1d();
@@ -65,7 +64,7 @@ fn reads_over_before_writes(a: GlobalMut<u32>) {
     a.store(i, found + 1);
 }
 
-// Faulty: the barrier comes when it is too late.
+// Faulty: the barrier comes too late.
 #[kernel]
 fn reads_before_writes(a: GlobalMut<u32>) {
     let i = thread::index_1d();
@@ -95,7 +94,7 @@ fn a_sum_taken_early(sum: GlobalMut<u32>, y: GlobalMut<u32>) {
     grid::sync();
 }
 
-// Sound: each block has a row of its own.
+// Sound: each block has its own row.
 #[kernel]
 fn a_place_from_a_table(y: GlobalMut<u32>) {
     let row = OTHERS.load(thread::block_idx_x() as usize) as usize;
@@ -109,13 +108,13 @@ fn a_place_twice_in_a_table(y: GlobalMut<u32>) {
     y.store(row + thread::thread_idx_x() as usize, 1); // race
 }
 
-// Sound: atomic.
+// Sound: the update is atomic.
 #[kernel]
 fn a_static_counted() {
     TOTAL.view().atomic_add(0, 1);
 }
 
-// Faulty: a thread of each block stores.
+// Faulty: one thread of each block stores.
 #[kernel]
 fn a_static_stored() {
     TOTAL.view().store(0, thread::block_idx_x()); // race
@@ -126,7 +125,7 @@ fn beyond_a_static() {
     TOTAL.view().store(1, 0);
 }
 
-/// Also where it has no memory before the launch, which is given no array either.
+/// The checks also work if no buffer was allocated before the launch and the kernel has no array argument.
 #[test]
 fn a_static_is_named_where_an_index_is_beyond_it() {
     let error = tests::simulated(0).launch(LaunchConfig::new(1, 1), beyond_a_static()).unwrap_err().to_string();

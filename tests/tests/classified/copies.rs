@@ -1,5 +1,4 @@
-//! Asynchronous copies: what they bring is there for their own thread after its wait, and for others after a barrier
-//! besides.
+//! Asynchronous copies: their own thread sees the values after its wait, and other threads after an additional barrier.
 
 use cuda_std::{AsyncCopies, GlobalMut, kernel, shared_array, thread};
 use launch::LaunchConfig;
@@ -43,7 +42,7 @@ fn copied_and_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(i));
 }
 
-// Faulty: the copy may still be under way.
+// Faulty: the copy may still be in flight.
 #[kernel]
 fn copied_and_not_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -55,7 +54,7 @@ fn copied_and_not_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, found);
 }
 
-// Faulty: what has been stored before the copy is there no longer.
+// Faulty: the copy overwrites the value that was stored before it.
 #[kernel]
 fn zeroed_copied_and_not_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -66,7 +65,7 @@ fn zeroed_copied_and_not_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(i)); // unwritten
 }
 
-// Sound: a tile is set to 0, and copies come in where there is something.
+// Sound: a tile is zeroed, and copies fill a part of it.
 #[kernel]
 fn zeroed_copied_and_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -81,7 +80,7 @@ fn zeroed_copied_and_waited(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(63 - i));
 }
 
-// Sound: a barrier after the wait.
+// Sound: a barrier follows the wait.
 #[kernel]
 fn copied_for_others(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -93,7 +92,7 @@ fn copied_for_others(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(63 - i));
 }
 
-// Faulty: a wait is for the thread's own copies.
+// Faulty: a wait covers only the thread's own copies.
 #[kernel]
 fn copied_for_others_without_barrier(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -105,7 +104,7 @@ fn copied_for_others_without_barrier(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, found);
 }
 
-// Faulty: the copy may arrive before the store, or after it.
+// Faulty: the copy may complete before or after the store.
 #[kernel]
 fn overwritten_under_way(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -121,7 +120,7 @@ fn overwritten_under_way(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, [7; 4]);
 }
 
-// Faulty: the barrier orders the store after the beginning of the copy, and not after its end.
+// Faulty: the barrier orders the store after the start of the copy, but not after its end.
 #[kernel]
 fn overwritten_behind_a_barrier(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -136,7 +135,7 @@ fn overwritten_behind_a_barrier(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(i));
 }
 
-// Faulty: nor does a thread order its own store so.
+// Faulty: the order of the program does not order a thread's own store after the copy.
 #[kernel]
 fn overwritten_by_itself(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -148,7 +147,7 @@ fn overwritten_by_itself(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(i));
 }
 
-// Faulty: the first copy may arrive last.
+// Faulty: the first copy may complete last.
 #[kernel]
 fn copied_twice(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -162,7 +161,7 @@ fn copied_twice(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(i));
 }
 
-// Sound: with a wait and a barrier between the two copies.
+// Sound: a wait and a barrier separate the two copies.
 #[kernel]
 fn copied_one_after_the_other(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -176,7 +175,7 @@ fn copied_one_after_the_other(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(i));
 }
 
-// Faulty: a wait orders nothing before its copy, which may overwrite what another thread is still to read.
+// Faulty: a wait does not order earlier reads of other threads before the copy.
 #[kernel]
 fn read_and_copied_over(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -191,7 +190,7 @@ fn read_and_copied_over(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, found);
 }
 
-// Sound: a barrier stands before the copy.
+// Sound: a barrier precedes the copy.
 #[kernel]
 fn read_before_the_copy(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -206,7 +205,7 @@ fn read_before_the_copy(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, found);
 }
 
-// Sound: the store is before the copy, with a barrier between them.
+// Sound: a barrier orders the store before the copy.
 #[kernel]
 fn overwritten_before(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -222,7 +221,7 @@ fn overwritten_before(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(i ^ 32));
 }
 
-// Sound: with one group still under way, all before it have arrived.
+// Sound: all groups before the one in flight have completed.
 #[kernel]
 fn two_stages(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 128], thread::thread_idx_x() as usize);
@@ -237,7 +236,7 @@ fn two_stages(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, tile.load(64 + i));
 }
 
-// Faulty: the second group is what may still be under way.
+// Faulty: the second group may still be in flight.
 #[kernel]
 fn the_second_stage_too_early(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 128], thread::thread_idx_x() as usize);
@@ -252,7 +251,7 @@ fn the_second_stage_too_early(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     y.store_vec(i, found);
 }
 
-// Faulty: another warp writes what is copied.
+// Faulty: another warp writes the source of the copy.
 #[kernel]
 fn the_source_written_under_way(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);

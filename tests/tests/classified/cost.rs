@@ -1,8 +1,8 @@
-//! What checking costs: by what factor a checked launch takes longer than an unchecked one, on one worker.
+//! The cost of checking: the ratio of the times of a checked and an unchecked launch on one worker.
 //!
-//! `cargo test -p tests --test classified -- --ignored --nocapture cost::cost` prints it for each shape and each
-//! classified kernel that is race-free, or for those whose names have what is in `COST_OF`: in the natural order, the
-//! mean of all hostile orders, and the worst.
+//! `cargo test -p tests --test classified -- --ignored --nocapture cost::cost` prints the ratio for each shape and each
+//! classified kernel without a race, or only for those whose names contain `COST_OF`: for the natural order, the mean
+//! of all hostile orders, and the worst order.
 
 use std::num::NonZeroUsize;
 use std::time::Instant;
@@ -23,23 +23,23 @@ fn shapes() -> impl Iterator<Item = &'static Shape> {
 }
 
 const RUNS: usize = 3;
-/// Nanoseconds that a run takes at least, of as many launches as that needs: the system counts time by a few
-/// milliseconds.
+/// The minimum duration of a run in nanoseconds. A run repeats the launch until then, because the system's clock has a
+/// resolution of a few milliseconds.
 const LEAST: f64 = 40e6;
 
-/// Nanoseconds that this OS thread has run, where the system tells them: what other processes do does not count. Else
-/// those since `clock` was made.
+/// Returns the CPU time of this OS thread in nanoseconds, which excludes other processes. On systems without that
+/// clock, returns the time since `clock` was created.
 fn now(clock: Instant) -> f64 {
     let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
-    let told = schedule.and_then(|text| text.split_whitespace().next()?.parse().ok());
-    told.unwrap_or_else(|| clock.elapsed().as_secs_f64() * 1e9)
+    let time = schedule.and_then(|text| text.split_whitespace().next()?.parse().ok());
+    time.unwrap_or_else(|| clock.elapsed().as_secs_f64() * 1e9)
 }
 
 fn on_one_worker() -> Simulator {
     Simulator::new().with_workers(NonZeroUsize::MIN)
 }
 
-/// Nanoseconds of a launch: the median of several runs.
+/// Returns the nanoseconds per launch: the median of several runs.
 fn time(device: &Device, launch: fn(&Device) -> Result<(), Error>, runs: usize) -> f64 {
     let clock = Instant::now();
     let run = |launches: u32| {
@@ -56,7 +56,7 @@ fn time(device: &Device, launch: fn(&Device) -> Result<(), Error>, runs: usize) 
     times[runs / 2]
 }
 
-/// Far above what is measured, for machines that do other things at the same time.
+/// The limit is far above the measured ratios, for machines with other load.
 #[test]
 fn shapes_are_race_free_and_not_too_slow_to_check() {
     let clock = Instant::now();

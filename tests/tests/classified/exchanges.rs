@@ -1,5 +1,5 @@
-//! Exchanges in memory that nobody has written: one whose result nobody uses initialises, one whose result is used
-//! reads.
+//! Exchanges on uninitialised memory. An exchange whose result is unused initialises the element; an exchange whose
+//! result is used reads it.
 
 use cuda_std::atomic::Ordering;
 use cuda_std::{GlobalMut, kernel, shared_array, thread};
@@ -7,7 +7,7 @@ use launch::LaunchConfig;
 
 use crate::What::{Early, Race, RaceFree, Unwritten};
 
-/// One block of a warp.
+/// One block of one warp.
 fn warp() -> LaunchConfig {
     LaunchConfig::new(1, 32)
 }
@@ -22,9 +22,9 @@ cases! {
         let mut y = device.alloc(32)?;
         device.launch(warp(), an_exchange_that_is_used(y.view_mut()))
     };
-    a_sum_that_nobody_began: Unwritten("y"), |device| {
+    a_sum_without_initial_value: Unwritten("y"), |device| {
         let mut y = device.alloc(1)?;
-        device.launch(warp(), a_sum_that_nobody_began(y.view_mut()))
+        device.launch(warp(), a_sum_without_initial_value(y.view_mut()))
     };
     a_lock_set_up_in_shared_memory: RaceFree, |device| launch!(device, warp(), a_lock_set_up_in_shared_memory, 32);
     a_lock_taken_before_it_is_set_up: Unwritten("lock"), |device| launch!(device, LaunchConfig::new(1, 1), a_lock_taken_before_it_is_set_up, 1);
@@ -61,9 +61,9 @@ cases! {
         let (mut y, mut flag) = (device.alloc(1)?, device.zeroed(1)?);
         device.launch(LaunchConfig::new(2, 32), begun_and_passed_on(y.view_mut(), flag.view_mut()))
     };
-    exchanges_bound_to_what_nobody_uses: RaceFree, |device| {
+    exchanges_with_unused_results: RaceFree, |device| {
         let mut y = device.alloc(96)?;
-        device.launch(warp(), exchanges_bound_to_what_nobody_uses(y.view_mut()))
+        device.launch(warp(), exchanges_with_unused_results(y.view_mut()))
     };
     an_exchange_bound_and_used: Unwritten("y"), |device| {
         let mut y = device.alloc(32)?;
@@ -86,7 +86,7 @@ fn an_exchange_that_is_used(y: GlobalMut<u32>) {
 }
 
 #[kernel]
-fn a_sum_that_nobody_began(y: GlobalMut<u32>) {
+fn a_sum_without_initial_value(y: GlobalMut<u32>) {
     y.atomic_add(0, 1); // unwritten
 }
 
@@ -136,7 +136,7 @@ fn an_exchange_read_without_order(y: GlobalMut<u32>) {
     }
 }
 
-// Sound: everybody adds to what the first thread has written.
+// Sound: all threads add to the value that the first thread has written.
 #[kernel]
 fn added_to_after_a_barrier(y: GlobalMut<u32>) {
     if thread::index_1d() == 0 {
@@ -146,7 +146,7 @@ fn added_to_after_a_barrier(y: GlobalMut<u32>) {
     y.atomic_add(0, 1);
 }
 
-// Faulty: an addition may find what nobody has written.
+// Faulty: an addition may find an uninitialised element.
 #[kernel]
 fn added_to_without_barrier(y: GlobalMut<u32>) {
     if thread::index_1d() == 0 {
@@ -155,7 +155,7 @@ fn added_to_without_barrier(y: GlobalMut<u32>) {
     y.atomic_add(0, 1); // early
 }
 
-// Faulty: a flag is polled before it is written, as nobody has set it to 0.
+// Faulty: a flag is polled before its first write, because the host did not set it to 0.
 #[kernel]
 fn a_flag_that_is_stored_and_polled(flag: GlobalMut<u32>) {
     if thread::block_idx_x() == 0 {
@@ -177,14 +177,14 @@ fn a_shared_count_begun_too_late(y: GlobalMut<u32>) {
     y.store(i, ticket);
 }
 
-// Sound: whatever a thread adds to, it has written itself, or a later one has.
+// Sound: each thread adds to an element that it has written itself, or that a later thread has.
 #[kernel]
 fn begun_by_each_and_added_to(y: GlobalMut<u32>) {
     y.atomic_exchange(0, 5);
     y.atomic_add(0, 1);
 }
 
-// Sound: who has seen the flag comes after the first write.
+// Sound: a thread that has seen the flag runs after the first write.
 #[kernel]
 fn begun_and_passed_on(y: GlobalMut<u32>, flag: GlobalMut<u32>) {
     if thread::block_idx_x() == 0 {
@@ -200,7 +200,7 @@ fn begun_and_passed_on(y: GlobalMut<u32>, flag: GlobalMut<u32>) {
 }
 
 #[kernel]
-fn exchanges_bound_to_what_nobody_uses(y: GlobalMut<u32>) {
+fn exchanges_with_unused_results(y: GlobalMut<u32>) {
     let i = thread::index_1d();
     _ = y.atomic_exchange(i, 7);
     let _old = y.atomic_exchange(32 + i, 7);

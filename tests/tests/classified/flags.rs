@@ -1,4 +1,4 @@
-//! Messages between blocks: a value, and a flag that says that it is there.
+//! Messages between blocks: a value, and a flag that signals it.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
 use launch::LaunchConfig;
@@ -35,7 +35,7 @@ cases! {
     question_and_answer: RaceFree, |device| launch!(device, blocks(2), question_and_answer, 1, 2);
 }
 
-/// The block, if this is its first thread.
+/// Returns the block's number in its first thread.
 fn first_of_block() -> Option<u32> {
     if thread::index_in_block() == 0 { Some(thread::block_idx_x()) } else { None }
 }
@@ -171,7 +171,7 @@ fn a_flag_that_is_no_atomic(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
     }
 }
 
-/// From block to block, and the last one reads what the first one wrote.
+/// A message passes from block to block, and the last block reads the value of the first.
 #[kernel]
 fn a_chain_of_messages(value: GlobalMut<u32>, flags: GlobalMut<u32>) {
     match first_of_block() {
@@ -188,7 +188,7 @@ fn a_chain_of_messages(value: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// Block 2 waits for block 1, which has nothing to do with the value.
+/// Block 2 waits for block 1, which does not access the value.
 #[kernel]
 fn the_flag_of_another(value: GlobalMut<u32>, flags: GlobalMut<u32>) {
     match first_of_block() {
@@ -206,7 +206,7 @@ fn the_flag_of_another(value: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// Block 1 counts the flag up, without order; who acquires what it left has acquired the release before.
+/// Block 1 increments the flag with a relaxed update. An acquire that observes it also acquires the release before.
 #[kernel]
 fn a_release_seen_through_an_update(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
     match first_of_block() {
@@ -219,7 +219,7 @@ fn a_release_seen_through_an_update(value: GlobalMut<u32>, flag: GlobalMut<u32>)
             flag.atomic_add(0, 1);
         }
         Some(_) => {
-            // Not by an acquire that could see the release itself.
+            // This wait must not use an acquire, which could observe the release itself.
             while flag.load_relaxed(0) != 2 {}
             assert!(flag.load_acquire(0) == 2 && value.load(0) == 42);
         }
@@ -227,7 +227,7 @@ fn a_release_seen_through_an_update(value: GlobalMut<u32>, flag: GlobalMut<u32>)
     }
 }
 
-/// Block 1 stores another flag over the first: what block 2 sees is no release.
+/// Block 1 overwrites the flag. Block 2 observes that store, which is not a release.
 #[kernel]
 fn a_release_overwritten(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
     match first_of_block() {
@@ -249,7 +249,7 @@ fn a_release_overwritten(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
     }
 }
 
-/// One thread acquires, and the barrier hands it on.
+/// One thread acquires, and the barrier orders the other threads after it.
 #[kernel]
 fn acquired_for_the_block(values: GlobalMut<u32>, flag: GlobalMut<u32>) {
     let thread = thread::thread_idx_x() as usize;
@@ -284,7 +284,7 @@ fn acquired_for_one_thread(values: GlobalMut<u32>, flag: GlobalMut<u32>) {
     assert!(found == 0 || found == 42);
 }
 
-/// All threads write, the barrier gathers that, and one of them releases it.
+/// All threads write. The barrier orders the writes before one thread's release.
 #[kernel]
 fn released_for_the_block(values: GlobalMut<u32>, flag: GlobalMut<u32>) {
     let thread = thread::thread_idx_x() as usize;
@@ -315,7 +315,7 @@ fn released_for_one_thread(values: GlobalMut<u32>, flag: GlobalMut<u32>) {
     }
 }
 
-/// Flag and value are one word: there is nothing to order.
+/// Flag and value are one word, so they need no order.
 #[kernel]
 fn a_value_in_the_flag(word: GlobalMut<u32>, y: GlobalMut<u32>) {
     match first_of_block() {
@@ -331,7 +331,7 @@ fn a_value_in_the_flag(word: GlobalMut<u32>, y: GlobalMut<u32>) {
     }
 }
 
-/// Block 0 writes again before block 1 has said that it has read.
+/// Block 0 writes again before block 1 has signalled that it has read.
 #[kernel]
 fn an_answer_not_waited_for(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
     match first_of_block() {
@@ -367,7 +367,7 @@ fn question_and_answer(value: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-// Faulty: neither side is atomic, in whatever order the blocks run.
+// Faulty: neither access is atomic.
 #[kernel]
 fn a_flag_polled_by_plain_loads(flag: GlobalMut<u32>) {
     if thread::block_idx_x() == 0 {

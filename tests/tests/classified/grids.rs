@@ -1,4 +1,4 @@
-//! Between blocks: who takes which elements, what a launch's end orders, and what a barrier does not.
+//! The elements of blocks, the order at the end of a launch, and accesses that a barrier does not order.
 
 use cuda_std::{Global, GlobalMut, kernel, thread};
 use launch::LaunchConfig;
@@ -7,7 +7,7 @@ use crate::What::{Race, RaceFree};
 
 const N: usize = 200;
 
-/// Blocks that need several turns for `N` elements.
+/// A grid whose blocks need several iterations for `N` elements.
 fn grid() -> LaunchConfig {
     LaunchConfig::new(3, 32)
 }
@@ -48,7 +48,7 @@ fn an_element_a_thread(y: GlobalMut<u32>) {
     }
 }
 
-/// The blocks go on by their own width, not by the grid's.
+/// The stride of the loop is the block's width instead of the grid's.
 #[kernel]
 fn two_blocks_for_an_element(y: GlobalMut<u32>) {
     let mut i = thread::index_1d();
@@ -66,7 +66,7 @@ fn neighbours_in_another_array(x: Global<u32>, y: GlobalMut<u32>) {
     }
 }
 
-/// An element at a block's edge is read by the one block and written by the other. Within a warp the lanes wait.
+/// One block reads an element at the edge, and another block writes it. Within a warp, lanes wait.
 #[kernel]
 fn neighbours_in_place(y: GlobalMut<u32>) {
     let i = thread::index_1d();
@@ -145,7 +145,7 @@ fn two_views(a: GlobalMut<u32>, b: GlobalMut<u32>) {
     b.store(i, 2);
 }
 
-/// A fence orders a thread's own accesses: it makes nobody wait.
+/// A fence orders a thread's own accesses. It does not wait for other threads.
 #[kernel]
 fn fences_without_a_flag(x: GlobalMut<u32>, y: GlobalMut<u32>) {
     let block = thread::block_idx_x() as usize;

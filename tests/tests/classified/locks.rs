@@ -1,5 +1,5 @@
-//! Spin locks: what is done under a lock happens before what is done under it next, if taking it acquires and giving it
-//! back releases, by the order of the atomic accesses or by fences beside them.
+//! Spin locks. The accesses of one critical section happen before those of the next if taking the lock acquires and
+//! releasing it releases, by the order of the atomic accesses or by fences.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
@@ -45,7 +45,7 @@ fn acquired_and_released(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     lock.store_release(0, 0);
 }
 
-// Faulty: a relaxed read-modify-write synchronises with nothing.
+// Faulty: a relaxed read-modify-write does not synchronise.
 #[kernel]
 fn taken_without_acquiring(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     while lock.atomic(0).compare_exchange(0, 1, Relaxed, Relaxed).is_err() {}
@@ -54,7 +54,7 @@ fn taken_without_acquiring(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     lock.store_release(0, 0);
 }
 
-// Faulty: an acquire that observes a relaxed store is ordered after nothing.
+// Faulty: an acquire that observes a relaxed store does not synchronise.
 #[kernel]
 fn given_back_without_releasing(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     while lock.atomic(0).compare_exchange(0, 1, Acquire, Relaxed).is_err() {}
@@ -63,7 +63,7 @@ fn given_back_without_releasing(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     lock.store_relaxed(0, 0);
 }
 
-// Sound: a fence before the relaxed store and one after the relaxed read-modify-write are a release and an acquire
+// Sound: a fence before the relaxed store and one after the relaxed read-modify-write form a release and an acquire
 // pattern.
 #[kernel]
 fn fences_inside_the_lock(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
@@ -95,7 +95,7 @@ fn no_fence_after_taking(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     lock.store_relaxed(0, 0);
 }
 
-// Faulty: the store comes after the release, which orders only what is before it.
+// Faulty: the store follows the release, which orders only earlier accesses.
 #[kernel]
 fn given_back_too_early(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     while lock.atomic(0).compare_exchange(0, 1, Acquire, Relaxed).is_err() {}
@@ -113,7 +113,7 @@ fn two_locks_for_one_value(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     lock.store_release(mine, 0);
 }
 
-// Sound: those that share a value share its lock.
+// Sound: blocks that share a value share its lock.
 #[kernel]
 fn a_lock_for_each_value(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     let mine = thread::block_idx_x() as usize % 2;
@@ -123,7 +123,7 @@ fn a_lock_for_each_value(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     lock.store_release(mine, 0);
 }
 
-// Sound: each acquires what the one before it has released; the ticket itself need not order anything.
+// Sound: each block acquires the release of the block before. The ticket itself need not order anything.
 #[kernel]
 fn tickets_served_in_turn(y: GlobalMut<u32>, next: GlobalMut<u32>, serving: GlobalMut<u32>) {
     let ticket = next.atomic_add(0, 1);
@@ -133,7 +133,7 @@ fn tickets_served_in_turn(y: GlobalMut<u32>, next: GlobalMut<u32>, serving: Glob
     serving.store_release(0, ticket + 1);
 }
 
-// Faulty: a relaxed load observes the release and synchronises with nothing.
+// Faulty: a relaxed load that observes the release does not synchronise.
 #[kernel]
 fn tickets_without_acquiring(y: GlobalMut<u32>, next: GlobalMut<u32>, serving: GlobalMut<u32>) {
     let ticket = next.atomic_add(0, 1);
@@ -159,7 +159,7 @@ fn a_lock_for_the_block(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     }
 }
 
-// Faulty: nothing orders the other threads' accesses after the acquire.
+// Faulty: the other threads' accesses are not ordered after the acquire.
 #[kernel]
 fn a_block_that_does_not_wait(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     let me = thread::thread_idx_x() as usize;
@@ -173,7 +173,7 @@ fn a_block_that_does_not_wait(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     }
 }
 
-// Faulty: nothing orders the other threads' accesses before the release.
+// Faulty: the other threads' accesses are not ordered before the release.
 #[kernel]
 fn a_block_that_is_not_waited_for(y: GlobalMut<u32>, lock: GlobalMut<u32>) {
     let me = thread::thread_idx_x() as usize;

@@ -1,4 +1,4 @@
-//! Warps that produce for others: barriers in shared memory, and atomics of several scopes and widths.
+//! Warps that produce data for others: barriers in shared memory, and atomics of several scopes and widths.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -58,7 +58,7 @@ fn stored_then_arrived(y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: the store comes after the arrival, which releases only what is before it.
+// Faulty: the store follows the arrival, which releases only earlier accesses.
 #[kernel]
 fn arrived_then_stored(y: GlobalMut<u32>) {
     let tile = shared_array![u32; 32];
@@ -78,7 +78,7 @@ fn arrived_then_stored(y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: the load comes before the wait.
+// Faulty: the load precedes the wait.
 #[kernel]
 fn read_before_waiting(y: GlobalMut<u32>) {
     let tile = shared_array![u32; 32];
@@ -99,7 +99,7 @@ fn read_before_waiting(y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: who has read first writes the next round's value while others may still read.
+// Faulty: the first reader writes the next round's value while other threads may still read.
 #[kernel]
 fn overwritten_while_read(y: GlobalMut<u32>) {
     let tile = shared_array![u32; 64];
@@ -113,7 +113,7 @@ fn overwritten_while_read(y: GlobalMut<u32>) {
     }
 }
 
-// Sound: another phase says that all have read.
+// Sound: another phase signals that all threads have read.
 #[kernel]
 fn overwritten_after_a_phase(y: GlobalMut<u32>) {
     let tile = shared_array![u32; 64];
@@ -127,7 +127,7 @@ fn overwritten_after_a_phase(y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: an arrival releases and does not acquire, though it be the last.
+// Faulty: an arrival releases and does not acquire, even if it is the last one.
 #[kernel]
 fn arrived_and_not_waited(y: GlobalMut<u32>) {
     let tile = shared_array![u32; 64];
@@ -141,7 +141,7 @@ fn arrived_and_not_waited(y: GlobalMut<u32>) {
     y.store(me, found);
 }
 
-// Sound: one barrier says that the tile is full, the other that it is read.
+// Sound: one barrier signals that the tile is full, the other that it was read.
 #[kernel]
 fn full_and_empty(y: GlobalMut<u32>) {
     let tile = shared_array![u32; 32];
@@ -166,13 +166,13 @@ fn full_and_empty(y: GlobalMut<u32>) {
     }
 }
 
-// Sound: all threads are of the scope's block.
+// Sound: all threads belong to the scope's block.
 #[kernel]
 fn counted_in_the_block(y: GlobalMut<u32>) {
     y.block_atomic(0).fetch_add(1, Relaxed);
 }
 
-// Faulty: the scope of neither access includes the other block, so they are not morally strong.
+// Faulty: neither scope includes the other block, so the accesses are not morally strong.
 #[kernel]
 fn counted_in_each_block(y: GlobalMut<u32>) {
     y.block_atomic(0).fetch_add(1, Relaxed); // race
@@ -188,7 +188,7 @@ fn counted_by_device_and_system(y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: one of the two scopes does not include the other's block, and both have to.
+// Faulty: one scope does not include the other block. Both must.
 #[kernel]
 fn counted_by_block_and_device(y: GlobalMut<u32>) {
     if thread::block_idx_x() == 0 {
@@ -198,7 +198,7 @@ fn counted_by_block_and_device(y: GlobalMut<u32>) {
     }
 }
 
-// Sound: the bytes of the double word end where the word begins.
+// Sound: the double word ends where the word begins.
 #[kernel]
 fn words_beside_doubles(y: GlobalMut<u32>) {
     let words = shared_array![u32; 4];

@@ -1,4 +1,4 @@
-//! Scopes: synchronisation takes two fences or atomics whose scopes each include the other's thread.
+//! Scopes: two fences or atomics synchronise only if each scope includes the other thread.
 
 use cuda_std::{GlobalMut, fence, fence_block, fence_system, kernel, thread, warp};
 use launch::LaunchConfig;
@@ -25,7 +25,7 @@ cases! {
     matched_lanes_across_groups: Race("y"), |device| launch!(device, LaunchConfig::new(1, 32), matched_lanes_across_groups, 32);
 }
 
-// Sound: both fences are of the block's scope, which includes both threads.
+// Sound: both fences have block scope, which includes both threads.
 #[kernel]
 fn block_fences_within_a_block(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
     match thread::thread_idx_x() {
@@ -73,7 +73,7 @@ fn a_block_fence_by_the_reader(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
     }
 }
 
-// Sound: the system's scope and the device's each include both blocks.
+// Sound: the scopes of the system and of the device both include both blocks.
 #[kernel]
 fn system_and_device_fences(value: GlobalMut<u32>, flag: GlobalMut<u32>) {
     if thread::block_idx_x() == 0 {
@@ -97,7 +97,7 @@ fn matched_lanes(y: GlobalMut<u32>) {
     assert!(y.load(lane as usize ^ 4) == 1);
 }
 
-// Faulty: lane ^ 1 has another key, and so synchronises with others.
+// Faulty: lane ^ 1 has another key and synchronises with other lanes.
 #[kernel]
 fn matched_lanes_across_groups(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x();

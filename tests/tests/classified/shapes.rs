@@ -1,5 +1,5 @@
-//! Kernels of the kinds that ScoR's benchmarks are of, written anew: locks, fences and flags here, stolen work in
-//! `stealing`. They are large enough to tell what checking costs; all are race-free.
+//! Kernels of the kinds in ScoR's benchmarks, rewritten: locks, fences and flags here, work stealing in `stealing`.
+//! They are large enough to measure the cost of checking. None has a race.
 
 use cuda_std::{Global, GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Device, Error, LaunchConfig};
@@ -14,9 +14,9 @@ pub const SHAPES: &[Shape] = &[
     Shape { name: "rule_110", launch: rule_110_launch },
 ];
 
-/// Rows, columns and the dimension that is summed over.
+/// The numbers of rows and columns, and the length of the summed dimension.
 const SIZE: usize = 64;
-/// Rows and columns of a tile.
+/// The numbers of rows and columns of a tile.
 const TILE: usize = 16;
 /// The part of a sum that a block computes.
 const SLICE: usize = 8;
@@ -34,7 +34,7 @@ fn product(device: &Device, of_tiles: bool) -> Result<(), Error> {
     }
 }
 
-/// The square of a matrix: each block adds a slice's products to a tile that a lock guards.
+/// Squares a matrix. Each block adds the products of a slice to a tile under a lock.
 #[kernel]
 fn product_tile_locks(a: Global<u32>, c: GlobalMut<u32>, locks: GlobalMut<u32>) {
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
@@ -57,7 +57,7 @@ fn product_tile_locks(a: Global<u32>, c: GlobalMut<u32>, locks: GlobalMut<u32>) 
     }
 }
 
-/// The same with a lock for each element, which each thread takes.
+/// Does the same with a lock per element, which each thread takes.
 #[kernel]
 fn product_element_locks(a: Global<u32>, c: GlobalMut<u32>, locks: GlobalMut<u32>) {
     let (x, y) = (thread::thread_idx_x() as usize, thread::thread_idx_y() as usize);
@@ -85,7 +85,7 @@ fn reduction_by_fences_launch(device: &Device) -> Result<(), Error> {
     device.launch(config, call)
 }
 
-/// The last block to come adds up what all have left.
+/// The last block adds the results of all blocks.
 #[kernel]
 fn reduction_by_fences(x: Global<u32>, parts: GlobalMut<u32>, ticket: GlobalMut<u32>, y: GlobalMut<u32>) {
     let (sums, is_last) = (shared_array![u32; 128], shared_array![u32; 1]);
@@ -123,7 +123,8 @@ fn fences_of_all_threads_launch(device: &Device) -> Result<(), Error> {
     device.launch(LaunchConfig::new(BLOCKS as u32, BLOCK), fences_of_all_threads(y.view_mut(), ticket.view_mut()))
 }
 
-/// All threads write and make a fence before one counts the block: in each round the last block goes on with all that.
+/// All threads write and execute a fence before one thread counts the block. In each round the last block continues
+/// with all values.
 #[kernel]
 fn fences_of_all_threads(y: GlobalMut<u32>, ticket: GlobalMut<u32>) {
     let is_last = shared_array![u32; 1];
@@ -144,7 +145,7 @@ fn fences_of_all_threads(y: GlobalMut<u32>, ticket: GlobalMut<u32>) {
     }
 }
 
-/// Generations of rule 110.
+/// Computes generations of rule 110.
 const GENERATIONS: usize = 24;
 
 fn rule_110_launch(device: &Device) -> Result<(), Error> {

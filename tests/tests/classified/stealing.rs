@@ -1,4 +1,4 @@
-//! Kernels whose blocks take work from each other.
+//! Kernels whose blocks steal work from each other.
 
 use cuda_std::{Global, GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Buffer, Device, Error, LaunchConfig};
@@ -13,7 +13,7 @@ pub const SHAPES: &[Shape] = &[
 ];
 
 const BLOCK: u32 = 128;
-/// Pieces of work that each block has to begin with, in the kernels that steal.
+/// The number of work items with which each block starts, in the kernels that steal.
 const PIECES: u32 = 16;
 
 fn convolution_stealing_launch(device: &Device) -> Result<(), Error> {
@@ -24,7 +24,7 @@ fn convolution_stealing_launch(device: &Device) -> Result<(), Error> {
     device.launch(config, convolution_stealing(x.view(), y.view_mut(), next.view_mut()))
 }
 
-/// Each block draws pieces of its own part, and then those of the others.
+/// Each block draws items of its own part, and then those of the others.
 #[kernel]
 fn convolution_stealing(x: Global<u32>, y: GlobalMut<u32>, next: GlobalMut<u32>) {
     let drawn = shared_array![u32; 1];
@@ -51,7 +51,7 @@ fn convolution_stealing(x: Global<u32>, y: GlobalMut<u32>, next: GlobalMut<u32>)
     }
 }
 
-/// Vertices, and the neighbours that each is given.
+/// The number of vertices, and the number of neighbours of each.
 const VERTICES: usize = 4096;
 const DEGREE: usize = 4;
 
@@ -72,7 +72,7 @@ fn graph_connectivity_launch(device: &Device) -> Result<(), Error> {
     device.launch(LaunchConfig::new(BLOCKS as u32, 64), call)
 }
 
-/// Takes the next piece of `victim`'s work, under its lock: by the first thread, for all.
+/// Takes the next item of `victim`'s work under its lock. The first thread takes it for the block.
 #[cuda_std::device]
 fn take(locks: GlobalMut<u32>, next: GlobalMut<u32>, victim: usize) -> u32 {
     let taken = shared_array![u32; 1];
@@ -91,7 +91,7 @@ fn take(locks: GlobalMut<u32>, next: GlobalMut<u32>, victim: usize) -> u32 {
     piece
 }
 
-/// Joins the trees of neighbours; pieces of vertices are taken under locks.
+/// Joins the trees of neighbours. Vertices are taken under locks.
 #[kernel]
 fn graph_connectivity(edges: Global<u32>, parents: GlobalMut<u32>, locks: GlobalMut<u32>, next: GlobalMut<u32>) {
     let (me, blocks) = (thread::thread_idx_x() as usize, thread::grid_dim_x() as usize);
@@ -135,7 +135,7 @@ fn graph_colouring_launch(device: &Device) -> Result<(), Error> {
     device.launch(LaunchConfig::new(BLOCKS as u32, 64), call)
 }
 
-/// Each vertex takes a colour that its neighbours have not: under its own guard, which releases and acquires.
+/// Each vertex takes a colour that its neighbours do not have, under its own lock, which acquires and releases.
 #[kernel]
 fn graph_colouring(
     edges: Global<u32>,
@@ -172,7 +172,7 @@ fn graph_colouring(
     }
 }
 
-/// Nodes that one block's stack holds.
+/// The number of nodes in a block's stack.
 const STACK: usize = 4096;
 
 fn unbalanced_tree_launch(device: &Device) -> Result<(), Error> {
@@ -183,8 +183,8 @@ fn unbalanced_tree_launch(device: &Device) -> Result<(), Error> {
     device.launch(LaunchConfig::new(BLOCKS as u32, 64), call)
 }
 
-/// Each block goes through nodes of its own stack, or of another's, by all threads: a node has as many children as its
-/// number says. The stacks are guarded by locks, and `open` counts the nodes that are not done.
+/// Each block processes nodes of its own stack, or of another's, with all threads. The number of a node's children
+/// follows from its own number. Locks guard the stacks, and `open` counts the remaining nodes.
 #[kernel]
 fn unbalanced_tree(stacks: GlobalMut<u32>, tops: GlobalMut<u32>, locks: GlobalMut<u32>, open: GlobalMut<u32>) {
     let node = shared_array![u32; 1];

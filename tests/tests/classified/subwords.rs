@@ -1,11 +1,12 @@
-//! Bytes and halves of one word, and vectors beside scalars: only what overlaps by a byte conflicts.
+//! Bytes and halves of one word, and vectors beside scalars: accesses conflict only if they overlap by at least one
+//! byte.
 
 use cuda_std::{GlobalMut, kernel, shared_array, thread, warp};
 use launch::LaunchConfig;
 
 use crate::What::{Race, RaceFree};
 
-/// One block of a warp.
+/// One block of one warp.
 fn warp() -> LaunchConfig {
     LaunchConfig::new(1, 32)
 }
@@ -47,7 +48,7 @@ fn a_half_two_lanes(_y: GlobalMut<u32>) {
     words.cast::<u16>().store(thread::thread_idx_x() as usize / 2, 1); // race
 }
 
-// Faulty: the upper half of word 3 overlaps the word, and nothing orders the lanes.
+// Faulty: the upper half of word 3 overlaps the word, and the lanes are unordered.
 #[kernel]
 fn a_half_over_its_word(_y: GlobalMut<u32>) {
     let words = shared_array![u32; 16];
@@ -69,7 +70,7 @@ fn a_half_beside_the_word(_y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: byte 15 is the last of word 3; an overlap of one byte is a conflict.
+// Faulty: byte 15 is the last of word 3. An overlap of one byte is a conflict.
 #[kernel]
 fn the_last_byte_of_a_word(_y: GlobalMut<u32>) {
     let words = shared_array![u32; 16];
@@ -136,7 +137,7 @@ fn a_vector_load_after_a_warp_sync(y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: the reader's lane takes part in another synchronisation than the writer's.
+// Faulty: the reader's lane takes part in a different synchronisation than the writer's.
 #[kernel]
 fn a_vector_load_after_others_sync(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x();
@@ -150,7 +151,7 @@ fn a_vector_load_after_others_sync(y: GlobalMut<u32>) {
     }
 }
 
-// Sound: a barrier stands between each phase's loads and the next phase's stores.
+// Sound: a barrier separates each phase's loads from the next phase's stores.
 #[kernel]
 fn a_phase_that_reuses_its_tile(y: GlobalMut<u32>) {
     let tile = shared_array![u32; 64];
@@ -163,7 +164,7 @@ fn a_phase_that_reuses_its_tile(y: GlobalMut<u32>) {
     }
 }
 
-// Faulty: nothing orders a load of one phase before another thread's store of the next.
+// Faulty: a load of one phase is not ordered before another thread's store of the next phase.
 #[kernel]
 fn a_phase_that_reuses_too_early(y: GlobalMut<u32>) {
     let tile = shared_array![u32; 64];
@@ -189,14 +190,14 @@ fn two_tiles_in_turn(y: GlobalMut<u32>) {
     }
 }
 
-// Sound: loads do not conflict, however they overlap.
+// Sound: loads do not conflict.
 #[kernel]
 fn vectors_that_only_read(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x() as usize;
     assert!(y.load_vec::<4>(lane % 2)[0] == y.load(lane % 8));
 }
 
-// Faulty: lanes 0 and 1 synchronise, and lane 2, which reads, is not of them.
+// Faulty: lanes 0 and 1 synchronise, and lane 2, which reads, does not take part.
 #[kernel]
 fn a_mask_without_the_reader(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x();

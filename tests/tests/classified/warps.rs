@@ -1,4 +1,4 @@
-//! Within a warp: synchronisations, shuffles and votes, and what their masks name.
+//! Synchronisations, shuffles and votes within a warp, and the masks that they name.
 
 use cuda_std::{GlobalMut, kernel, shared_array, thread, warp};
 use launch::LaunchConfig;
@@ -64,7 +64,7 @@ fn warp_overwrites_too_early(y: GlobalMut<u32>) {
     y.store(lane, neighbour.wrapping_add(1)); // race
 }
 
-/// Each warp writes its elements, shuffles, and reads those of other lanes.
+/// Each warp writes its elements, shuffles, and reads the elements of other lanes.
 #[kernel]
 fn shuffle_as_synchronisation(y: GlobalMut<u32>) {
     let (thread, lane) = (thread::thread_idx_x() as usize, warp::lane_id() as usize);
@@ -78,12 +78,12 @@ fn shuffle_as_synchronisation(y: GlobalMut<u32>) {
 fn vote_as_synchronisation(y: GlobalMut<u32>) {
     let thread = thread::thread_idx_x() as usize;
     y.store(thread, 1); // race
-    let everybody = warp::ballot(warp::FULL_MASK, true);
+    let all = warp::ballot(warp::FULL_MASK, true);
     let other = y.load(thread ^ 5); // race
-    assert!(everybody == warp::FULL_MASK && other == 1);
+    assert!(all == warp::FULL_MASK && other == 1);
 }
 
-/// Only registers are exchanged.
+/// The lanes exchange only registers.
 #[kernel]
 fn shuffle_of_values_alone(y: GlobalMut<u32>) {
     let mut value = warp::lane_id();
@@ -95,7 +95,7 @@ fn shuffle_of_values_alone(y: GlobalMut<u32>) {
     y.store(thread::index_1d(), value);
 }
 
-/// The lower half shuffles, and the upper half reads what it wrote.
+/// The lower half shuffles, and the upper half reads its elements.
 #[kernel]
 fn shuffle_of_other_lanes(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x() as usize;
@@ -146,7 +146,7 @@ fn warp_sync_across_warps(y: GlobalMut<u32>) {
     assert!(other < 2);
 }
 
-/// A lane that has ended is not waited for, and so orders nothing.
+/// No lane waits for a lane that has ended, so that lane is not ordered.
 #[kernel]
 fn lanes_that_have_ended(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x() as usize;
@@ -195,7 +195,7 @@ fn tree_without_the_last_warp_sync(y: GlobalMut<u32>) {
     assert!(all > 1);
 }
 
-/// Lane 0 to lane 1, lane 1 to lane 2, and so on: who is two lanes further is ordered too.
+/// Lane 0 synchronises with lane 1, lane 1 with lane 2, and so on. Lanes that are two apart are ordered too.
 #[kernel]
 fn warp_sync_by_a_chain(y: GlobalMut<u32>) {
     let lane = thread::thread_idx_x();
@@ -212,7 +212,7 @@ fn warp_sync_by_a_chain(y: GlobalMut<u32>) {
     }
 }
 
-// Sound: since sm_70 lanes meet at synchronisations of one mask wherever these stand.
+// Sound: since sm_70, lanes meet at synchronisations with one mask, wherever the calls are.
 #[kernel]
 fn warp_sync_in_both_arms(y: GlobalMut<u32>) {
     let tile = shared_array![u32; LANES];

@@ -1,4 +1,4 @@
-//! Accesses of different widths: what overlaps by a byte conflicts, and what does not does not.
+//! Accesses of different widths conflict if they overlap by at least one byte.
 
 use cuda_std::{Global, GlobalMut, Shared, kernel, shared_array, thread};
 use launch::LaunchConfig;
@@ -117,7 +117,7 @@ fn words_cast(y: GlobalMut<u32>) {
     y.store(thread, four[0]);
 }
 
-/// A thread writes a double of which another has written a half.
+/// One thread writes a double word, and another has written half of it.
 #[kernel]
 fn doubles_and_their_halves(y: GlobalMut<u32>) {
     let words = shared_array![u32; 64];
@@ -131,7 +131,7 @@ fn doubles_and_their_halves(y: GlobalMut<u32>) {
     y.store(thread, words.load(thread));
 }
 
-// Faulty: atomics that overlap and are not of one width are not morally strong.
+// Faulty: overlapping atomics of different widths are not morally strong.
 #[kernel]
 fn a_counter_and_its_half(y: GlobalMut<u32>) {
     let words = shared_array![u32; 4];
@@ -157,7 +157,7 @@ fn a_counter_and_its_half_in_turn(y: GlobalMut<u32>) {
     store_first(y, words.load(1));
 }
 
-// Faulty: a load of half of what a store writes as one.
+// Faulty: a load of half of a value that one store writes.
 #[kernel]
 fn half_a_flag_is_read(y: GlobalMut<u32>) {
     let words = shared_array![u32; 4];

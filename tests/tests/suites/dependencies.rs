@@ -1,4 +1,4 @@
-//! Launches that may begin while the one before runs, on a GPU; and kernels that do not wait as they should, which a
+//! Launches that may start before the previous launch ends, on a GPU. Kernels that do not wait correctly, which a
 //! checked device reports.
 
 use cuda_std::{GlobalMut, grid, kernel, thread};
@@ -9,7 +9,7 @@ use tests::all_devices;
 use tests::reports::devices_and_orders;
 use workbench::case::bits;
 
-/// Each launch reads what all blocks of the one before have written.
+/// Each launch reads values that all blocks of the previous launch have written.
 #[test]
 fn a_chain_of_launches_is_as_if_one_waited_for_the_other() {
     for device in all_devices() {
@@ -30,25 +30,25 @@ fn a_chain_of_launches_is_as_if_one_waited_for_the_other() {
     }
 }
 
-/// Who waits before the first access: everybody, nobody, everybody too late, thread 0 alone.
+/// The threads that wait before the first access: all, none, all but too late, thread 0 alone.
 #[derive(Clone, Copy)]
-enum Who {
+enum Waiting {
     All,
-    Nobody,
+    None,
     TooLate,
-    One,
+    First,
 }
 
 #[kernel]
 fn increment(x: GlobalMut<u32>, who: u32) {
     let i = thread::index_1d();
-    let is = |other: Who| who == other as u32;
-    if is(Who::All) || is(Who::One) && i == 0 {
+    let is = |other: Waiting| who == other as u32;
+    if is(Waiting::All) || is(Waiting::First) && i == 0 {
         grid::wait_for_dependencies();
     }
     thread::sync_threads();
     let before = x.load(i);
-    if is(Who::TooLate) {
+    if is(Waiting::TooLate) {
         grid::wait_for_dependencies();
     }
     x.store(i, before + 1);
@@ -57,14 +57,14 @@ fn increment(x: GlobalMut<u32>, who: u32) {
 #[test]
 fn an_access_before_the_thread_has_waited_is_reported() {
     for (device, order) in devices_and_orders() {
-        let launch = |who: Who| {
+        let launch = |who: Waiting| {
             let mut x = device.zeroed::<u32>(64)?;
             device.launch(LaunchConfig::new(2, 32), increment(x.view_mut(), who as u32))
         };
-        for who in [Who::All, Who::Nobody] {
+        for who in [Waiting::All, Waiting::None] {
             assert!(launch(who).is_ok(), "{order}");
         }
-        for who in [Who::TooLate, Who::One] {
+        for who in [Waiting::TooLate, Waiting::First] {
             match launch(who) {
                 Err(Error::Fault(fault)) => assert_eq!(fault.kind, FaultKind::BeforeDependencies, "{order}: {fault}"),
                 other => panic!("{order}: {other:?}"),

@@ -1,4 +1,4 @@
-//! `cuda_std`: each part gives on every device what its documentation says.
+//! Every part of `cuda_std` has its documented result on every device.
 
 use std::fmt::Debug;
 
@@ -179,7 +179,7 @@ fn asynchronous_copies_by_elements_begin_and_end_anywhere() {
     check::<Affine, 2>(|i| Affine { factor: i, offset: !i });
 }
 
-/// On the simulator a copy is as late as it may be.
+/// The simulator completes a copy as late as possible.
 #[test]
 fn a_copy_is_not_there_before_it_is_waited_for() {
     let device = simulated(0);
@@ -340,7 +340,7 @@ fn an_access_out_of_bounds_names_kernel_block_thread_and_line() {
     for part in ["store_at", "(2, 0, 0)", "(13, 0, 0)", "launching.rs:", "10"] {
         assert!(message.contains(part), "`{part}` is not in: {message}");
     }
-    // The process and the device go on.
+    // The process and the device remain usable.
     let mut out = device.zeroed::<u32>(10).unwrap();
     device.launch(LaunchConfig::new(1, 32), kernels::store_at(out.view_mut(), 9, 3)).unwrap();
     assert_eq!(out.download().unwrap()[9], 1);

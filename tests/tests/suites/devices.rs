@@ -1,5 +1,5 @@
-//! Devices that come and go, several at a time: what one has loaded, allocated and given back leaves nothing to the
-//! next.
+//! Devices that are opened and closed, several at a time. A device must not depend on modules and memory of earlier
+//! ones.
 
 use std::thread;
 
@@ -19,7 +19,7 @@ fn reductions<T: Factor + ReduceElement<O>, O: Operator<T> + Reference<T>>(devic
     }
 }
 
-/// Each device runs two of eight kernels that differ in type or operator alone, first on a few multiprocessors, then on
+/// Each device runs two of eight kernels that differ only in type or operator, first on a few multiprocessors, then on
 /// more.
 #[test]
 fn devices_that_come_and_go_leave_nothing_to_the_next() {

@@ -1,5 +1,5 @@
-//! The faulty kernels of the sources: each is reported, at the right lines and with the right arrays, in every order;
-//! and the rung that does it right passes.
+//! The faulty kernels of the textbooks. Each is reported in every order, with the correct lines and arrays, and the
+//! correct rung passes.
 
 use gpu::faults::{self, *};
 use gpu::operator::Sum;
@@ -53,7 +53,7 @@ fn the_volatile_warp_tail() {
     });
 }
 
-/// Two whole tiles, and elements that are none.
+/// Returns two whole tiles and further elements.
 fn with_a_tail(block: usize) -> Vec<i32> {
     numbers(2 * faults::ITEMS * block + 3 * block / 2)
 }
@@ -62,7 +62,7 @@ fn with_a_tail(block: usize) -> Vec<i32> {
 fn the_dropped_tail_leaves_a_partial_sum_unwritten() {
     let x = with_a_tail(64);
     let faulty = |device: &Device| {
-        // A partial sum for each tile; blocks for the whole tiles, as the book has it.
+        // One partial sum per tile, but only blocks for whole tiles, as in the book.
         let (mut dx, mut partials, mut y) = (device.upload(&x)?, device.alloc(3)?, device.alloc(1)?);
         device.launch(LaunchConfig::new(2, 64), tail_dropped(dx.view_mut(), partials.view_mut()))?;
         device.launch(LaunchConfig::new(1, 1), sum_partials(partials.view(), y.view_mut()))
@@ -84,8 +84,8 @@ fn the_dropped_tail_reads_past_the_end_with_a_block_more() {
     });
 }
 
-/// What no check of accesses can see: as many partial sums as blocks, none of them wrong, and elements that nobody
-/// reads.
+/// Access checks cannot find this fault: there are as many partial sums as blocks, all of them correct, and some
+/// elements are never read.
 #[test]
 fn the_dropped_tail_is_seen_in_the_sum() {
     let x = with_a_tail(64);
@@ -100,7 +100,7 @@ fn the_dropped_tail_is_seen_in_the_sum() {
     }
 }
 
-/// `y = 2·x + y` by a rung, for `n` elements.
+/// Computes `y = 2·x + y` by a rung, for `n` elements.
 fn saxpy_is_right(device: &Device, n: usize) {
     let x: Vec<f32> = (0..n).map(|i| i as f32).collect();
     let (dx, mut dy) = (device.upload(&x).unwrap(), device.upload(&vec![1.0; n]).unwrap());
@@ -129,7 +129,7 @@ fn the_bound_that_underflows() {
     assert_reported(faulty, (Kind::Panic, "", BOUND, &["bound"]), |device| saxpy_is_right(device, n));
 }
 
-/// Long vectors: the last span is worked on four times, by the same threads. That is no race, and wrong.
+/// For long vectors, the same threads process the last span four times. This is no race, but the result is wrong.
 #[test]
 fn the_repeated_tail_is_seen_in_the_result() {
     let span = faults::UNROLL * 2 * 64;
@@ -143,7 +143,7 @@ fn the_repeated_tail_is_seen_in_the_result() {
     }
 }
 
-/// A generation by the rungs.
+/// Checks a generation by the rungs.
 fn life_is_right(device: &Device, soup: &Board, generations: u64) {
     for kernel in [LifeRung::Global, LifeRung::Block, LifeRung::Shared] {
         let mut life = Simulation::new(device, kernel, soup).unwrap();
@@ -181,7 +181,7 @@ fn life_in_place_with_barriers_races_between_blocks_alone() {
     let faulty = |device: &Device| run(device, (2, 2), (8, 8)).map(drop);
     let expected = (Kind::Race, "cells", LIFE, &["read of blocks", "write of blocks"][..]);
     assert_reported(faulty, expected, |device| {
-        // The book's: one block.
+        // The book's launch has one block.
         assert_eq!(run(device, (1, 1), (16, 16)).unwrap(), cells(&life_reference::advance(&soup, 3)));
     });
 }

@@ -1,5 +1,5 @@
-//! Faulty kernels of our own: each is reported, at the right lines and with the right arrays, in every order; and the
-//! rung that does it right passes.
+//! The project's own faulty kernels. Each is reported in every order, with the correct lines and arrays, and the
+//! correct rung passes.
 
 use cuda_std::{Global, GlobalMut};
 use gpu::faults::{self, *};
@@ -49,7 +49,7 @@ fn a_transpose_without_its_barrier() {
     });
 }
 
-/// A scan of several tiles, each of which copies bring while others are worked on.
+/// Scans several tiles, each of which is copied while another is processed.
 fn pipelined_is_right(device: &Device) {
     let x = numbers(30_000);
     let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(x.len()).unwrap());
@@ -58,7 +58,7 @@ fn pipelined_is_right(device: &Device) {
 }
 
 #[test]
-fn asynchronous_copies_that_nobody_waits_for() {
+fn asynchronous_copies_without_a_wait() {
     let faulty = |device: &Device| {
         let n = 4 * faults::THREADS * 3;
         let (dx, mut dy) = (device.upload(&vec![7; n])?, device.zeroed(n)?);
@@ -92,7 +92,7 @@ fn a_tile_that_is_filled_again_too_early() {
         |device| run(device, 3),
         (Kind::Race, "tile", TILE_REUSE, &["read", "write"]),
         |device| {
-            // One tile is not reused.
+            // A single tile is not reused.
             run(device, 1).unwrap();
             let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(1).unwrap());
             let call = gpu::reduce::reduce_interleaved::<i32, Sum>(1000, dx.view(), dy.view_mut());
@@ -102,7 +102,7 @@ fn a_tile_that_is_filled_again_too_early() {
     );
 }
 
-/// A transpose whose tiles the matrix does not fill: the threads without elements come to the barrier too.
+/// Transposes a matrix with partial tiles. The threads without elements also reach the barrier.
 fn a_cut_tile_is_right(device: &Device) {
     let (size, x) = (Size { width: 37, height: 19 }, numbers(37 * 19));
     let (dx, mut dy) = (device.upload(&x).unwrap(), device.zeroed(x.len()).unwrap());
@@ -161,7 +161,7 @@ fn a_shuffle_that_names_lanes_which_do_not_come() {
     });
 }
 
-/// The single-pass scan of several tiles.
+/// Runs the single-pass scan on several tiles.
 fn look_back_is_right(device: &Device) {
     let x = numbers(9000);
     let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc(x.len()).unwrap());

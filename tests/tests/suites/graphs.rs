@@ -1,4 +1,5 @@
-//! Graphs: what a graph does is what its work does without one, on every device, however often.
+//! Graphs: a recorded graph must have the same result as the launches that it records, on every device and in every
+//! run.
 
 use cuda_std::Ladder;
 use gpu::operator::{Affine, Compose, Max, Operator, Sum};
@@ -11,7 +12,7 @@ use tests::{all_devices, devices, devices_and_turns, random};
 use workbench::algorithm::{Options, Purpose, Shape};
 use workbench::catalogue::ALGORITHMS;
 
-/// How often each graph is launched.
+/// The number of launches of each graph.
 const LAUNCHES: usize = 3;
 
 /// Empty, one, around a warp and a tile of a scan, and several tiles.
@@ -23,7 +24,7 @@ fn integers(n: usize, seed: u64) -> Vec<i32> {
     (0..n).map(|_| random.next_u32() as i32).collect()
 }
 
-/// Whether a reduction's graph gives what the reduction does, on inputs that change.
+/// Checks that a reduction's graph has the same results as the reduction, on changing inputs.
 fn reduction<T, O>(device: &Device, rung: ReduceRung, inputs: &[Vec<T>])
 where
     T: ReduceElement<O> + PartialEq + std::fmt::Debug,
@@ -61,7 +62,7 @@ fn a_reductions_graph_gives_what_the_reduction_does() {
     }
 }
 
-/// Every rung of every algorithm, recorded in a graph: what its launch leaves is what the reference says.
+/// Checks every rung of every algorithm, recorded in a graph, against the reference.
 #[test]
 fn every_rung_of_every_algorithm_is_recorded_in_a_graph() {
     for device in devices() {
@@ -90,7 +91,7 @@ fn affine(numbers: &[i32]) -> Vec<Affine> {
     numbers.iter().map(|&number| Affine { factor: number as u32 | 1, offset: number as u32 >> 7 }).collect()
 }
 
-/// Whether a scan's graph gives what the scan does.
+/// Checks that a scan's graph has the same results as the scan.
 fn scan<T, O>(device: &Device, rung: ScanRung, input: &[T])
 where
     T: Element + Scannable<O> + PartialEq + std::fmt::Debug,
@@ -108,7 +109,7 @@ where
             let (_, _, y) = graph.resources();
             assert_eq!(y.download().unwrap(), expected.download().unwrap(), "{}, {n}", rung.name());
         }
-        // The scanner is free again, and the graph has left nothing behind.
+        // The scanner is free again, and the graph left no state behind.
         drop(graph);
         scanner.scan(kind, &x, &mut expected).unwrap();
         assert_eq!(y.download().unwrap(), expected.download().unwrap());
@@ -141,7 +142,7 @@ fn larger_inputs() {
     }
 }
 
-/// A scan of a reduction's input and its result beside it: several algorithms in one graph, over and over.
+/// One graph with several algorithms, launched repeatedly: a scan of a reduction's input, and its result.
 #[test]
 fn algorithms_go_together_and_are_launched_many_times() {
     for device in devices() {
@@ -158,7 +159,7 @@ fn algorithms_go_together_and_are_launched_many_times() {
                 Ok::<_, AlgorithmError>(())
             })
             .unwrap();
-        // Each time the scan of the scan: the last of the k-th is n over k, n(n + 1)/2, …
+        // Each launch scans the previous scan. The last element of the k-th scan is n over k, n(n + 1)/2, …
         for last in [3000_i64, 4_501_500, 4_504_501_000] {
             graph.launch().unwrap();
             if let Ok(last) = i32::try_from(last) {
@@ -197,17 +198,17 @@ fn what_the_graph_does_comes_between_what_was_asked_before_and_after() {
             .unwrap();
         for _ in 0..LAUNCHES {
             let (x, y) = graph.resources_mut();
-            // x = x + 2y, then y = y + x by the graph, then x = 0.
+            // The graph computes x = x + 2y, then y = y + x, then x = 0.
             device.launch(config, saxpy_grid_stride(2.0, y.view(), x.view_mut())).unwrap();
             graph.launch().unwrap();
             graph.resources_mut().0.fill_zero().unwrap();
         }
-        // 1 + 2 + 1, then twice 3 times as much.
+        // 1 + 2 + 1, then twice three times as much.
         assert!(graph.resources().1.download().unwrap().iter().all(|&y| y == 36.0));
     }
 }
 
-/// A kernel that faults in the simulator is named, as it is by a launch of its own.
+/// A kernel that faults in a graph in the simulator is named, as in a direct launch.
 #[test]
 fn a_fault_in_a_graph_is_reported() {
     for device in all_devices().filter(Device::is_simulated) {

@@ -1,10 +1,10 @@
-//! histogram: every rung against the reference, for both widths of keys, on every device.
+//! histogram: every rung against the reference, for both key widths, on every device.
 
 use std::fmt::Debug;
 
 use cuda_std::Ladder;
 use gpu::histogram::{
-    Key, MOST_REPLICAS, STATE_WORDS, VALUES, histogram_global, histogram_privatised, histogram_replicated,
+    Key, MAX_REPLICAS, STATE_WORDS, VALUES, histogram_global, histogram_privatised, histogram_replicated,
 };
 use gridstride::error::AlgorithmError;
 use gridstride::histogram::{Bins, Histogram, HistogramRung, Plan, histogram};
@@ -14,11 +14,11 @@ use rand::Rng;
 use tests::{all_devices, checked_devices, devices, random, simulated};
 use workbench::histogram::reference;
 
-/// All keys of 32 bits.
+/// All 32-bit keys.
 const ALL: u64 = 1 << 32;
 
-/// Nothing; less than a vector, a warp and a block; around a tile of both widths; a grid's turn of the checked devices,
-/// and more; primes.
+/// Empty; less than a vector, a warp and a block; around a tile of both widths; one iteration of the checked devices'
+/// grid, and more; primes.
 const SIZES: [usize; 20] = [
     0, 1, 2, 15, 16, 17, 31, 33, 1000, 4099, 16_383, 16_384, 16_385, 32_767, 32_768, 32_769, 65_537, 100_003, 131_072,
     200_017,
@@ -49,7 +49,7 @@ fn bins(count: u32, lower: u32, upper: u64) -> Bins {
     Bins::even(count, lower, upper).unwrap()
 }
 
-/// The rung's counts, in memory that held something else.
+/// Returns the rung's counts, in memory with other initial values.
 fn run<K: RandomKey>(device: &Device, rung: HistogramRung, keys: &[K], bins: Bins) -> Vec<u32> {
     let keys = device.upload(keys).unwrap();
     let mut counts = device.upload(&vec![99; bins.count() as usize]).unwrap();
@@ -81,7 +81,7 @@ fn conforms(rung: HistogramRung) {
     for device in devices() {
         conforms_for::<u8>(rung, &device, usize::MAX, &bytes);
         conforms_for::<u32>(rung, &device, usize::MAX, &words);
-        // The last is more than a block has memory for.
+        // The last number of bins exceeds the memory of a block.
         let many = [bins(8193, 0, ALL), bins(65_536, 0, ALL)];
         conforms_for::<u32>(rung, &device, 17_000, &many);
     }
@@ -108,7 +108,7 @@ suite! {
     replicated_conforms: Replicated;
 }
 
-/// Keys that all meet in one counter, in one bank, or in two in turn.
+/// Keys that all use one counter, one bank, or two counters alternately.
 #[test]
 fn keys_that_are_alike_are_all_counted() {
     fn check<K: RandomKey>(device: &Device, bins: Bins) {
@@ -128,7 +128,7 @@ fn keys_that_are_alike_are_all_counted() {
     }
 }
 
-/// Any grid of any whole warps, any segments and copies; keys that begin anywhere; and the same state again.
+/// Any grid of whole warps, any segments and replicas; keys that start at any element; reused state.
 #[test]
 fn any_launch_counts_the_same() {
     fn check<K: RandomKey>(device: &Device, bins: Bins, segments: &[(u32, u32)], launches: &[(u32, u32)])
@@ -160,7 +160,7 @@ fn any_launch_counts_the_same() {
         }
     }
     let launches = [(1, 32), (2, 64), (3, 96), (5, 32), (1, 160), (7, 64), (4, 32)];
-    let bytes = [(VALUES, MOST_REPLICAS)];
+    let bytes = [(VALUES, MAX_REPLICAS)];
     let words = [(100, 1), (34, 2), (33, 4), (25, 8), (99, 1), (15, 16), (100, 32)];
     for device in all_devices() {
         check::<u8>(&device, bins(100, 3, 250), &bytes, &launches);
@@ -205,7 +205,7 @@ fn what_does_not_fit_is_refused() {
     }
 }
 
-/// The kernels' unchecked accesses rest on these.
+/// The kernels' unchecked accesses rely on these assertions.
 #[test]
 fn a_kernel_refuses_launches_of_another_shape() {
     let device = simulated(0);
@@ -220,20 +220,20 @@ fn a_kernel_refuses_launches_of_another_shape() {
         let message = device.launch(config, call).unwrap_err().to_string();
         assert!(message.contains("histogram_replicated_u8") && message.contains("replicated.rs:"), "{message}");
     };
-    // Too little memory; other counters; several rows; no whole warps; two dimensions.
-    refused(config.shared_bytes(32 * 1024 - 4), VALUES, MOST_REPLICAS);
-    refused(config, 255, MOST_REPLICAS);
+    // Too little memory; other counters; several rows; partial warps; two dimensions.
+    refused(config.shared_bytes(32 * 1024 - 4), VALUES, MAX_REPLICAS);
+    refused(config, 255, MAX_REPLICAS);
     refused(config, VALUES, 16);
-    refused(LaunchConfig::new((1, 2), 64).shared_bytes(32 * 1024), VALUES, MOST_REPLICAS);
-    refused(LaunchConfig::new(1, 48).shared_bytes(32 * 1024), VALUES, MOST_REPLICAS);
-    refused(LaunchConfig::new(1, (32, 2)).shared_bytes(32 * 1024), VALUES, MOST_REPLICAS);
+    refused(LaunchConfig::new((1, 2), 64).shared_bytes(32 * 1024), VALUES, MAX_REPLICAS);
+    refused(LaunchConfig::new(1, 48).shared_bytes(32 * 1024), VALUES, MAX_REPLICAS);
+    refused(LaunchConfig::new(1, (32, 2)).shared_bytes(32 * 1024), VALUES, MAX_REPLICAS);
     for replicas in [0, 3, 64] {
         let mut state = device.zeroed::<u32>(STATE_WORDS).unwrap();
         let call = histogram_replicated(words.view(), bins, 4, replicas, state.view_mut(), counts.view_mut());
         let message = device.launch(config, call).unwrap_err().to_string();
         assert!(message.contains("histogram_replicated_u32") && message.contains("replicated.rs:"), "{message}");
     }
-    // Counts for fewer bins than there are.
+    // Counts for fewer bins than exist.
     let mut few = device.zeroed::<u32>(3).unwrap();
     let call = histogram_global(words.view(), Bins::even(4, 0, 2).unwrap().even_bins(), few.view_mut());
     assert!(device.launch(LaunchConfig::new(1, 64), call).is_ok(), "key 1 of 0..2 is in bin 2 of 4");
@@ -256,7 +256,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let device = simulated(seed);
-        // The least memory has no room for the copies of bytes' counters.
+        // The smallest memory has no room for the replicas of the counters of bytes.
         let shared_bytes = if is_wide { shared_bytes } else { shared_bytes.max(48 * 1024) };
         macro_rules! check {
             ($key:ty, $lower:expr, $upper:expr) => {{

@@ -6,7 +6,7 @@ use launch::{Device, LaunchConfig};
 use life::{Board, CpuSimulation, LifeRung, Rule, Simulation, Topology, reference};
 use tests::{Turns, all_devices, devices, devices_and_turns, gpu, simulated};
 
-/// Tori one and two cells wide or high, around the word, the block and the strip of rows, and primes.
+/// Tori that are one and two cells wide or high, around the word, the block and the strip of rows, and primes.
 const SIZES: [(usize, usize); 22] = [
     (1, 1),
     (1, 2),
@@ -51,7 +51,7 @@ fn conforms(rung: LifeRung) {
     }
 }
 
-/// Each of the devices whose limit the board keeps advances it as the reference does.
+/// Checks the board against the reference on each device whose limit permits the board.
 fn all_conform(devices: &[(Device, Turns)], rung: LifeRung, soup: &Board, generations: u64) {
     let expected = reference::advance(soup, generations);
     let (width, height) = (soup.width(), soup.height());
@@ -81,7 +81,7 @@ fn bitpacked_conforms() {
     conforms(LifeRung::Bitpacked);
 }
 
-/// Boards whose rows are whole vectors: one, two, a warp's and one more; around the strip of rows.
+/// Boards whose rows are whole vectors: one, two, those of a warp and one more; around the strip of rows.
 #[test]
 fn vectors_of_bitpacked_conform() {
     const WIDTHS: [usize; 6] = [128, 256, 384, 128 * 31, 128 * 32, 128 * 33];
@@ -102,8 +102,8 @@ fn temporal_conforms() {
     conforms(LifeRung::Temporal);
 }
 
-/// Tiles beside, above and diagonally across from each other, whose margins overlap; more generations than a launch
-/// runs.
+/// Tiles that are side by side, one above the other, and diagonal, with overlapping margins. More generations than one
+/// launch.
 #[test]
 fn tiles_of_temporal_conform_at_their_seams() {
     let devices: Vec<_> = devices_and_turns(240_000).collect();
@@ -118,7 +118,7 @@ fn streaming_conforms() {
     conforms(LifeRung::Streaming);
 }
 
-/// Each exchange of margins, an odd and an even number of them, with tiles beside and above each other.
+/// Odd and even numbers of margin exchanges, with tiles side by side and one above the other.
 #[test]
 fn resident_conforms() {
     conforms(LifeRung::Resident);
@@ -131,7 +131,7 @@ fn resident_conforms() {
     }
 }
 
-/// Rules that count, and those of them under which cells are born without neighbours: two phases take turns.
+/// Counting rules, including those with births without neighbours, where two phases alternate.
 #[test]
 fn streaming_conforms_for_rules_that_count() {
     for rule in ["B36/S23", "B2/S", "B3678/S34678", "B0123478/S34678", "B01/S", "B/S012345678", "B1357/S1357"] {
@@ -156,7 +156,7 @@ fn streaming_conforms_for_rules_that_count() {
     }
 }
 
-/// Boards that are a tile wide, a little less and more, in few folds and many; more generations than a launch runs.
+/// Boards that are one tile wide, slightly less and more, in few and in many folds. More generations than one launch.
 #[test]
 fn tiles_of_streaming_conform_at_their_seams() {
     let devices: Vec<_> = devices_and_turns(140_000).collect();
@@ -197,7 +197,7 @@ fn generations_add_up() {
     }
 }
 
-/// Boards whose margins are whole vectors, which no kernel writes first: of one tile and of several, of one fold and of
+/// Boards whose margins are whole vectors, so that no kernel writes margins first: one tile and several, one fold and
 /// several.
 #[test]
 fn whole_margins_of_streaming_conform() {
@@ -217,8 +217,8 @@ fn whole_margins_of_streaming_conform() {
     }
 }
 
-/// On a GPU alone: 16384² cells, more than any block or cache holds; as the processor's own cores advance them, which
-/// the plain reference would take minutes for.
+/// Only on a GPU: 16384² cells, more than any block or cache holds. The reference is the CPU engine, because the plain
+/// reference would take minutes.
 #[test]
 fn large_boards_conform_on_a_gpu() {
     let Some(device) = tests::gpu() else {
@@ -236,7 +236,7 @@ fn large_boards_conform_on_a_gpu() {
     assert!(advance(&device, LifeRung::Streaming, &soup, 10) == cores.board().unwrap());
 }
 
-/// On a GPU alone: more strips of rows than CUDA's largest grid has blocks along y, so that they go on along z.
+/// Only on a GPU: more strips of rows than CUDA's largest grid has blocks along y, so that they continue along z.
 #[test]
 fn tall_boards_of_vectors_conform_on_a_gpu() {
     let Some(device) = tests::gpu() else {
@@ -247,7 +247,7 @@ fn tall_boards_of_vectors_conform_on_a_gpu() {
     assert!(advance(&device, LifeRung::Bitpacked, &soup, 1) == reference::advance(&soup, 1));
 }
 
-/// The kernels go on by grid-stride where a grid does not reach a board's last rows: small grids, each way.
+/// The kernels continue with grid strides if a grid does not cover a board's last rows: small grids, in each direction.
 #[test]
 fn small_grids_reach_every_cell() {
     let (width, height) = (70, 400);
@@ -270,8 +270,7 @@ fn small_grids_reach_every_cell() {
     }
 }
 
-/// On a GPU a board that CUDA's tallest grid does not reach the last rows of: of 17 columns, and so of blocks of 8
-/// rows.
+/// Only on a GPU: a board whose last rows exceed CUDA's tallest grid. It has 17 columns, so blocks have 8 rows.
 #[test]
 fn tall_boards_conform() {
     for (device, width, height) in

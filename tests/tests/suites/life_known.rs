@@ -1,4 +1,4 @@
-//! Life: what is known of well-known patterns, on the simulator and on a GPU where there is one.
+//! Life: the known evolution of well-known patterns, on the simulator and on a GPU if one exists.
 
 use cuda_std::Ladder;
 use gpu::life::life_shared;
@@ -29,17 +29,17 @@ fn population_after(device: &Device, board: &Board, generations: u64) -> u64 {
 
 #[test]
 fn r_pentomino_has_116_cells_at_generation_1103() {
-    // Its gliders fly off at a quarter of a cell per generation: on this torus none comes back in time.
+    // Its gliders move away at a quarter of a cell per generation. On this torus none returns in time.
     let board = centred((700, 700), include_str!("../../../patterns/r-pentomino.rle"));
     for device in one_of_each() {
         assert_eq!(population_after(&device, &board, 1103), 116);
     }
 }
 
-/// In the simulator a twentieth of it, after which the board must be as the processor's own instructions have it.
+/// The simulator runs a twentieth of the generations. The board must then equal that of the CPU engine.
 #[test]
 fn acorn_has_633_cells_at_generation_5206() {
-    // The gliders that leave this torus come back in over its edges, but not as far as to what is left in the middle.
+    // The gliders wrap around the torus, but do not reach the remains in the middle.
     let board = centred((2100, 2100), include_str!("../../../patterns/acorn.rle"));
     let mut expected = CpuSimulation::new(&board).unwrap();
     expected.advance(260);
@@ -91,8 +91,8 @@ fn a_glider_comes_back_around_the_torus() {
     }
 }
 
-/// The book's run: a million generations of a 32 × 32 torus in one launch, a tenth of it on the simulator. A glider is
-/// back every 128.
+/// The book's run: a million generations of a 32 × 32 torus in one launch, and a tenth of it on the simulator. A glider
+/// returns every 128 generations.
 #[test]
 fn a_million_generations_in_one_launch() {
     let (width, height) = (32, 32);
@@ -102,12 +102,13 @@ fn a_million_generations_in_one_launch() {
         let cells = device.upload(&bytes).unwrap();
         let run = |from: &Buffer<u8>, generations| {
             let mut to = device.zeroed::<u8>(bytes.len()).unwrap();
-            // One warp: the kernel takes any block, and the simulator is fastest with few threads at a barrier.
+            // One warp: the kernel runs with any block, and the simulator is fastest with few threads at a barrier.
             let config = LaunchConfig::new(1, 32).shared_bytes(2 * bytes.len() as u32);
             device.launch(config, life_shared(from.view(), to.view_mut(), width, height, generations)).unwrap();
             to
         };
-        // Both are 64 more than a multiple of 128: the glider is half a torus away, and back after 64 more.
+        // Both numbers are 64 more than a multiple of 128. The glider is then half a torus away, and returns after 64
+        // more.
         let far = run(&cells, if device.is_simulated() { 100_032 } else { 1_000_000 });
         let cells_far = far.download().unwrap();
         assert_eq!(cells_far.iter().map(|&cell| usize::from(cell)).sum::<usize>(), 5);

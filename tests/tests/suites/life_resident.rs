@@ -1,5 +1,5 @@
-//! The kernel `life_resident` under each hostile order, on grids and margins that the plan takes for large boards
-//! alone: up to three blocks in each direction, so that one is its own neighbour, or two of another's; rows that end
+//! The kernel `life_resident` in each hostile order, on grids and margins that the plan uses only for large boards: up
+//! to three blocks in each direction, so that a block may be its own neighbour or twice that of another; rows that end
 //! within a word; margins that are higher than a tile's own rows.
 
 use gpu::life::{CELLS_PER_WORD, RESIDENT_THREADS, RESIDENT_WARPS, TEMPORAL_WORDS, life_resident, resident_published};
@@ -7,11 +7,10 @@ use launch::{Device, LaunchConfig};
 use life::{Board, reference};
 use tests::{checked_devices, devices};
 
-/// Columns of a tile of its own.
+/// The number of columns that belong to a tile.
 const TILE: usize = TEMPORAL_WORDS * CELLS_PER_WORD;
 
-/// Runs one launch after the other for each of `launches`, as many generations as it says, and compares the board after
-/// each.
+/// Runs a launch for each of `launches`, which are numbers of generations, and compares the board after each.
 fn conforms(device: &Device, rows: usize, margin: u32, (width, height): (usize, usize), launches: &[u32]) {
     let inner = RESIDENT_WARPS * rows - 2 * margin as usize;
     let grid = (width.div_ceil(TILE) as u32, height.div_ceil(inner) as u32);
@@ -34,7 +33,7 @@ fn conforms(device: &Device, rows: usize, margin: u32, (width, height): (usize, 
     }
 }
 
-/// Each width with each height, in turn by each device.
+/// Runs each width with each height. The devices take turns.
 fn all_conform(rows: usize, margin: u32, widths: &[usize], launches: &[u32]) {
     let inner = RESIDENT_WARPS * rows - 2 * margin as usize;
     let heights = [1, inner, inner + 1, 2 * inner + 3];
@@ -46,7 +45,7 @@ fn all_conform(rows: usize, margin: u32, widths: &[usize], launches: &[u32]) {
     }
 }
 
-/// Each number of generations around a margin; and the numbers of exchanges go on from launch to launch.
+/// Runs each number of generations around a margin. The numbers of exchanges continue from launch to launch.
 #[test]
 fn narrow_boards_conform_around_a_margin() {
     all_conform(2, 4, &[1, 31, 33, 64, 65], &[0, 1, 3, 4, 5, 12, 7, 8, 9, 1, 21]);

@@ -1,4 +1,4 @@
-//! Life by other rules: the kernels that are given their rule, against the rule's own definition, on every device.
+//! Life with other rules: the kernels with a rule argument against the rule's definition, on every device.
 
 use gpu::life::{AGES_WORDS, ROWS_PER_THREAD, life_counts, life_generations, life_table};
 use launch::{Device, LaunchConfig};
@@ -9,7 +9,7 @@ use tests::{all_devices, random};
 
 const SIZES: [(usize, usize); 9] = [(1, 1), (2, 3), (31, 5), (32, 1), (33, 40), (64, 7), (95, 33), (1, 70), (130, 21)];
 
-/// A torus of cells of several states.
+/// A torus of cells with several states.
 #[derive(Clone, PartialEq, Debug)]
 struct Torus {
     width: usize,
@@ -36,7 +36,7 @@ impl Torus {
         Self { width, height, cells: (0..width * height).map(next).collect() }
     }
 
-    /// Bit `bit` of the cells' states as words of a board.
+    /// Returns bit `bit` of the cells' states as words of a board.
     fn words(&self, bit: u8) -> Vec<u32> {
         let mut board = Board::new(self.width, self.height).unwrap();
         for (i, cell) in self.cells.iter().enumerate() {
@@ -69,7 +69,7 @@ fn conforms(rules: &[Rule], tables: impl Fn(&Rule) -> &'static [u8], is_counted:
     }
 }
 
-/// B3/S23, HighLife, Seeds, Day & Night, all, none, and some at random.
+/// B3/S23, HighLife, Seeds, Day & Night, all, none, and random rules.
 fn counting() -> Vec<Rule> {
     let mut random = random(3);
     let fixed = [(8, 12), (0b100_1000, 12), (4, 0), (0b1_1100_1000, 0b1_1101_1000), (0x1FE, 0x1FF), (0, 0)];

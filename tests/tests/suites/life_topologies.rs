@@ -1,13 +1,13 @@
-//! Life on Golly's bounded grids: the rung `streaming`, which is told what lies beyond the edges, against the plain
-//! reference, on every device.
+//! Life on Golly's bounded grids: the rung `streaming`, with the cells beyond the edges as an argument, against the
+//! plain reference on every device.
 
 use gpu::life::Surface;
 use life::topology::Edges;
 use life::{Board, LifeRung, Rule, RuleAndTopology, Simulation, Topology, check_topology, reference};
 use tests::{all_devices, devices};
 
-/// Boards as Golly names them, `B3/S23` before it or another rule: of one cell and few, of no whole words, around the
-/// size from which corners are mended, of many rows for many folds, of more columns than a tile.
+/// Boards in Golly's notation, with `B3/S23` or another rule: one cell and a few, partial words, around the size from
+/// which corners are repaired, many rows for many folds, more columns than a tile.
 const GRIDS: [&str; 56] = [
     ":T1+0,7-3",
     ":T5+2,4",
@@ -70,7 +70,7 @@ const GRIDS: [&str; 56] = [
 fn grid(text: &str) -> (Topology, (usize, usize)) {
     let RuleAndTopology { grid, .. } = format!("Life{text}").parse().unwrap();
     let grid = grid.unwrap();
-    // An unbounded side is one that nothing reaches; here it is reached.
+    // A side of 0 is unbounded. Here it gets 27 cells, and patterns reach its ends.
     let side = |side: usize| if side == 0 { 27 } else { side };
     (grid.topology, (side(grid.width), side(grid.height)))
 }
@@ -101,14 +101,14 @@ fn soup(width: usize, height: usize) -> Board {
     Board::random(width, height, 0.4, (width + height) as u64).unwrap()
 }
 
-/// Each number of generations of a launch.
+/// Each number of generations per launch.
 #[test]
 fn every_topology_conforms() {
     conforms(&GRIDS, "B3/S23", &[1, 9], soup);
 }
 
-/// Rules that count, and those under which cells are born without neighbours: two phases take turns, and cells beyond
-/// the edges of a plane are dead in both.
+/// Counting rules, including those with births without neighbours. Two phases then alternate, and cells beyond the
+/// edges of a plane are dead in both.
 #[test]
 fn every_topology_conforms_for_rules_that_count() {
     let grids = [
@@ -130,7 +130,7 @@ fn every_topology_conforms_for_rules_that_count() {
     }
 }
 
-/// Gliders in all directions on a board that is otherwise empty: they cross every edge and go through every corner.
+/// Gliders in all directions on an otherwise empty board. They cross every edge and every corner.
 #[test]
 fn gliders_cross_every_edge() {
     let gliders = |width: usize, height: usize| {
@@ -162,7 +162,7 @@ fn gliders_cross_every_edge() {
     conforms(&grids, "B3/S23", &[16, 50], gliders);
 }
 
-/// What the kernels are told of a topology is what it is, in all of a margin.
+/// The description of a topology for the kernels agrees with the topology in the whole margin.
 #[test]
 fn surfaces_are_the_topologies() {
     for text in GRIDS {

@@ -1,4 +1,4 @@
-//! The conformance suites, in one program: each is a module, whose name leads the names of its tests.
+//! The conformance suites in one program. The module of a suite is the prefix of its tests' names.
 
 mod dependencies;
 mod device_library;

@@ -1,5 +1,5 @@
-//! Each barrier, warp synchronisation and fence of the kernels is needed: left out, it is missed. And nothing is missed
-//! while they are all there, also if shuffles and votes order nothing.
+//! Every barrier, warp synchronisation and fence of the kernels is needed: the simulator reports a fault if one is
+//! removed. It reports no fault while all are present, even if shuffles and votes order nothing.
 
 use simt::{Checks, Schedule};
 use workbench::case::Case;
@@ -10,7 +10,7 @@ use workbench::check::{Settings, mutations, run_cases};
 fn every_synchronisation_that_is_left_out_is_reported() {
     let cases = catalogue();
     let mutations = mutations::mutate(&cases, &Settings::default(), &()).unwrap();
-    // Whether a case that is about the kernel launches one of that name.
+    // True if a case of the kernel launches a kernel named `found`.
     let is_of_a_case = |kernel: &str, found: &str| {
         let about = cases.iter().filter(|case| case.kernels().first() == Some(&kernel));
         about.flat_map(|case| case.kernels()).any(|family| found.starts_with(family))
@@ -19,12 +19,12 @@ fn every_synchronisation_that_is_left_out_is_reported() {
         let (place, kernel) = (&mutation.location, mutation.kernel);
         let reported = mutation.reported.as_ref();
         let reported = reported.unwrap_or_else(|| panic!("{kernel} does not need what is at {place}: remove it"));
-        // A wrong result has no kernel.
+        // A wrong result names no kernel.
         if let Some(found) = reported.finding.kernel {
             assert!(is_of_a_case(kernel, found), "{place} of {kernel} is missed by {found}");
         }
     }
-    // Folders of kernels that synchronise much.
+    // The folders of kernels with many synchronisations.
     for folder in ["device_library", "life", "reduce", "scan", "transpose"] {
         let places = mutations::places(&mutations, &format!("gpu/src/{folder}/"));
         assert!(places.len() >= 4, "{folder}: {places:?}");

@@ -1,4 +1,4 @@
-//! The probes: what they read, write and record is right, on every device.
+//! The probes read, write and record correct values on every device.
 
 use gpu::probe::{
     RECORD, U32x4, access_offset, access_strided, divergence_by_thread, divergence_by_warp, schedule_print,
@@ -99,7 +99,7 @@ fn a_million_elements_more_or_less_are_copied() {
     }
 }
 
-/// Each thread's own part, and not only the sum of all: with an unroll factor of 2, thread `t` of a block reads
+/// Checks each thread's own result, not only the sum of all: with an unroll factor of 2, thread `t` of a block reads
 /// elements `t` and `t + block` of each of its groups.
 #[test]
 fn a_thread_reads_elements_a_block_apart() {
@@ -119,7 +119,7 @@ fn a_thread_reads_elements_a_block_apart() {
     }
 }
 
-/// Results are written for as many threads as have room, and the rest of the array stays.
+/// The kernel writes a result for each thread that has an element, and leaves the rest of the array unchanged.
 #[test]
 fn reading_alone_writes_nothing() {
     let x = operands::<u64>(5000, 4);

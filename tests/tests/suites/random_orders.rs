@@ -1,5 +1,5 @@
-//! Every algorithm's kernels, at random sizes, in random orders of every kind, under checks: no fault, and the right
-//! result.
+//! Every algorithm's kernels at random sizes, in random orders of every kind, with checks. There must be no fault, and
+//! the result must be correct.
 
 use cuda_std::Ladder;
 use gpu::operator::Sum;
@@ -16,7 +16,7 @@ use tests::{CHECKED_PER_INPUT, STRICT, checked, devices_and_turns};
 use workbench::scan::reference as scan_reference;
 use workbench::transpose::reference as transpose_reference;
 
-/// An order of any kind, and whether shuffles order memory.
+/// Returns an order of any kind, and whether shuffles order memory.
 fn devices() -> impl Strategy<Value = (Schedule, bool)> {
     let schedule = (0..7, 1..u64::MAX).prop_map(|(kind, seed)| match kind {
         0 => Schedule::Natural,
@@ -86,7 +86,7 @@ proptest! {
         kernel in prop::sample::select(ScanRung::ALL),
     ) {
         let kind = if is_exclusive { ScanKind::Exclusive } else { ScanKind::Inclusive };
-        // The single pass over several tiles; one block alone for what it takes.
+        // The single-pass rungs scan several tiles. The rung for one block scans at most its elements.
         let n = match kernel {
             ScanRung::LookBack | ScanRung::Pipelined => 20 * n,
             ScanRung::NaiveBlock => n / 3,
@@ -124,7 +124,7 @@ proptest! {
     }
 }
 
-/// What the suites rely on: no input and no order is left out.
+/// The suites rely on this: no input and no order is left out.
 #[test]
 fn each_input_has_two_orders_and_each_order_its_inputs() {
     let is_whole = std::env::var_os("GRIDSTRIDE_TEST_ALL_ORDERS").is_some();
@@ -144,6 +144,6 @@ fn each_input_has_two_orders_and_each_order_its_inputs() {
         assert_eq!(takers.len(), expected, "{size}");
         takers.into_iter().for_each(|i| taken[i] += 1);
     }
-    // Ten inputs small enough, one more than devices that check.
+    // There are ten small enough inputs, one more than checked devices.
     assert!(taken.iter().all(|&times| times >= CHECKED_PER_INPUT), "{taken:?}");
 }

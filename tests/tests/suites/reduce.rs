@@ -14,14 +14,14 @@ use workbench::inputs::RandomVector;
 use workbench::reduce::inputs::Factor;
 use workbench::reduce::reference::{self, Reference};
 
-/// Around the warp, the block, the tiles of 2, 4 and 8 blocks, the grid-stride rung's chunks and tiles, and where a
-/// third launch begins; primes; nothing.
+/// Around the warp, the block, the tiles of 2, 4 and 8 blocks, the grid-stride rung's chunks and tiles, and the first
+/// length with a third launch; primes; 0.
 const SIZES: [usize; 25] = [
     0, 1, 2, 31, 32, 33, 127, 255, 256, 257, 511, 512, 513, 1009, 1023, 1025, 2047, 2048, 2049, 4099, 8191, 8193,
     16_381, 65_535, 65_537,
 ];
 
-/// Those; for the grid-stride rung, around one whole turn of the grid; and, where they do not take long, larger ones.
+/// The sizes above; for the grid-stride rung, around one iteration of the grid; larger ones if they are fast.
 fn sizes(device: &Device, rung: ReduceRung, element_bytes: usize) -> Vec<usize> {
     let mut sizes = SIZES.to_vec();
     if rung == ReduceRung::GridStride {
@@ -40,7 +40,7 @@ fn plan<T>(device: &Device, rung: ReduceRung, n: usize) -> Plan {
     Plan::new(rung, n, size_of::<T>(), device.properties().unwrap().multiprocessors)
 }
 
-/// The most elements where accesses are checked.
+/// The largest number of elements on checked devices.
 const MAX_CHECKED: usize = 8193;
 
 fn conforms<T: Factor + ReduceElement<O>, O: Reference<T>>(device: &Device, turns: &Turns, rung: ReduceRung) {
@@ -49,8 +49,7 @@ fn conforms<T: Factor + ReduceElement<O>, O: Reference<T>>(device: &Device, turn
     }
 }
 
-/// Sums of whole floats are exact as long as they stay below 2²⁴: nothing that is left out or counted twice hides in a
-/// bound.
+/// Sums of whole floats are exact below 2²⁴, so an element that is left out or counted twice cannot hide in a bound.
 fn whole_floats_are_exact(device: &Device, turns: &Turns, rung: ReduceRung) {
     for n in [1, 33, 2049, (1 << 16) + 77].into_iter().filter(|&n| turns.takes(n)) {
         let x: Vec<f32> = (0..n).map(|index| (RandomVector::<u32>::new(5, 0).bits(index) % 17) as f32 - 8.0).collect();
@@ -132,7 +131,8 @@ fn any_grid_gives_the_same_in_one_launch() {
     }
 }
 
-/// Views from every element of a vector, around whole vectors, chunks and turns of a grid; twice, with the same bits.
+/// Views from every element of a vector, around whole vectors, chunks and iterations of a grid; twice, with the same
+/// bits.
 fn views_conform<T: Factor + ReduceElement<O>, O: Reference<T>>(
     device: &Device,
     plan: impl Fn(usize) -> Plan,
@@ -170,7 +170,7 @@ fn views_may_begin_anywhere() {
     }
 }
 
-/// A run that wrote nothing would leave the result of the one before.
+/// A run that wrote nothing would leave the result of the run before.
 #[test]
 fn each_run_of_a_reduction_is_of_its_own_input() {
     let n = 30_011;
@@ -196,17 +196,17 @@ fn a_million_elements_and_one_are_reduced() {
     }
 }
 
-/// The rungs that are built for an element type and operator.
+/// Returns the rungs that are built for an element type and operator.
 fn offering(arguments: [ArgumentId; 2]) -> impl Iterator<Item = ReduceRung> {
     ReduceRung::ALL.iter().copied().filter(move |rung| rung.rung().entry(&arguments).is_some())
 }
 
-/// The rungs that sum `i32` in several launches, whose blocks leave partial results.
+/// Returns the rungs that sum `i32` in several launches.
 fn in_steps() -> impl Iterator<Item = ReduceRung> {
     offering(of_operator::<i32, Sum>()).filter(|rung| rung.rung().items_per_thread().is_some())
 }
 
-/// Grids and parts that no plan has: several tiles per block, the last one not whole, and blocks without elements.
+/// Grids and segments that no plan has: several tiles per block, the last one partial, and blocks without elements.
 const GRIDS: [(u32, u32, u32); 6] =
     [(1, 1, 5003), (1, 64, 5003), (3, 32, 2000), (4, 128, 1251), (7, 256, 1024), (600, 16, 9)];
 
@@ -230,7 +230,7 @@ fn a_block_combines_its_part_whatever_the_grid() {
     }
 }
 
-/// Where `part` is longer than the array, the first block has everything.
+/// If the segment is longer than the array, the first block has all elements.
 #[test]
 fn a_part_of_any_length_is_combined() {
     let x = elements::<i32, Sum>(5003, 6);
@@ -281,7 +281,7 @@ fn operands_keep_their_order() {
             {
                 let maps = maps(n);
                 let x = device.upload(&maps).unwrap();
-                // Not by the operator: a number goes through all maps.
+                // The expected value applies all maps to a number, without the operator.
                 let expected = |start| maps.iter().fold(start, |value, map| map.apply(value));
                 let found = reduce(&device, rung, &x, Compose).unwrap();
                 assert_eq!([0, 1].map(|start| found.apply(start)), [0, 1].map(expected), "{rung}, n = {n}");
@@ -313,7 +313,7 @@ fn operands_keep_their_order() {
     }
 }
 
-/// The order in which floats are combined follows from the plan alone, not from who comes first.
+/// The plan determines the order in which floats are combined. The order of the threads does not.
 #[test]
 fn floats_are_the_same_on_every_device() {
     let n = 40_009;
@@ -337,7 +337,7 @@ fn a_view_that_is_not_aligned_is_read_by_elements() {
         let mut partials = device.zeroed(2).unwrap();
         let mut y = device.alloc(1).unwrap();
         for skipped in [1, 2, 3, 4] {
-            // SAFETY: the elements of the buffer from that one on.
+            // SAFETY: the view has the elements of the buffer from that element on.
             let view = unsafe {
                 Global::from_raw_parts(dx.view().as_ptr().wrapping_add(skipped), n - skipped, dx.view().device())
             };

@@ -1,5 +1,5 @@
-//! reduce, one tile per block: the grid-stride rung's kernel for small inputs, around its tiles, and with more of them
-//! than the plan gives it.
+//! reduce, one tile per block: the grid-stride rung's kernel for small inputs, around its tiles, and with more tiles
+//! than its plan uses.
 
 use cuda_std::Global;
 use gpu::operator::{Min, Sum};
@@ -16,13 +16,12 @@ fn plan<T>(n: usize) -> Plan {
     Plan::one_tile(n, size_of::<T>()).unwrap()
 }
 
-/// Elements of a tile.
+/// The number of elements in a tile.
 fn tile<T>() -> usize {
     tile_elements(16 / size_of::<T>())
 }
 
-/// Around the vector, the row and the tile; nothing; and several tiles, the last one of a few elements, or almost
-/// whole.
+/// Around the vector, the row and the tile; 0; several tiles, of which the last has a few elements or nearly all.
 fn conforms<T: Factor + ReduceElement<O>, O: Reference<T>>(device: &Device) {
     let (vector, tile) = (16 / size_of::<T>(), tile::<T>());
     let row = tile / 4;
@@ -52,7 +51,7 @@ every_operator_conforms! {
     every_operator_conforms_on_u64 u64;
 }
 
-/// Threads of the last block wait for several blocks each.
+/// Each thread of the last block waits for several blocks.
 #[test]
 fn there_may_be_more_blocks_than_a_block_has_threads() {
     for device in devices() {
@@ -65,7 +64,8 @@ fn there_may_be_more_blocks_than_a_block_has_threads() {
     }
 }
 
-/// A run that wrote nothing would leave the result of the one before, and one that cleared nothing its partial results.
+/// A run that wrote nothing would leave the result of the run before, and a run that cleared nothing its partial
+/// results.
 #[test]
 fn each_run_is_of_its_own_input() {
     let n = 7 * tile::<i32>() + 100;
@@ -97,7 +97,7 @@ fn a_graph_gives_what_a_run_does() {
     }
 }
 
-/// The order in which floats are combined follows from the plan alone, not from who comes first.
+/// The plan determines the order in which floats are combined. The order of the threads does not.
 #[test]
 fn floats_are_the_same_on_every_device() {
     let n = 9 * tile::<f32>() + 77;
@@ -107,8 +107,8 @@ fn floats_are_the_same_on_every_device() {
     assert!(results.iter().all(|&result| result == results[0]), "{results:x?}");
 }
 
-/// A view that is not aligned goes by elements, and a grid may have blocks that nothing is left for. In one launch
-/// after the other with the same words, which are zeros after each.
+/// An unaligned view is reduced element by element, and a grid may have blocks without elements. The launches share the
+/// same words, which are 0 after each launch.
 #[test]
 fn any_view_and_any_grid_that_covers_it_will_do() {
     let n = 2 * tile::<i32>() + 300;
@@ -118,7 +118,7 @@ fn any_view_and_any_grid_that_covers_it_will_do() {
         let mut partials = device.zeroed(5).unwrap();
         let mut y = device.alloc(1).unwrap();
         for (skipped, blocks) in [(0, 3), (1, 3), (2, 3), (3, 4), (4, 3), (5, 6), (301, 2)] {
-            // SAFETY: the elements of the buffer from that one on.
+            // SAFETY: the view has the elements of the buffer from that element on.
             let view = unsafe {
                 Global::from_raw_parts(dx.view().as_ptr().wrapping_add(skipped), n - skipped, dx.view().device())
             };

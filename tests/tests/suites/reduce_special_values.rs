@@ -1,4 +1,4 @@
-//! reduce: nothing, NaN, infinities and both zeros, on every device.
+//! reduce: the empty input, NaN, infinities and both zeros, on every device.
 
 use cuda_std::Ladder;
 use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
@@ -25,7 +25,7 @@ fn nothing_is_the_identity() {
     }
 }
 
-/// Lengths at which the special values stand alone, in a full chunk, in the rest, and in several blocks.
+/// Lengths with the special values alone, in a full chunk, in the rest, and in several blocks.
 const SPECIAL_SIZES: [usize; 5] = [1, 31, 512, 1000, 8705];
 
 macro_rules! special_values_in_extremes {

@@ -1,12 +1,13 @@
-//! What a report proposes cures the kernel: each faulty kernel is reported with its remedy, and with that applied it is
-//! clean and gives the right result.
+//! The remedy of a report is correct: each faulty kernel is reported with its remedy, and with the remedy applied it
+//! has no fault and the correct result.
 
 use cuda_std::{Global, GlobalMut, fence, fence_block, kernel, shared_array, thread, warp};
 use launch::{Device, Error, LaunchConfig};
 use simt::Remedy;
 use tests::reports::devices_and_orders;
 
-/// In every order the kernel is reported with `remedy` if it `is_faulty`, and gives what is `right` if it is cured.
+/// Asserts that in every order the faulty kernel is reported with `remedy`, and the cured kernel returns `right`. The
+/// second argument of `launch` is true for the faulty kernel.
 #[track_caller]
 pub fn assert_cured(remedy: Remedy, right: &[u32], launch: impl Fn(&Device, bool) -> Result<Vec<u32>, Error>) {
     for (device, order) in devices_and_orders() {
@@ -21,7 +22,7 @@ pub fn assert_cured(remedy: Remedy, right: &[u32], launch: impl Fn(&Device, bool
     }
 }
 
-/// The cured kernel is clean and gives what is `right`.
+/// Asserts that the cured kernel has no fault and returned `right`.
 #[track_caller]
 pub fn assert_right(right: &[u32], cured: &Result<Vec<u32>, Error>, order: &str) {
     match cured {
@@ -30,7 +31,7 @@ pub fn assert_right(right: &[u32], cured: &Result<Vec<u32>, Error>, order: &str)
     }
 }
 
-/// Launches a call with a view of so many zeros, and gives what they have become.
+/// Launches a call with a view of this many zeros and downloads the view.
 macro_rules! filled {
     ($device:ident, $config:expr, $len:expr, |$view:ident| $call:expr) => {{
         let mut y = $device.zeroed($len)?;
@@ -118,7 +119,7 @@ fn the_side_of_a_message_that_lacks_its_fence() {
     }
 }
 
-/// The flag is one of the block's own, and so are the fences.
+/// The block has its own flag, and the fences have block scope.
 #[kernel]
 fn a_message_in_a_block(y: GlobalMut<u32>, releases: bool, acquires: bool) {
     let (value, flag) = (shared_array![u32; 1], shared_array![u32; 1]);
@@ -155,7 +156,7 @@ fn the_side_of_a_message_in_a_block_that_lacks_its_fence() {
     }
 }
 
-/// A sum under a lock, by the first thread of each block.
+/// A sum under a lock, which the first thread of each block takes.
 #[kernel]
 fn a_lock(lock: GlobalMut<u32>, sum: GlobalMut<u32>, releases: bool, acquires: bool) {
     while lock.atomic_exchange(0, 1) != 0 {}
@@ -292,7 +293,7 @@ fn end_phase() {
     thread::sync_threads();
 }
 
-/// A barrier that the arms of a branch call.
+/// A barrier that both arms of a branch call.
 #[kernel]
 fn a_call_in_each_arm(y: GlobalMut<u32>, is_faulty: bool) {
     let i = thread::thread_idx_x() as usize;
@@ -321,7 +322,7 @@ fn one_barrier_outside_of_the_branches() {
     });
 }
 
-/// Counts of rounds, of which every other thread has fewer.
+/// Counts rounds. Every other thread has fewer.
 #[kernel]
 fn rounds_of_some(y: GlobalMut<u32>, is_faulty: bool) {
     let (tile, i) = (shared_array![u32; 64], thread::thread_idx_x() as usize);
@@ -345,8 +346,8 @@ fn as_many_iterations_for_all_threads() {
     });
 }
 
-/// Lanes below 20 vote: by a mask of all lanes or of these, or with the others. The others go on, to a barrier or
-/// another operation.
+/// Lanes below 20 vote, with a mask of all lanes, of these lanes, or together with the others. The other lanes continue
+/// to a barrier or another operation.
 #[kernel]
 fn a_vote_of_some(y: GlobalMut<u32>, has_full_mask: bool, all_come: bool, to_barrier: bool) {
     let lane = thread::thread_idx_x();

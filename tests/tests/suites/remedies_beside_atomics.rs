@@ -1,5 +1,5 @@
-//! Remedies where a thread communicates for others of its block or warp, where several update one element, and for a
-//! grid.
+//! Remedies for a thread that communicates for its block or warp, for several threads that update one element, and for
+//! a grid.
 
 use cuda_std::atomic::Ordering;
 use cuda_std::{GlobalMut, grid, kernel, shared_array, thread, warp};
@@ -9,8 +9,8 @@ use tests::reports::devices_and_orders;
 
 use super::remedies::{assert_cured, assert_right, filled};
 
-/// As [`assert_cured`]; but in orders in which the later access comes before the message there is no more to be told
-/// than `otherwise`.
+/// Does the same as [`assert_cured`]. In orders in which the later access precedes the message, the remedy may be
+/// `otherwise`.
 #[track_caller]
 pub fn assert_cured_or(
     otherwise: Option<Remedy>,
@@ -33,7 +33,7 @@ pub fn assert_cured_or(
     assert!(given.contains(&Some(remedy)), "{given:?}");
 }
 
-/// Waits for the other threads of the block, or lanes of the warp, if it is there.
+/// Waits for the other threads of the block or lanes of the warp, if `is_there` is true.
 fn meet(is_there: bool, is_warp: bool) {
     if is_there && is_warp {
         warp::sync_warp(u32::MAX);
@@ -42,7 +42,7 @@ fn meet(is_there: bool, is_warp: bool) {
     }
 }
 
-/// What one block writes another reads. A thread of each tells and is told by a flag.
+/// One block reads values that another writes. One thread of each block communicates through a flag.
 #[kernel]
 fn a_message_of_leaders(
     y: GlobalMut<u32>,
@@ -83,7 +83,7 @@ fn a_warp_synchronisation_beside_a_flag() {
     });
 }
 
-/// The same between blocks of which one thread in each warp but the leader's does something.
+/// The same between blocks in which only one thread of a warp without the leader accesses memory.
 #[kernel]
 fn a_message_for_another_warp(y: GlobalMut<u32>, flag: GlobalMut<u32>, before_release: bool, after_acquire: bool) {
     let i = thread::thread_idx_x();
@@ -122,7 +122,7 @@ fn a_block_barrier_beside_a_flag() {
     });
 }
 
-/// A sum for each thread, under a lock that the first thread of the block takes.
+/// A sum per thread, under a lock that the first thread of the block takes.
 #[kernel]
 fn a_lock_of_leaders(lock: GlobalMut<u32>, sums: GlobalMut<u32>, is_faulty: bool) {
     let i = thread::thread_idx_x() as usize;
@@ -150,7 +150,7 @@ fn a_block_barrier_before_a_lock_is_given_back() {
     });
 }
 
-/// A warp that tells another by a flag of the block's own.
+/// A warp sends a message to another by a flag of the block.
 #[kernel]
 fn warps_of_leaders(y: GlobalMut<u32>, before_release: bool, after_acquire: bool) {
     let (values, flag) = (shared_array![u32; 32], shared_array![u32; 1]);
@@ -206,7 +206,7 @@ fn one_atomic_update() {
     }
 }
 
-/// Each block reads what another has written.
+/// Each block reads values that another has written.
 #[kernel]
 fn across_the_grid(x: GlobalMut<u32>, y: GlobalMut<u32>, has_barrier: bool) {
     let i = thread::index_1d();

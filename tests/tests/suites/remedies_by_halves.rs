@@ -1,4 +1,4 @@
-//! Remedies that leave a choice: what each alternative makes of a kernel for which it is meant.
+//! Remedies with alternatives: each alternative cures a kernel for which it is meant.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread};
 use launch::{Device, LaunchConfig};
@@ -7,7 +7,7 @@ use simt::Remedy;
 use super::remedies::{assert_cured, filled};
 use super::remedies_beside_atomics::assert_cured_or;
 
-/// Faulty as it is, or cured in one of these ways.
+/// The variants of a kernel: faulty, or cured in one of these ways.
 const FAULTY: u32 = 0;
 const BARRIER: u32 = 1;
 const ATOMIC: u32 = 2;
@@ -15,12 +15,12 @@ const OWN_ELEMENT: u32 = 3;
 const RELEASE: u32 = 4;
 const FENCES: u32 = 5;
 
-/// Which cure it is, if it is not the faulty kernel that is launched.
+/// Returns the variant to launch: the cure, unless the faulty kernel is requested.
 fn cured_by(cure: u32, is_faulty: bool) -> u32 {
     if is_faulty { FAULTY } else { cure }
 }
 
-/// All threads say that there is something, in one element or in one each.
+/// All threads set a sign, in one element or in one each.
 #[kernel]
 fn a_sign_of_all(y: GlobalMut<u32>, cure: u32) {
     let i = thread::index_1d();
@@ -38,7 +38,7 @@ fn one_thread_or_own_elements_or_atomic_stores() {
             filled!(device, LaunchConfig::new(2, 32), elements, |y| a_sign_of_all(y, cured_by(cure, is_faulty)))
         });
     }
-    // Atomic stores of different values only make the last one win.
+    // With atomic stores of different values, the last store would decide.
     assert!(Remedy::OneThread.to_string().contains("if the result is right whichever of them comes last"));
 }
 
@@ -66,7 +66,7 @@ fn a_barrier_between_the_rounds_of_a_loop() {
     });
 }
 
-/// The first thread adds to what all have read before.
+/// The first thread adds to a value that all threads have read before.
 #[kernel]
 fn an_update_by_one(y: GlobalMut<u32>, cure: u32) {
     let (sum, i) = (shared_array![u32; 1], thread::thread_idx_x() as usize);
@@ -92,7 +92,7 @@ fn a_barrier_beside_the_update_of_one_thread() {
     });
 }
 
-/// The second block finds what the first has written there, which waits for it in a loop.
+/// The second block reads the value of the first, for which it waits in a loop.
 #[kernel]
 fn a_value_across_blocks(y: GlobalMut<u32>, cure: u32) {
     if thread::block_idx_x() == 0 {
@@ -128,7 +128,7 @@ fn a_release_and_an_acquire_or_fences() {
     }
 }
 
-/// One block looks whether the other has begun: both answers are right.
+/// One block checks whether the other has started. Both answers are correct.
 #[kernel]
 fn a_look_at_a_sign(y: GlobalMut<u32>, cure: u32) {
     if thread::block_idx_x() == 0 {
@@ -149,7 +149,7 @@ fn atomics_where_any_order_is_right() {
     }
 }
 
-/// What a block adds to, another has begun, or the launch before has.
+/// A block adds to an element that another block or the previous launch has initialised.
 #[kernel]
 fn begun_and_added_to(y: GlobalMut<u32>, begins: bool, adds: bool) {
     if begins && thread::block_idx_x() == 0 {
@@ -168,7 +168,7 @@ fn a_first_write_that_is_moved_to_the_host_or_a_launch_before() {
         device.launch(config, begun_and_added_to(y.view_mut(), true, true))?;
         y.download()
     };
-    // Where the read comes first, nobody has written.
+    // In orders where the read comes first, the element is uninitialised.
     assert_cured_or(None, Remedy::InitialiseBefore, &[7], |device, is_faulty| {
         if is_faulty {
             return faulty(device);
@@ -186,11 +186,12 @@ fn a_first_write_that_is_moved_to_the_host_or_a_launch_before() {
         device.launch(config, begun_and_added_to(y.view_mut(), false, true))?;
         y.download()
     });
-    // Zeros of the host beside the write of the kernel would be clean, and the sum right in some orders only.
+    // Zeros from the host beside the kernel's write would have no fault, but the sum would be correct only in some
+    // orders.
     assert!(Remedy::InitialiseBefore.to_string().starts_with("move that first write"));
 }
 
-/// The same in shared memory, where a barrier stands after the first write.
+/// The same in shared memory, with a barrier after the first write.
 #[kernel]
 fn begun_in_a_block(y: GlobalMut<u32>, cure: u32) {
     let (sum, i) = (shared_array![u32; 1], thread::thread_idx_x());

@@ -1,4 +1,4 @@
-//! What a report says is to be done, where that is no [`simt::Remedy`]: with it done the kernel is clean and right.
+//! The advice in reports that is not a [`simt::Remedy`]: a kernel that follows it has no fault and the correct result.
 
 use cuda_std::{Global, GlobalMut, device, dynamic_shared, grid, kernel, shared_array, thread};
 use launch::{Device, Error, LaunchConfig};
@@ -6,7 +6,7 @@ use tests::reports::devices_and_orders;
 
 use super::remedies::{assert_right, filled};
 
-/// In every order the report of the faulty launch says `advice`, and the other launch gives what is `right`.
+/// Asserts that in every order the faulty launch's report contains `advice`, and the other launch returns `right`.
 #[track_caller]
 fn assert_advised(advice: &str, right: &[u32], launch: impl Fn(&Device, bool) -> Result<Vec<u32>, Error>) {
     for (device, order) in devices_and_orders() {
@@ -61,7 +61,7 @@ fn large_arrays_are_dynamic() {
     });
 }
 
-/// The blocks add up what those before them have written.
+/// Each block adds to the values that earlier blocks have written.
 #[kernel]
 fn blocks_meet(parts: GlobalMut<u32>, y: GlobalMut<u32>, some_leave: bool) {
     let (block, blocks) = (thread::block_idx_x() as usize, thread::grid_dim_x() as usize);
@@ -85,7 +85,7 @@ fn every_thread_comes_to_a_barrier_of_the_grid() {
     });
 }
 
-/// Elements from `first` on, by one access or one by one.
+/// Loads elements from `first` on, in one access or one by one.
 #[kernel]
 fn four_from(x: Global<u32>, y: GlobalMut<u32>, first: usize, is_wide: bool) {
     if is_wide {
@@ -112,7 +112,7 @@ fn from_the_stack(value: u32, i: usize) -> u32 {
     std::hint::black_box([value; 100_000])[i]
 }
 
-/// A table that each thread has on its stack, or in global memory.
+/// A table on each thread's stack, or in global memory.
 #[kernel]
 fn a_large_table(table: GlobalMut<u32>, y: GlobalMut<u32>, is_on_stack: bool) {
     let i = thread::index_1d();
@@ -133,16 +133,16 @@ fn large_arrays_are_not_on_the_stack() {
     });
 }
 
-/// Adds 1 to each element through a pointer that the kernel was given to read, or to write.
+/// Adds 1 to each element through a pointer to read-only or to writable elements.
 #[kernel]
 unsafe fn increment_read_only(x: *const u32) {
-    // SAFETY: the launch has a thread for each element.
+    // SAFETY: the launch has one thread per element, so the index is in bounds.
     unsafe { *x.cast_mut().add(thread::index_1d()) += 1 };
 }
 
 #[kernel]
 unsafe fn increment_writable(x: *mut u32) {
-    // SAFETY: as above.
+    // SAFETY: the launch has one thread per element, so the index is in bounds.
     unsafe { *x.add(thread::index_1d()) += 1 };
 }
 
@@ -150,7 +150,7 @@ unsafe fn increment_writable(x: *mut u32) {
 fn a_pointer_that_may_be_written() {
     assert_advised("pass it as `*mut T`", &[8; 4], |device, is_faulty| {
         let (mut x, config) = (device.upload(&[7; 4])?, LaunchConfig::new(1, 4));
-        // SAFETY: the buffer has as many elements as there are threads.
+        // SAFETY: the buffer has one element per thread.
         unsafe {
             if is_faulty {
                 device.launch(config, increment_read_only(x.view()))?;

@@ -1,4 +1,4 @@
-//! Remedies for asynchronous copies to shared memory, and for parts of dynamic shared memory that overlap.
+//! Remedies for asynchronous copies to shared memory, and for overlapping parts of dynamic shared memory.
 
 use cuda_std::{AsyncCopies, Global, GlobalMut, dynamic_shared, kernel, shared_array, thread};
 use launch::{Device, Error, LaunchConfig};
@@ -7,12 +7,12 @@ use tests::reports::devices_and_orders;
 
 use super::remedies::{assert_cured, filled};
 
-/// What the copies bring: 128 vectors.
+/// The source of the copies: 128 vectors.
 fn numbers() -> Vec<u32> {
     (1000..1512).collect()
 }
 
-/// Launches a call with views of `numbers()` and of so many zeros, and gives what those have become.
+/// Launches a call with views of `numbers()` and of this many zeros, and downloads the latter.
 macro_rules! copied {
     ($device:ident, $len:expr, |$x:ident, $y:ident| $call:expr) => {{
         let x = $device.upload(&numbers())?;
@@ -21,12 +21,12 @@ macro_rules! copied {
     }};
 }
 
-/// The vectors that begin at these elements of `numbers()`.
+/// Returns the vectors that start at these elements of `numbers()`.
 fn vectors(first: impl Iterator<Item = usize>) -> Vec<u32> {
     first.flat_map(|vector| numbers()[4 * vector..][..4].to_vec()).collect()
 }
 
-/// Faulty without the commit: the wait is for no copy.
+/// The variant without the commit is faulty: the wait then covers no copy.
 #[kernel]
 fn a_copy_of_a_group(x: Global<u32>, y: GlobalMut<u32>, is_committed: bool) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -47,7 +47,8 @@ fn a_commit_of_the_copy() {
     assert!(Remedy::WaitForCopy.to_string().contains("commit"));
 }
 
-/// Vectors of `y` are those of `x` so far on, which asynchronous copies bring to a tile, perhaps one of zeros.
+/// Asynchronous copies bring vectors of `x` to a tile, which may be zeroed before. Each thread stores the vector
+/// `distance` further on to `y`.
 #[kernel]
 fn a_copy(x: Global<u32>, y: GlobalMut<u32>, distance: usize, is_zeroed: bool, waits: bool, has_barrier: bool) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -88,14 +89,14 @@ fn a_wait_for_the_copy() {
                 false => cured(device, 32),
             });
         }
-        // The copies have begun before the barrier.
+        // The copies have started before the barrier.
         assert_cured(Remedy::WaitForCopyAndBarrier, &others, |device, is_faulty| {
             launch(device, 32, is_zeroed, !is_faulty, true)
         });
     }
 }
 
-/// A thread reads what it has stored before it begins a copy there, or after that.
+/// A thread reads a value that it has stored there, before or after it starts a copy to the same place.
 #[kernel]
 fn a_read_of_its_own(x: Global<u32>, y: GlobalMut<u32>, is_early: bool) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -121,7 +122,7 @@ fn a_read_before_the_copy() {
     });
 }
 
-/// Two tiles turned around. Each thread reads in the first what another has stored, and fills a part of it for the
+/// Reverses two tiles. In the first, each thread reads a vector that another has stored, and refills a part for the
 /// second.
 #[kernel]
 fn a_tile_filled_again(x: Global<u32>, y: GlobalMut<u32>, has_barrier: bool, waits: bool, is_of_a_warp: bool) {
@@ -156,7 +157,8 @@ fn a_barrier_before_the_copy() {
     let first = (0..64).rev().flat_map(|vector| [vector; 4]);
     let right: Vec<u32> = first.chain(vectors((0..64).rev())).collect();
     for is_of_a_warp in [false, true] {
-        // Neither is there; and the wait and a barrier after it alone, which leave the first round wrong on GPUs.
+        // Without the wait and the barrier; and with a wait and a barrier only after it, which leaves the first round
+        // wrong on GPUs.
         for waits in [false, true] {
             assert_cured(Remedy::EitherSideOfCopyByBarrier, &right, |device, is_faulty| {
                 copied!(device, 512, |x, y| a_tile_filled_again(x, y, !is_faulty, waits || !is_faulty, is_of_a_warp))
@@ -165,7 +167,7 @@ fn a_barrier_before_the_copy() {
     }
 }
 
-/// A thread stores to where a copy is under way, or begins another one there, after a barrier.
+/// After a barrier, a thread stores to the destination of a copy in flight, or starts another copy there.
 #[kernel]
 fn a_tile_overwritten(x: Global<u32>, y: GlobalMut<u32>, distance: usize, by_copy: bool, waits: bool) {
     let (tile, i) = (shared_array![[u32; 4]; 64], thread::thread_idx_x() as usize);
@@ -198,7 +200,7 @@ fn a_wait_before_the_copys_place_is_written_again() {
     }
 }
 
-/// Each thread copies to the same place, or one of them does.
+/// All threads copy to the same place, or only one does.
 #[kernel]
 fn a_copy_by_all(x: Global<u32>, y: GlobalMut<u32>, is_by_all: bool) {
     let (vector, i) = (shared_array![[u32; 4]; 1], thread::thread_idx_x() as usize);
@@ -219,7 +221,7 @@ fn one_thread_copies() {
     });
 }
 
-/// Two parts of dynamic shared memory, of which the second begins where it is told.
+/// Two parts of dynamic shared memory. An argument is the start of the second.
 #[kernel]
 fn two_parts(y: GlobalMut<u32>, offset: usize) {
     let i = thread::thread_idx_x() as usize;
@@ -251,7 +253,7 @@ fn another_offset_of_a_part() {
     }
 }
 
-/// Two parts that have the same bytes, one after the other.
+/// Two overlapping parts, used one after the other.
 #[kernel]
 fn parts_by_turns(y: GlobalMut<u32>, has_barrier: bool) {
     let i = thread::thread_idx_x() as usize;
@@ -276,7 +278,7 @@ fn a_barrier_between_parts_that_share_bytes() {
     });
 }
 
-/// Parts of one name, which are windows of an array, and a race within the array.
+/// Parts with one name, which are windows of an array, and a race within the array.
 #[kernel]
 fn windows(y: GlobalMut<u32>, has_barrier: bool) {
     let i = thread::thread_idx_x() as usize;

@@ -11,8 +11,8 @@ use rand::Rng;
 use tests::{all_devices, devices_and_turns, random, random_floats, simulated};
 use workbench::saxpy::reference::{self, Reference};
 
-/// Around the warp, the block, a turn of each rung's loop, and 2^20; primes; nothing and one. What is left after whole
-/// vectors of 2 and 4 is anything.
+/// Around the warp, the block, an iteration of each rung's loop, and 2^20; primes; 0 and 1. They leave every remainder
+/// after whole vectors of 2 and 4.
 const SIZES: [usize; 22] = [
     0,
     1,
@@ -93,11 +93,11 @@ suite! {
     vectorised_conforms: Vectorised for f32 f64;
 }
 
-/// Every grid, a single thread among them, and one of 32 blocks for each multiprocessor of an H200.
+/// Every grid, including a single thread, and 32 blocks for each multiprocessor of an H200.
 #[test]
 fn a_grid_of_any_shape_gives_the_same() {
     let devices: Vec<_> = devices_and_turns(1000).collect();
-    // 772 elements are a vector more than three blocks of 64 have threads.
+    // 772 elements are one vector more than three blocks of 64 threads process.
     for n in [3, 772, 1000, 10_007] {
         let (a, x, y) = (0.3_f32, random_floats(n, 3), random_floats(n, 4));
         let expected: Vec<f32> = (0..n).map(|i| a.mul_add(x[i], y[i])).collect();
@@ -126,7 +126,7 @@ fn a_grid_of_any_shape_gives_the_same() {
     }
 }
 
-/// Every rung computes each element alike: vectors, tails and all.
+/// Every rung computes each element in the same way, in vectors and in tails.
 #[test]
 fn special_values_pass_through() {
     let special =
@@ -146,7 +146,7 @@ fn special_values_pass_through() {
     }
 }
 
-/// A view need not start where a vector does.
+/// A view need not start at a multiple of a vector.
 #[test]
 fn views_that_start_anywhere_are_taken() {
     for device in all_devices() {
@@ -156,7 +156,7 @@ fn views_that_start_anywhere_are_taken() {
             let dx = device.upload(&x).unwrap();
             let mut dy = device.upload(&y).unwrap();
             let (whole_x, whole_y) = (dx.view(), dy.view_mut());
-            // SAFETY: `n` elements from there on are in the buffers, which outlive the launch.
+            // SAFETY: the buffers have `n` elements from there on and outlive the launch.
             let (part_x, part_y) = unsafe {
                 (
                     Global::from_raw_parts(whole_x.as_ptr().add(start_x), n, whole_x.device()),
@@ -172,7 +172,8 @@ fn views_that_start_anywhere_are_taken() {
     }
 }
 
-/// From every place of a vector to every other, around whole vectors and blocks of them, and not an element further.
+/// From every element of a vector to every other, around whole vectors and blocks of them. The kernel must not write
+/// beyond the view.
 fn views_conform<T: Reference>(rung: SaxpyRung, lengths: impl Iterator<Item = usize> + Clone) {
     let places = 16 / size_of::<T>();
     let a = T::from_f64(-0.7);

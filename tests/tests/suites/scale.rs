@@ -11,10 +11,10 @@ use rand::Rng;
 use tests::{all_devices, devices_and_turns, random, simulated};
 use workbench::scale::reference::{self, Product};
 
-/// Around the warp and the blocks; primes; nothing and one.
+/// Around the warp and the blocks; primes; 0 and 1.
 const SMALL_SIZES: [usize; 15] = [0, 1, 2, 31, 32, 33, 63, 127, 255, 256, 257, 512, 1009, 1023, 1024];
 
-/// Around a turn of the grid-stride loop in the simulator's grid, and 2^20.
+/// Around an iteration of the grid-stride loop in the simulator's grid, and 2^20.
 const LARGE_SIZES: [usize; 7] = [1025, 8191, 8193, 16_385, 65_537, (1 << 20) - 1, (1 << 20) + 1];
 
 fn vector<T: Number>(n: usize, seed: u64) -> Vec<T> {
@@ -56,7 +56,7 @@ fn vectorised_conforms() {
     conforms(ScaleRung::Vectorised, &[&SMALL_SIZES[..], &LARGE_SIZES[..]].concat());
 }
 
-/// Vectors that start anywhere: by 16 bytes where both do, and else one by one.
+/// Views that start at any element: accesses of 16 bytes if both views are aligned, otherwise of single elements.
 #[test]
 fn parts_that_are_aligned_to_elements_alone_are_scaled() {
     let x = vector::<i32>(80, 4);
@@ -65,7 +65,7 @@ fn parts_that_are_aligned_to_elements_alone_are_scaled() {
         for (start_x, start_y, n) in [(0, 0, 0), (1, 0, 64), (0, 3, 64), (1, 1, 70), (4, 8, 67), (2, 6, 5)] {
             let mut dy = device.upload(&[7; 80]).unwrap();
             let (whole_x, whole_y) = (dx.view(), dy.view_mut());
-            // SAFETY: parts of the buffers, which live longer.
+            // SAFETY: the views are parts of the buffers, which outlive them.
             let (part_x, part_y) = unsafe {
                 (
                     Global::from_raw_parts(whole_x.as_ptr().add(start_x), n, whole_x.device()),
@@ -80,7 +80,8 @@ fn parts_that_are_aligned_to_elements_alone_are_scaled() {
     }
 }
 
-/// From every place of a vector to every other, around whole vectors and blocks of them, and not an element further.
+/// From every element of a vector to every other, around whole vectors and blocks of them. The kernel must not write
+/// beyond the view.
 #[test]
 fn views_may_begin_anywhere() {
     for device in all_devices() {

@@ -10,14 +10,15 @@ use workbench::scan::reference;
 
 const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
 
-/// Nothing, one, around the warp, the block, and powers of two; primes.
+/// 0, 1, around the warp, the block, and powers of two; primes.
 const SIZES: [usize; 20] =
     [0, 1, 2, 3, 31, 32, 33, 64, 127, 255, 256, 257, 509, 1000, 1023, 1024, 1025, 2053, 4096, 10_007];
 
-/// The most elements where accesses are checked: more than two tiles of 8-byte elements, and one of 4.
+/// The largest number of elements on checked devices: more than two tiles of 8-byte elements, and one of 4-byte
+/// elements.
 const MAX_CHECKED: usize = 8200;
 
-/// Around one tile and two, and the four that the blocks of a small grid take first.
+/// Around one tile and two, and around the four that the blocks of a small grid scan first.
 fn sizes_around_tiles(tile: usize) -> [usize; 9] {
     [1, 2, 4].map(|tiles| [tiles * tile - 1, tiles * tile, tiles * tile + 1]).concat().try_into().unwrap()
 }
@@ -29,7 +30,7 @@ fn found<T: Scannable<O>, O: Operator<T>>(device: &Device, rung: ScanRung, kind:
     dy.download().unwrap()
 }
 
-/// A vector whose scans have a plain answer, and how a result is compared with it.
+/// A vector whose scans have a simple closed form, and the comparison of a result with it.
 trait Sample<O: Operator<Self>>: Scannable<O> {
     fn sample(n: usize) -> Vec<Self>;
     fn assert_right(rung: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]);
@@ -48,7 +49,7 @@ fn assert_close<T: Number>(rung: ScanRung, kind: ScanKind, x: &[T], y: &[T]) {
     assert!(deviation.wrong.is_none(), "{rung}, {kind:?}, {} elements: {deviation:?}", y.len());
 }
 
-/// What is the same however it is grouped.
+/// Results that do not depend on the grouping.
 macro_rules! exact_samples {
     ($($type:ident: $($operator:ident)+, $element:expr;)*) => {$($(
         impl Sample<$operator> for $type {
@@ -64,7 +65,7 @@ macro_rules! exact_samples {
     )+)*};
 }
 
-/// Slowly rising, with a swing: maxima and, seen from its end, minima are surpassed all along.
+/// Values that rise slowly and oscillate, so that new maxima occur throughout, and new minima from the end.
 fn swing(i: usize, n: usize, bits: u64) -> f64 {
     (i as f64 - n as f64 / 2.0) + (bits % 64) as f64
 }
@@ -105,12 +106,12 @@ macro_rules! float_samples {
         }
 
         impl Sample<Product> for $type {
-            /// Near 1.
+            /// Values near 1.
             fn sample(n: usize) -> Vec<Self> {
                 random_floats(n, n as u64).into_iter().map(|x| 1.0 + Self::from(x) / 1024.0).collect()
             }
 
-            /// Each of i multiplications rounds once, in whichever order, and so do those of the reference.
+            /// Each of i multiplications rounds once, in any order, and so do those of the reference.
             fn assert_right(rung: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
                 let expected = reference::scan::<_, Product>(kind, x);
                 assert_eq!(y.len(), expected.len());
@@ -131,7 +132,8 @@ impl Sample<Compose> for Affine {
         (0..n).map(|_| Affine { factor: random.next_u32() | 1, offset: random.next_u32() }).collect()
     }
 
-    /// A prefix maps a start to where the recurrence has come from it: the maps are applied one after the other.
+    /// A prefix maps a start value to the recurrence's value at that element. The check applies the maps one after the
+    /// other.
     fn assert_right(rung: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]) {
         assert_eq!(y.len(), x.len());
         for start in [0, 1, 0xdead_beef] {
@@ -233,14 +235,14 @@ conformance! {
     pipelined_conforms_affine_compose: Pipelined Affine Compose;
 }
 
-/// Views that begin at any element of their buffers, by every rung; nothing beside them is written.
+/// Views that start at any element of their buffers, by every rung. The kernel must not write beyond the view.
 #[test]
 fn views_may_begin_anywhere() {
     for (device, turns) in devices_and_turns(MAX_CHECKED) {
         for rung in
             [ScanRung::NaiveBlock, ScanRung::Naive, ScanRung::WorkEfficient, ScanRung::LookBack, ScanRung::Pipelined]
         {
-            // More than two tiles of each.
+            // More than two tiles of each type.
             let n = match rung {
                 ScanRung::NaiveBlock => 1000,
                 ScanRung::Pipelined => 14_003,

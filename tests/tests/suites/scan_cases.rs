@@ -1,4 +1,4 @@
-//! scan, beyond the conformance suite: what look-back does far back, grids, special values, errors, random vectors.
+//! scan, further tests: distant look-back, grids, special values, errors, random vectors.
 
 use cuda_std::Global;
 use cuda_std::Ladder;
@@ -31,7 +31,7 @@ fn found<T: Scannable<O>, O: Operator<T>>(
     dy.download().unwrap()
 }
 
-/// A vector of floats whose prefixes, and all sums of neighbours, are exact; and those prefixes.
+/// Returns a vector of floats whose prefixes, and all sums of neighbours, are exact; and those prefixes.
 fn exact_sums(n: usize) -> (Vec<f32>, Vec<f32>) {
     let mut random = random(n as u64);
     let prefixes: Vec<f32> = (0..n).map(|_| (random.next_u32() >> 12) as f32 - f32::from(1_u16 << 15)).collect();
@@ -58,20 +58,20 @@ fn sums_that_no_order_rounds_are_exact_at_any_length() {
     }
 }
 
-/// Whether the rung scans any length in one pass over memory.
+/// True if the rung scans any length in one pass over memory.
 fn is_one_pass(rung: ScanRung) -> bool {
     matches!(rung, ScanRung::LookBack | ScanRung::Pipelined)
 }
 
-/// Puts a published state among the words of state.
+/// Stores a published state in the words of state.
 fn publish<T: Shuffle>(words: &mut [u64], tile: usize, flag: u32, value: T) {
     for i in 0..T::WORDS {
         words[first_word::<T>(tile) + i] = u64::from(flag) << 32 | u64::from(value.to_words()[i]);
     }
 }
 
-/// The scan of tile `tile` alone, which looks back at states that stand there already: `aggregates` of all tiles
-/// before, and prefixes of those that `has_prefix`. What stands before the last prefix is made useless.
+/// Scans tile `tile` alone, with existing states of all earlier tiles: prefixes of those for which `has_prefix` returns
+/// true, and aggregates of the others. States before the last prefix have wrong values.
 fn scan_one_tile<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V: usize>(
     device: &Device,
     (tile, has_prefix): (usize, fn(usize, usize) -> bool),
@@ -107,7 +107,7 @@ fn scan_one_tile<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const
     assert!(y[..start] == x[..start], "tile {tile} wrote outside of itself");
     let wrong = (0..own.len()).find(|&i| y[start + i] != expected[i]);
     assert_eq!(wrong, None, "tile {tile}, prefix in tile {last}");
-    // Its own prefix is published for those that follow.
+    // The tile publishes its own prefix.
     let mut published = words;
     publish(&mut published, tile, PREFIX, *expected.last().unwrap());
     published[TICKET] += 1;
@@ -206,7 +206,7 @@ fn an_exclusive_sum_starts_with_a_plain_zero() {
     }
 }
 
-/// Its accesses are unchecked, and threads of a block of another shape would draw tiles that nobody scans.
+/// The accesses are unchecked, and the threads of a block of another shape would draw tiles that no thread scans.
 #[test]
 fn look_back_refuses_views_and_blocks_that_it_is_not_for() {
     let device = simulated(0);
@@ -227,7 +227,8 @@ fn look_back_refuses_views_and_blocks_that_it_is_not_for() {
     }
 }
 
-/// Three launches on the same states, the first of them the last that the flags tell from the one before the first.
+/// Three launches with the same states. The flags of the first are the last ones that differ from those of the launch
+/// before.
 #[test]
 fn look_back_tells_the_states_of_a_launch_from_those_before() {
     let n = 5003_usize;
@@ -262,7 +263,7 @@ fn a_view_need_not_start_at_a_multiple_of_16_bytes() {
         let (dx, mut dy) = (device.upload(&x).unwrap(), device.alloc::<i32>(n).unwrap());
         let mut states = device.zeroed(state_words::<i32>(3)).unwrap();
         let whole = dx.view();
-        // SAFETY: the buffer has one element more, and lives until the launch is done.
+        // SAFETY: the buffer has one more element, and outlives the launch.
         let part = unsafe { Global::from_raw_parts(whole.as_ptr().wrapping_add(1), n, whole.device()) };
         let call = scan_look_back::<i32, Sum, 4>(part, dy.view_mut(), 0, CHUNKS as u32, states.view_mut());
         device.launch(LaunchConfig::new(3, THREADS), call).unwrap();

@@ -1,5 +1,4 @@
-//! The pipelined scan, beyond the conformance suite: any gap between a block's tiles, in order; what it refuses; many
-//! blocks.
+//! The pipelined scan, further tests: every distance between a block's tiles, in order; rejected launches; many blocks.
 
 use std::num::NonZeroUsize;
 
@@ -20,7 +19,7 @@ fn config(blocks: u32) -> LaunchConfig {
     LaunchConfig::new(blocks, PIPELINED_THREADS).shared_bytes(RING_BYTES)
 }
 
-/// The kernel for views that begin with a line.
+/// Returns the call for views that start at a cache line.
 fn without_head<'a, T: Element, O: Operator<T>, const V: usize>(
     x: Global<'a, T>,
     y: GlobalMut<'a, T>,
@@ -33,8 +32,8 @@ where
     scan_pipelined::<T, O, V>(x.part(0, 0), y.part(0, 0), x, y, exclusive, states)
 }
 
-/// The scan by one block of `tile`, which is whole if its number is odd, after `tile` tiles whose aggregates stand
-/// there already.
+/// Scans tile `tile` by one block, with existing aggregates of the `tile` tiles before. The tile is whole if its number
+/// is odd.
 fn scan_after<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V: usize>(
     device: &Device,
     tile: usize,
@@ -45,7 +44,7 @@ fn scan_after<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V:
     let aggregates: Vec<T> = (0..tile).map(|other| element(other as u32)).collect();
     let before = aggregates.iter().fold(O::IDENTITY, |all, &aggregate| O::combine(all, aggregate));
     let mut words = vec![0; state_words::<T>(tile + 1)];
-    // So many blocks have drawn, and the team was closed with one more: this one.
+    // `tile` blocks have drawn a ticket, and the team is closed with one more: this block.
     (words[TICKET], words[TEAM]) = (tile as u64, 1 << 32 | (tile as u64 + 1));
     let publish = |words: &mut [u64], tile: usize, value: T| {
         for i in 0..T::WORDS {
@@ -69,8 +68,8 @@ fn scan_after<T: Shuffle + PartialEq + std::fmt::Debug, O: Operator<T>, const V:
     assert!(y[..start] == x[..start], "wrote before tile {tile}");
     let wrong = (0..own.len()).find(|&i| y[start + i] != expected[i]);
     assert_eq!(wrong, None, "from tile {tile} on");
-    // The tile's aggregate is published, and nothing else. Of one that is not whole it means nothing: no tile comes
-    // after it.
+    // The block publishes only the tile's aggregate. The value of a partial tile has no meaning, because it is the last
+    // tile.
     let (found, place) = (states.download().unwrap(), first_word::<T>(tile));
     publish(&mut words, tile, own.iter().fold(O::IDENTITY, |all, &element| O::combine(all, element)));
     if own.len() < tile_elements(V) {
@@ -101,7 +100,7 @@ fn a_block_takes_in_any_number_of_tiles_of_others_in_order() {
 #[test]
 fn blocks_that_take_turns_share_the_tiles() {
     take_turns::<Affine, Compose>(|i| Affine { factor: 2 * i + 3, offset: 7 * i + 1 });
-    // An operator for which a block's last tile is not kept, but computed.
+    // An operator for which a block's last tile is computed instead of kept.
     take_turns::<i64, Product>(|i| 2 * i64::from(i) + 3);
 }
 
@@ -129,7 +128,7 @@ where
     }
 }
 
-/// More blocks than tiles, and one for all.
+/// More blocks than tiles, and one block for all tiles.
 #[test]
 fn any_grid_gives_the_same() {
     let n = 5 * tile_elements(4) + 3;
@@ -146,7 +145,7 @@ fn any_grid_gives_the_same() {
     }
 }
 
-/// A block that comes after the team was closed has no tile, though there are enough of them.
+/// A block that starts after the team was closed has no tile, even if tiles remain.
 #[test]
 fn a_block_that_comes_late_writes_nothing() {
     let (n, number) = (9 * tile_elements(4) + 3, 5);
@@ -162,8 +161,8 @@ fn a_block_that_comes_late_writes_nothing() {
     }
 }
 
-/// What a launch leaves is what the next one begins with, whatever its grid is and whether it has a head. The numbers
-/// of launches start again after 2³².
+/// A launch starts with the words that the previous launch left, whatever its grid and its head. The numbers of
+/// launches wrap after 2³².
 #[test]
 fn launches_follow_one_another_on_the_same_states() {
     let n = 5 * tile_elements(4) + 3;
@@ -204,7 +203,7 @@ fn views_need_not_start_at_a_multiple_of_16_bytes() {
     }
 }
 
-/// Its accesses are unchecked, and threads of a block of another shape would leave elements out.
+/// The accesses are unchecked, and the threads of a block of another shape would leave out elements.
 #[test]
 fn it_refuses_views_blocks_and_shared_memory_that_it_is_not_for() {
     let device = simulated(0);

@@ -1,4 +1,4 @@
-//! Streams: saxpy on data of the host, in every way and on every device, and what `launch` promises of streams.
+//! Streams: saxpy on host data, with every method and on every device, and the guarantees of `launch` for streams.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -14,8 +14,8 @@ use workbench::stream::{DeviceVectors, mapped};
 const A: f32 = 2.0;
 const SEED: u64 = 5;
 
-/// Nothing, one, fewer than streams, around the warp, the block and a chunk's alignment, primes; no multiples of the
-/// streams.
+/// 0, 1, fewer than streams, around the warp, the block and a chunk's alignment, primes; numbers that are not multiples
+/// of the streams.
 const SIZES: [usize; 14] = [0, 1, 2, 7, 31, 32, 33, 63, 65, 255, 257, 1009, 65_537, (1 << 20) + 1];
 
 fn inputs() -> [RandomVector<f32>; 2] {
@@ -62,7 +62,7 @@ fn streams_conform() {
                 out.fill(f32::NAN);
                 let times = vectors.in_streams(count, A, &pinned_x, &pinned_y, &mut out).unwrap();
                 assert_eq!(wrong(&out), None, "{n} elements, {count} streams");
-                // The stages of one stream are separate; those of several overlap.
+                // The stages of one stream do not overlap; those of several streams do.
                 for stage in [times.host_to_device, times.kernel, times.device_to_host] {
                     assert_eq!(stage.is_some(), count.get() == 1);
                     assert!(stage.is_none_or(|stage| stage <= times.wall), "{times:?}");
@@ -72,7 +72,7 @@ fn streams_conform() {
                     vectors.in_chunks(count, chunks, A, &pinned_x, &pinned_y, &mut out).unwrap();
                     assert_eq!(wrong(&out), None, "{n} elements, {count} streams, {chunks} chunks");
                 }
-                // Memory that is not page-locked gives the same.
+                // Pageable memory has the same results.
                 let mut pageable = vec![f32::NAN; n];
                 vectors.in_streams(count, A, &x, &y, &mut pageable).unwrap();
                 assert_eq!(pageable, *out);
@@ -119,7 +119,7 @@ fn mapped_conforms() {
     }
 }
 
-/// `count` launches on `y`, each in another stream than the one before, which it waits for.
+/// Makes `count` launches on `y`. Each is in another stream than the launch before, for which it waits.
 fn relay(device: &Device, count: usize, streams: usize) -> Vec<f32> {
     let n = 100_003;
     let x = device.upload(&vec![1.0_f32; n]).unwrap();
@@ -129,7 +129,7 @@ fn relay(device: &Device, count: usize, streams: usize) -> Vec<f32> {
         .streams(streams, |streams| {
             for i in 0..count {
                 let (this, next) = (&streams[i % streams.len()], &streams[(i + 1) % streams.len()]);
-                // a = i for the last half alone: a part of each view.
+                // a = i for the last half only: a part of each view.
                 let (x, y) = (x.part(n / 2, n - n / 2), y_view.part(n / 2, n - n / 2));
                 this.launch(LaunchConfig::new(64, 256), saxpy_grid_stride(i as f32, x, y))?;
                 next.wait(&this.record()?)?;

@@ -18,8 +18,8 @@ use workbench::transpose::reference;
 
 use super::transpose_views::check_views;
 
-/// Nothing; rows and columns alone; around the tile of 32, and around those of 64 and 128, both ways; whole vectors
-/// that are no whole tiles; primes.
+/// Empty; single rows and columns; around the tiles of 32, 64 and 128, in both directions; whole vectors that are not
+/// whole tiles; primes.
 pub(super) const SIZES: [(usize, usize); 35] = [
     (0, 0),
     (0, 5),
@@ -58,7 +58,7 @@ pub(super) const SIZES: [(usize, usize); 35] = [
     (257, 1023),
 ];
 
-/// An element made of random bits, and compared by its bits: a NaN keeps its payload.
+/// An element with random bits that is compared by its bits: a NaN keeps its payload.
 pub(super) trait Bits: Element + Debug {
     fn from_random(bits: u64) -> Self;
     fn bits(self) -> u64;
@@ -80,7 +80,7 @@ bits! {
     u64: |bits| bits, u64::from;
     f32: |bits| f32::from_bits(bits as u32), |value: f32| u64::from(value.to_bits());
     f64: f64::from_bits, f64::to_bits;
-    // Not a number at all, and aligned to a byte.
+    // An element type that is not a number and has an alignment of one byte.
     [u8; 4]: |bits| (bits as u32).to_le_bytes(), |value| u64::from(u32::from_le_bytes(value));
 }
 
@@ -101,7 +101,7 @@ fn expected<T: Copy>(rung: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
     if is_transpose(rung) { reference::transpose(size, x) } else { x.to_vec() }
 }
 
-/// The rung's result, in memory that held something else.
+/// Returns the rung's result, in memory with other initial values.
 pub(super) fn run<T: Bits>(device: &Device, rung: TransposeRung, size: Size, x: &[T]) -> Vec<T> {
     let dx = device.upload(x).unwrap();
     let mut dy = device.upload(&matrix(size, 99)).unwrap();
@@ -147,7 +147,7 @@ suite! {
     vectorised_conforms: Vectorised;
 }
 
-/// Numbers that a float unit could change on the way: quiet and signalling NaNs with payloads, −0, subnormals.
+/// Numbers that a float unit could change: quiet and signalling NaNs with payloads, −0, subnormals.
 #[test]
 fn floats_arrive_bit_for_bit() {
     let size = Size { width: 3, height: 2 };
@@ -175,7 +175,7 @@ fn any_plain_data_of_a_width_is_moved() {
     }
 }
 
-/// Tile rows may be spread over y and z in any way, and blocks without a tile do nothing.
+/// Rows of tiles may be distributed over y and z in any way, and blocks without a tile do nothing.
 #[test]
 fn any_grid_that_covers_the_matrix_gives_the_same() {
     let size = Size { width: 100, height: 227 };
@@ -205,7 +205,7 @@ fn any_grid_that_covers_the_matrix_gives_the_same() {
     }
 }
 
-/// Tile columns may be spread over y and z in any way, and blocks without a tile do nothing.
+/// Columns of tiles may be distributed over y and z in any way, and blocks without a tile do nothing.
 #[test]
 fn any_grid_that_covers_the_matrix_gives_the_same_in_the_last_rung() {
     fn check(is_aligned: bool, size: Size) {
@@ -237,7 +237,7 @@ fn any_grid_that_covers_the_matrix_gives_the_same_in_the_last_rung() {
     check(false, Size { width: 263, height: 259 });
 }
 
-/// Many tiles below each other, the last of them not full, and with tiles in the midst.
+/// Many tiles below each other, with the last one partial, and with inner tiles.
 #[test]
 fn the_last_rung_covers_tall_and_wide_matrices() {
     fn check<T: Bits>(device: &Device, turns: &Turns) {
@@ -256,8 +256,8 @@ fn the_last_rung_covers_tall_and_wide_matrices() {
     }
 }
 
-/// Views that begin at any element of their buffers, rows and columns that begin anywhere in a sector: every element
-/// arrives, and nothing beside the view is written.
+/// Views that start at any element of their buffers, and rows and columns that start anywhere in a sector. Every
+/// element arrives, and the kernel does not write beyond the view.
 #[test]
 fn views_may_begin_at_any_element() {
     fn check<T: Bits + MovedBits>(on: &(Device, Turns), sizes: &[(usize, usize)], offsets: &[(usize, usize)])
@@ -302,7 +302,7 @@ fn lengths_must_match() {
     }
 }
 
-/// The size is the kernel's own to check: its accesses below are unchecked.
+/// The kernel must check the size itself, because its accesses are unchecked.
 #[test]
 fn a_kernel_refuses_views_that_are_no_such_matrix() {
     let device = simulated(0);
@@ -316,7 +316,7 @@ fn a_kernel_refuses_views_that_are_no_such_matrix() {
     };
     refused(0, 0, 15, 4, 4);
     refused(0, 0, 16, 4, 5);
-    // Not aligned: the address of either, the rows, the columns.
+    // Unaligned: the address of either view, the rows, the columns.
     refused(1, 0, 16, 4, 4);
     refused(0, 1, 16, 4, 4);
     refused(0, 0, 16, 2, 8);

@@ -1,5 +1,5 @@
-//! transpose, the last rung's kernels for some sizes: views that begin anywhere, and the sizes from which each kernel
-//! is launched.
+//! transpose, the last rung's kernels for some sizes: views that start at any element, and the sizes from which each
+//! kernel is launched.
 
 use cuda_std::{Global, GlobalMut, Ladder};
 use gpu::transpose::{
@@ -13,7 +13,7 @@ use workbench::transpose::reference;
 
 use super::transpose::{Bits, SIZES, assert_same, matrix, run};
 
-/// Transposes by `kernel` what begins with an element of a buffer, to what begins with one of another.
+/// Transposes by `kernel` from an element of one buffer to an element of another.
 pub(super) fn check_views<T: Bits + MovedBits>(
     (device, turns): &(Device, Turns),
     sizes: &[(usize, usize)],
@@ -38,7 +38,7 @@ pub(super) fn check_views<T: Bits + MovedBits>(
     }
 }
 
-/// Around its tiles, of 241 or 249 columns and 128 or 64 rows, with tiles in the midst, at every place of a vector.
+/// Around its tiles, of 241 or 249 columns and 128 or 64 rows, with inner tiles, at every position in a vector.
 #[test]
 fn large_matrices_of_bytes_and_halves_are_gathered() {
     let small = [(1, 1), (1, 37), (37, 1), (2, 3), (17, 16), (31, 33), (16, 16), (1, 200), (260, 2)];
@@ -50,7 +50,7 @@ fn large_matrices_of_bytes_and_halves_are_gathered() {
         check_views(&on, &large, &[(1, 3), (30, 0), (0, 18)], gathered_plan::<u8>, transpose_gathered::<u8>);
         check_views(&on, &large, &[(1, 3), (2, 15), (0, 0)], gathered_plan::<u16>, transpose_gathered::<u16>);
     }
-    // Every place at which a row and a column may begin.
+    // Every position at which a row and a column may start.
     let on = devices_and_turns(usize::MAX).next().unwrap();
     for width in 484..500 {
         let places = [(width % 7, width % 32)];
@@ -79,7 +79,7 @@ fn plain_tiles_conform() {
     }
 }
 
-/// Words and double words by the kernels that the last rung leaves to large matrices.
+/// Words and double words, by the kernels that the last rung uses only for large matrices.
 #[test]
 fn vectors_of_words_conform() {
     fn check<T: Bits + MovedBits>(on: &(Device, Turns))
@@ -102,7 +102,7 @@ fn vectors_of_words_conform() {
     }
 }
 
-/// The kernels that the last rung launches for a size, at the first sizes of each.
+/// The kernels that the last rung launches, at the first sizes of each.
 #[test]
 fn the_last_rung_takes_large_matrices() {
     fn check<T: Bits>(width: usize, height: usize) {

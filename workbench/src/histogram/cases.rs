@@ -1,7 +1,7 @@
 //! histogram: every rung on both widths of keys; several segments of bins, and keys that begin anywhere.
 
 use cuda_std::Ladder;
-use gpu::histogram::{Key, MOST_REPLICAS, STATE_WORDS, VALUES, histogram_privatised, histogram_replicated};
+use gpu::histogram::{Key, MAX_REPLICAS, STATE_WORDS, VALUES, histogram_privatised, histogram_replicated};
 use launch::{Kernel, LaunchConfig};
 
 use super::reference;
@@ -53,7 +53,7 @@ fn replicated_words(stage: &Stage) -> Result<(), CaseError> {
 }
 
 fn replicated_bytes(stage: &Stage) -> Result<(), CaseError> {
-    replicated::<u8>(stage, Bins::even(100, 3, 250)?, (VALUES, MOST_REPLICAS), 1, |bits| bits as u8)
+    replicated::<u8>(stage, Bins::even(100, 3, 250)?, (VALUES, MAX_REPLICAS), 1, |bits| bits as u8)
 }
 
 /// The last rung in small blocks, two per row, from the second key on, and twice with the same state.

@@ -1,74 +1,65 @@
-//! The SASS of the modules, for the architectures whose code is looked at.
-
-use std::fs;
-use std::path::PathBuf;
+//! The SASS of the modules, for the architectures whose SASS is checked.
 
 use anyhow::{Context, Result};
 use cuda_builder::Arch;
+use tempfile::TempDir;
 
-use super::code::{Seen, Table};
-use super::{CheckedIn, Options};
+use super::Options;
+use super::code::{CodeFindings, Table};
+use crate::modules::Module;
 use crate::ptxas::{Assembled, Ptxas};
 use crate::sass::{self, Nvdisasm};
 use crate::workspace::Workspace;
 
-/// The architectures whose SASS is looked at: one of the baseline's PTX, and two of the newer one's.
+/// The architectures whose SASS is checked: one that runs the baseline's PTX, and two that run the newer PTX.
 const ARCHS: [Arch; 3] = [Arch::Sm80, Arch::Sm90, Arch::Sm100];
 
-/// Assembles, and disassembles what is looked at.
-pub(super) struct Disassembly {
+/// Assembles modules and checks their SASS.
+pub(super) struct Disassembler {
     nvdisasm: Option<Nvdisasm>,
-    /// For the assembled modules, while they are needed.
-    folder: PathBuf,
+    /// The folder for assembled modules.
+    folder: TempDir,
     table: Table,
 }
 
-impl Disassembly {
-    /// By the disassembler that the options name or that is found; without one only assembles.
+impl Disassembler {
+    /// Uses the disassembler that the options name or that is found. Without a disassembler, modules are only
+    /// assembled.
     ///
     /// # Errors
-    /// If the folder for assembled modules cannot be made.
+    /// If the folder for assembled modules cannot be created.
     pub fn new(
         workspace: &Workspace,
         options: &Options,
         table: Table,
         findings: &mut Vec<String>,
-    ) -> Result<Disassembly> {
-        let nvdisasm = Nvdisasm::given_or_found(options.nvdisasm.as_deref(), workspace)?;
-        let archs = ARCHS.map(|arch| arch.to_string()).join(", ");
+    ) -> Result<Disassembler> {
+        let nvdisasm = Nvdisasm::given_or_found(options.nvdisasm.as_deref(), workspace);
         if nvdisasm.is_some() {
-            println!("SASS: looked at for {archs}");
+            println!("SASS: checked for {}", ARCHS.map(|arch| arch.to_string()).join(", "));
         } else {
             let remedy = sass::REMEDY;
             println!("SASS: skipped, no nvdisasm found; {remedy}");
             if options.require_ptxas {
-                findings.push(format!("no nvdisasm was found, and one is required; {remedy}"));
+                findings.push(format!("--require-ptxas: no nvdisasm found; {remedy}"));
             }
         }
-        let folder = workspace.target_dir().join(format!("sass.{}", std::process::id()));
-        fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-        Ok(Disassembly { nvdisasm, folder, table })
+        let folder = tempfile::tempdir_in(workspace.target_dir()).context("cannot create a folder for SASS")?;
+        Ok(Disassembler { nvdisasm, folder, table })
     }
 
-    /// Assembles a module, and checks its SASS where the architecture is one that is looked at.
+    /// Assembles a module, and checks its SASS if `arch` is one of the checked architectures.
     ///
     /// # Errors
-    /// If the assembler or the disassembler rejects it.
-    pub fn assemble(&self, ptxas: &Ptxas, module: &CheckedIn, arch: Arch) -> Result<(Assembled, Seen)> {
+    /// If the assembler or the disassembler rejects the module.
+    pub fn assemble(&self, ptxas: &Ptxas, module: &Module, arch: Arch) -> Result<(Assembled, CodeFindings)> {
         let nvdisasm = self.nvdisasm.as_ref().filter(|_| ARCHS.contains(&arch));
         let Some(nvdisasm) = nvdisasm else {
-            return Ok((ptxas.assemble(&module.path, arch, None)?, Seen::default()));
+            return Ok((ptxas.assemble(&module.path, arch, None)?, CodeFindings::default()));
         };
-        let cubin = self.folder.join(format!("{}.{arch}.cubin", module.file));
+        let cubin = self.folder.path().join(format!("{}.{arch}.cubin", module.file));
         let assembled = ptxas.assemble(&module.path, arch, Some(&cubin))?;
         let kernels = nvdisasm.disassemble(&cubin)?;
         Ok((assembled, self.table.check_sass(&module.file, arch, &kernels)))
-    }
-}
-
-impl Drop for Disassembly {
-    fn drop(&mut self) {
-        // What is left behind is in the folder for build results.
-        let _ = fs::remove_dir_all(&self.folder);
     }
 }

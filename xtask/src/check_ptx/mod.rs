@@ -1,19 +1,18 @@
-//! `check-ptx`: proves that `gpu/ptx` is what the present sources give, and that every GPU takes it.
+//! `check-ptx`: checks that `gpu/ptx` was built from the present sources, and that every GPU can run it.
 //!
-//! `sources.tsv` has the hash of the sources that a module was made from, and its header that of the text that they
-//! gave. Where the compiler is at hand that made it, it is built again too. The kernels' code, as PTX and as the SASS
-//! of some architectures, is held against what is expected of it.
+//! `sources.tsv` has the hash of the sources of each module, and the header of a module has the hash of its text. If
+//! the compiler that built a module is installed, the module is built again and compared. The kernels' PTX, and their
+//! SASS for some architectures, is compared with what their attributes declare.
 
-use std::cmp::Reverse;
-use std::collections::BTreeMap;
-use std::fs;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use cuda_builder::{Arch, Header, Search, Toolchain};
 
 use crate::build_ptx;
 use crate::kernels::{self, Kernel};
+use crate::modules::{self, Module};
 use crate::parallel;
 use crate::ptx;
 use crate::ptxas::{self, Assembled, Ptxas};
@@ -26,84 +25,62 @@ mod code;
 mod disassembly;
 mod report;
 
-use code::Seen;
-use disassembly::Disassembly;
-use report::{Families, Report, families};
+use code::CodeFindings;
+use disassembly::Disassembler;
+use report::{Report, families};
 
-/// What `check-ptx` is told to do.
-#[derive(Clone, Debug, Default)]
+/// The options of `check-ptx`.
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct Options {
-    /// The assemblers to use; those that can be found if empty.
+    /// NVIDIA's assembler; several of different releases are allowed. By default, assemblers are searched in PATH,
+    /// under CUDA_HOME and in target/tools. The newest that knows an architecture assembles for it.
+    #[arg(long, value_name = "PATH")]
     pub ptxas: Vec<PathBuf>,
-    /// The disassembler to use; one that can be found if `None`.
+    /// NVIDIA's disassembler; by default it is searched in the same places.
+    #[arg(long, value_name = "PATH")]
     pub nvdisasm: Option<PathBuf>,
-    /// Whether it is an error that there is none of either.
+    /// Fail if no ptxas or no nvdisasm is found.
+    #[arg(long)]
     pub require_ptxas: bool,
-    /// Whether to build the modules again.
-    pub rebuild: Rebuild,
-    /// Whether the table has a row for each instance of a generic kernel, and not one for all.
+    /// Fail if the compiler that built the files is not installed, so that they cannot be built again and compared.
+    #[arg(long)]
+    pub require_rebuild: bool,
+    /// Do not build the files again, even if their compiler is installed.
+    #[arg(long, conflicts_with = "require_rebuild")]
+    pub no_rebuild: bool,
+    /// Show each instance of a generic kernel in its own row.
+    #[arg(long)]
     pub all: bool,
 }
 
-/// Whether `check-ptx` builds the modules again, and compares.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Rebuild {
-    /// Those whose compiler is at hand; a warning for the others.
-    #[default]
-    WherePossible,
-    /// All; it is an error that a compiler is missing.
-    Required,
-    /// None.
-    Never,
-}
-
-/// A module as it is checked in.
-struct CheckedIn {
-    file: String,
-    path: PathBuf,
-    algorithm: String,
-    arch: Arch,
-    text: String,
-    header: Header,
-    /// Whether it was made from the present sources; otherwise there is no point in building it again.
-    is_current: bool,
-}
-
-impl CheckedIn {
-    /// The module as the table of resources knows it; `None` if it has no hash, which is a finding of its own.
-    fn of_table(&self) -> Option<resources::Module> {
-        resources::Module::new(&self.file, &self.path, &self.algorithm, self.arch, &self.text)
-    }
-}
-
-/// Checks `gpu/ptx`, and prints what was found.
+/// Checks `gpu/ptx` and prints the results.
 ///
 /// # Errors
-/// If anything is not as it should be; all findings are in the message.
+/// If a check fails; the message has all findings.
 pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     let algorithms = workspace.algorithms()?;
     let mut findings = Vec::new();
-    let modules = sources_agree(workspace, &algorithms, &mut findings)?;
+    let (modules, outdated) = check_sources(workspace, &algorithms, &mut findings)?;
     println!("sources: {} modules, {} findings", modules.len(), findings.len());
     let mut skipped = Vec::new();
-    if options.rebuild == Rebuild::Never {
-        println!("rebuild: not asked for");
+    if options.no_rebuild {
+        println!("rebuild: skipped because of --no-rebuild");
     } else {
-        skipped = rebuild(workspace, &modules, &mut findings);
+        let current: Vec<&Module> = modules.iter().filter(|module| !outdated.contains(&module.file)).collect();
+        skipped = rebuild(workspace, &current, modules.len(), &mut findings);
     }
-    let of_table = modules.iter().filter_map(CheckedIn::of_table).collect::<Vec<_>>();
     let kernels = kernels::all(workspace, &algorithms)?;
-    let (table, mut seen) = assemble(workspace, &kernels, options, &modules, &of_table, &mut findings)?;
+    let (table, mut code) = assemble(workspace, &kernels, options, &modules, &mut findings)?;
     let expected = code::Table::new(&kernels);
     for module in &modules {
-        seen.extend(expected.check_ptx(&module.file, &ptx::Module::parse(&module.text)));
+        code.extend(expected.check_ptx(&module.file, &ptx::Module::parse(&module.text)));
     }
-    findings.extend(expected.useless(&seen));
-    println!("code: {} kernels, {} findings", seen.kernels(), seen.findings.len());
-    findings.extend(seen.findings);
-    findings.extend(resources::check(workspace, &of_table, &table)?);
-    // Last, where they are seen.
-    for warning in warnings(skipped, options.rebuild, &mut findings) {
+    findings.extend(expected.useless(&code));
+    println!("code: {} kernels, {} findings", code.kernels(), code.findings.len());
+    findings.extend(code.findings);
+    findings.extend(resources::check(workspace, &modules, &table)?);
+    // Printed last, where a user sees them.
+    for warning in warnings(skipped, options.require_rebuild, &mut findings) {
         eprintln!("WARNING: {warning}");
     }
     if findings.is_empty() {
@@ -112,173 +89,165 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<()> {
     bail!("gpu/ptx is not in order:\n  {}", findings.join("\n  "))
 }
 
-/// Compares the files there are with those there should be, and their recorded hashes with the sources'.
-fn sources_agree(workspace: &Workspace, algorithms: &Algorithms, findings: &mut Vec<String>) -> Result<Vec<CheckedIn>> {
-    let mut modules: Vec<CheckedIn> = Vec::new();
+/// Reads the modules and compares the recorded hashes with those of the sources and texts. Returns the modules, and the
+/// files of those that were not built from the present sources.
+fn check_sources(
+    workspace: &Workspace,
+    algorithms: &Algorithms,
+    findings: &mut Vec<String>,
+) -> Result<(Vec<Module>, BTreeSet<String>)> {
+    let (mut modules, mut outdated): (Vec<Module>, _) = (Vec::new(), BTreeSet::new());
     let stamps = Stamps::read(&workspace.ptx())?;
-    let mut outdated = Vec::new();
-    for (algorithm, present) in sources::hashes(workspace, algorithms)? {
-        if let Some(finding) = stamps.finding(&algorithm, &present) {
-            findings.push(finding);
-            outdated.push(algorithm);
-        }
+    let present = sources::hashes(workspace, algorithms)?;
+    for (algorithm, hash) in &present {
+        findings.extend(stamps.finding(algorithm, hash));
     }
-    for (file, algorithm, arch) in build_ptx::expected(algorithms) {
-        let path = workspace.ptx().join(&file);
-        let text = match fs::read_to_string(&path) {
-            // As a checkout may have it.
-            Ok(text) => text.replace("\r\n", "\n"),
+    for (algorithm, arch) in modules::expected(algorithms) {
+        let module = match Module::read(workspace, &algorithm, arch) {
+            Ok(module) => module,
             Err(error) => {
-                findings.push(format!("{file} cannot be read ({error}): run `cargo xtask build-ptx`"));
+                findings.push(format!("{error:#}"));
                 continue;
             }
         };
-        let Some((header, below)) = Header::split(&text) else {
-            findings.push(format!("{file} has no header, so it was not made by `cargo xtask build-ptx`"));
-            continue;
-        };
-        let finding = header_finding(&file, &header, &algorithm, arch);
-        let is_current = finding.is_none() && !outdated.contains(&algorithm);
-        findings.extend(finding);
-        findings.extend(text_finding(&file, &header, below));
+        let wrong_header = header_finding(&module);
+        if wrong_header.is_some() || stamps.0.get(&algorithm) != present.get(&algorithm) {
+            outdated.insert(module.file.clone());
+        }
+        findings.extend(wrong_header);
+        findings.extend(text_finding(&module));
         let earlier = modules.last().filter(|earlier| earlier.algorithm == algorithm);
-        findings.extend(earlier.and_then(|earlier| sameness_finding(earlier, &file, &text)));
-        modules.push(CheckedIn { file, path, algorithm, arch, text, header, is_current });
+        findings.extend(earlier.and_then(|earlier| sameness_finding(earlier, &module)));
+        modules.push(module);
     }
-    for stranger in build_ptx::strangers(&workspace.ptx(), algorithms)? {
-        findings.push(format!("{stranger} is a module of no present algorithm: `cargo xtask build-ptx` removes it"));
+    for file in modules::unexpected(&workspace.ptx(), algorithms)? {
+        findings.push(format!("{file} belongs to no present algorithm: `cargo xtask build-ptx` removes it"));
     }
-    Ok(modules)
+    Ok((modules, outdated))
 }
 
-/// What a module's header says that is not so.
-fn header_finding(file: &str, header: &Header, algorithm: &str, arch: Arch) -> Option<String> {
-    (header.arch != arch || header.features != [algorithm]).then(|| {
+/// Returns a finding if a module's header contradicts its name.
+fn header_finding(Module { file, algorithm, arch, header, .. }: &Module) -> Option<String> {
+    (header.arch != *arch || header.features != [algorithm.as_str()]).then(|| {
         let features = header.features.join(", ");
-        format!("{file} says that it is {features} for {}, not {algorithm} for {arch}", header.arch)
+        format!("the header of {file} names {features} for {}, not {algorithm} for {arch}", header.arch)
     })
 }
 
-/// A module whose text is that of the architecture before it.
-fn sameness_finding(earlier: &CheckedIn, file: &str, text: &str) -> Option<String> {
-    (ptx::instructions_of(&earlier.text) == ptx::instructions_of(text)).then(|| {
-        let CheckedIn { file: other, algorithm, .. } = earlier;
+/// Returns a finding if a module has the same instructions as the module for the architecture before it.
+fn sameness_finding(earlier: &Module, module: &Module) -> Option<String> {
+    (ptx::instructions_of(&earlier.text) == ptx::instructions_of(&module.text)).then(|| {
         format!(
-            "{file} has the instructions of {other}: take {algorithm} out of [package.metadata.ptx] in {GPU_MANIFEST}"
+            "{} has the same instructions as {}: remove {} from [package.metadata.ptx] in {GPU_MANIFEST}",
+            module.file, earlier.file, module.algorithm
         )
     })
 }
 
-/// What is wrong with the text `below` a module's header.
-fn text_finding(file: &str, header: &Header, below: &str) -> Option<String> {
+/// Returns a finding if the text below a module's header does not have the recorded hash.
+fn text_finding(Module { file, text, header, .. }: &Module) -> Option<String> {
     let remedy = "run `cargo xtask build-ptx`";
+    let (_, below) = Header::split(text)?;
     match &header.text {
         None => Some(format!("{file} does not record the hash of its text: {remedy}")),
         Some(built) if *built != sources::text_hash(below) => {
-            Some(format!("{file}: the text was changed after it was built; {remedy}"))
+            Some(format!("{file}: the text was changed after the build; {remedy}"))
         }
         Some(_) => None,
     }
 }
 
-/// Builds again what the compilers at hand have built before, and compares the texts. Gives what was skipped.
-fn rebuild(workspace: &Workspace, modules: &[CheckedIn], findings: &mut Vec<String>) -> Vec<String> {
+/// Builds those of the `current` modules again whose compiler is installed, and compares the texts. Returns a line for
+/// each compiler that is missing.
+fn rebuild(workspace: &Workspace, current: &[&Module], all: usize, findings: &mut Vec<String>) -> Vec<String> {
     let search = Search::run(&workspace.gpu());
     let mut skipped = Vec::new();
-    let mut by_arch: BTreeMap<Arch, Vec<(&CheckedIn, &Toolchain)>> = BTreeMap::new();
-    for module in modules.iter().filter(|module| module.is_current) {
-        let made_by = &module.header.compiler;
-        match search.usable.iter().find(|toolchain| toolchain.version() == made_by) {
+    let mut by_arch: BTreeMap<Arch, Vec<(&Module, &Toolchain)>> = BTreeMap::new();
+    for &module in current {
+        let compiler = &module.header.compiler;
+        match search.usable.iter().find(|toolchain| toolchain.version() == compiler) {
             Some(toolchain) => by_arch.entry(module.arch).or_default().push((module, toolchain)),
             None => skipped.push(module),
         }
     }
     let rebuilt: usize = by_arch.values().map(Vec::len).sum();
-    // Builds for one architecture wait for each other, as they share a folder and with it the compiled `core`.
+    // Builds for one architecture share a folder and wait for each other, so only architectures are built in parallel.
     let groups: Vec<_> = by_arch.into_values().collect();
     let results = parallel::map(&groups, |group| {
-        let finding = |&(module, toolchain): &(&CheckedIn, &Toolchain)| match build_ptx::module(
+        let finding = |(module, toolchain): &(&Module, &Toolchain)| match build_ptx::build(
             workspace,
             toolchain,
             &module.algorithm,
             module.arch,
         ) {
-            Ok(again) => difference(&module.file, &module.text, &again.ptx),
+            Ok(again) => difference(&module.file, &module.text, &again),
             Err(error) => Some(format!("{} cannot be built again: {error:#}", module.file)),
         };
         Ok(group.iter().filter_map(finding).collect::<Vec<_>>())
     });
-    for result in results {
-        match result {
-            Ok(of_group) => findings.extend(of_group),
-            Err(error) => findings.push(format!("{error:#}")),
-        }
-    }
-    println!("rebuild: {rebuilt} of {} modules built again and compared", modules.len());
+    findings.extend(results.into_iter().flatten().flatten());
+    println!("rebuild: {rebuilt} of {all} modules built again and compared");
     let present: Vec<&str> = search.usable.iter().map(Toolchain::version).collect();
     skips(&skipped, &present)
 }
 
-/// What it would take to build the `skipped` modules again, by compiler.
-fn skips(skipped: &[&CheckedIn], present: &[&str]) -> Vec<String> {
+/// Returns a line for each compiler that would be needed to build the `skipped` modules again.
+fn skips(skipped: &[&Module], present: &[&str]) -> Vec<String> {
     let present = if present.is_empty() { "no compiler that builds PTX".to_owned() } else { present.join("; ") };
     let mut by_compiler: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for module in skipped {
         by_compiler.entry(&module.header.compiler).or_default().push(&module.file);
     }
     let line = |(compiler, files): (&str, Vec<&str>)| {
-        format!("rebuild skipped: {} would need {compiler}, and here is {present}", files.join(", "))
+        format!("rebuild skipped: {} would need {compiler}; this machine has {present}", files.join(", "))
     };
     by_compiler.into_iter().map(line).collect()
 }
 
-/// The `skipped` rebuilds as warnings, or as findings where rebuilding is required.
-fn warnings(skipped: Vec<String>, rebuild: Rebuild, findings: &mut Vec<String>) -> Vec<String> {
-    if rebuild == Rebuild::Required {
-        findings.extend(skipped);
-        return Vec::new();
+/// Returns the `skipped` rebuilds as warnings, or adds them to the findings if rebuilding is required.
+fn warnings(skipped: Vec<String>, is_required: bool, findings: &mut Vec<String>) -> Vec<String> {
+    if !is_required {
+        return skipped;
     }
-    skipped
+    findings.extend(skipped);
+    Vec::new()
 }
 
-/// The first line in which two texts differ.
+/// Returns a finding with the first line in which two texts differ.
 fn difference(file: &str, checked_in: &str, built: &str) -> Option<String> {
     if checked_in == built {
         return None;
     }
     let same = checked_in.lines().zip(built.lines()).take_while(|(one, other)| one == other).count();
-    let line = |text: &str| text.lines().nth(same).unwrap_or("(its end)").trim().to_owned();
+    let line = |text: &str| text.lines().nth(same).unwrap_or("(end of the file)").trim().to_owned();
     Some(format!(
-        "{file} is not what its compiler makes of the present sources: line {} is `{}`, built again `{}`",
+        "{file} differs from a new build of the present sources: line {} is `{}`, and `{}` in the new build",
         same + 1,
         line(checked_in),
         line(built)
     ))
 }
 
-/// Assembles every module for every architecture whose GPUs run it, which are not those that run a newer one, and
-/// prints what each kernel takes. Gives the columns of the table of resources for which there is an assembler, and what
-/// was seen of the SASS.
+/// Assembles each module for the architectures whose GPUs run it, and prints the registers and shared memory of each
+/// kernel. Returns the table of resources and the findings in the SASS.
 fn assemble(
     workspace: &Workspace,
     kernels: &[Kernel],
     options: &Options,
-    modules: &[CheckedIn],
-    of_table: &[resources::Module],
+    modules: &[Module],
     findings: &mut Vec<String>,
-) -> Result<(Table, Seen)> {
-    let (mut table, mut seen) = (Table::of(of_table), Seen::default());
+) -> Result<(Table, CodeFindings)> {
+    let (mut table, mut code) = (Table::of(modules), CodeFindings::default());
     let assemblers = Ptxas::given_or_found(&options.ptxas, workspace)?;
     if assemblers.is_empty() {
         let remedy = ptxas::REMEDY;
         println!("assembly: skipped, no ptxas found; {remedy}");
         if options.require_ptxas {
-            findings.push(format!("no ptxas was found, and one is required; {remedy}"));
+            findings.push(format!("--require-ptxas: no ptxas found; {remedy}"));
         }
-        return Ok((table, seen));
+        return Ok((table, code));
     }
     let by_arch = ptxas::by_arch(&assemblers, Arch::Sm70, NEWEST);
-    let archs: Vec<Arch> = by_arch.keys().copied().collect();
     let mut shares: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (arch, ptxas) in &by_arch {
         shares.entry(ptxas.to_string()).or_default().push(arch.to_string());
@@ -287,46 +256,34 @@ fn assemble(
         println!("assembly: {ptxas} for {}", archs.join(", "));
     }
 
-    let mut runs: Vec<(&CheckedIn, Arch)> = modules
-        .iter()
-        .flat_map(|module| archs.iter().map(move |arch| (module, *arch)))
-        .filter(|(module, arch)| resources::is_run_by(of_table, &module.file, *arch))
-        .collect();
-    // The largest first: no core is left with one of them at the end.
-    runs.sort_by_key(|(module, _)| Reverse(module.text.len()));
-    let disassembly = Disassembly::new(workspace, options, code::Table::new(kernels), findings)?;
-    let results = parallel::map(&runs, |(module, arch)| {
-        let ptxas = by_arch.get(arch).context("no assembler for this architecture")?;
-        let (assembled, of_sass) = disassembly.assemble(ptxas, module, *arch)?;
-        let found = resource_findings(&module.file, &module.text, *arch, &assembled);
-        Ok((assembled, of_sass, found))
-    });
+    let runs = resources::assemblies(modules, &by_arch);
+    let disassembler = Disassembler::new(workspace, options, code::Table::new(kernels), findings)?;
+    let results = parallel::map(&runs, |(arch, ptxas, module)| disassembler.assemble(ptxas, module, *arch));
     let mut warnings: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut report = Report::new(if options.all { Families::new() } else { families(kernels) });
-    for ((module, arch), result) in runs.iter().zip(results) {
+    let mut report = Report::new(if options.all { BTreeMap::new() } else { families(kernels) });
+    for ((arch, ptxas, module), result) in runs.into_iter().zip(results) {
         match result {
-            Ok((assembled, of_sass, found)) => {
-                seen.extend(of_sass);
+            Ok((assembled, of_sass)) => {
+                code.extend(of_sass);
                 for warning in &assembled.warnings {
                     warnings.entry(format!("{}: {warning}", module.file)).or_default().push(arch.to_string());
                 }
-                findings.extend(found);
-                report.add(module, *arch, &assembled);
-                if let Some(ptxas) = by_arch.get(arch) {
-                    table.add(*arch, ptxas, &assembled);
-                }
+                findings.extend(resource_findings(&module.file, &module.text, arch, &assembled));
+                report.add(module.arch, arch, &assembled);
+                table.add(arch, ptxas, &assembled);
             }
             Err(error) => findings.push(format!("{error:#}")),
         }
     }
-    println!("{}", report.table(&archs));
+    println!("{}", report.table(&by_arch.keys().copied().collect::<Vec<_>>()));
     for (warning, archs) in warnings {
         println!("{warning} ({})", archs.join(", "));
     }
-    Ok((table, seen))
+    Ok((table, code))
 }
 
-/// Spills and local memory. A kernel that prints keeps its arguments in local memory, where `vprintf` reads them.
+/// Returns findings for spills and local memory. Kernels that print may use local memory, where `vprintf` reads their
+/// arguments.
 fn resource_findings(file: &str, text: &str, arch: Arch, assembled: &Assembled) -> Vec<String> {
     let module = ptx::Module::parse(text);
     let prints = |name: &str| {
@@ -340,14 +297,14 @@ fn resource_findings(file: &str, text: &str, arch: Arch, assembled: &Assembled) 
         let name = &function.name;
         if function.spill_stores > 0 || function.spill_loads > 0 {
             let (stores, loads) = (function.spill_stores, function.spill_loads);
-            findings.push(format!("{file}, {name} for {arch}: spills {stores} bytes, and loads {loads} bytes back"));
+            findings.push(format!("{file}, {name} for {arch}: spills {stores} bytes and reloads {loads} bytes"));
         } else if function.stack > 0 && !prints(name) {
             findings.push(format!("{file}, {name} for {arch}: {} bytes of local memory per thread", function.stack));
         }
     }
     let kernels = assembled.functions.iter().filter(|function| function.is_kernel).count();
     if kernels != module.entries.len() {
-        findings.push(format!("{file} for {arch}: {kernels} kernels assembled of {}", module.entries.len()));
+        findings.push(format!("{file} for {arch}: {kernels} of {} kernels assembled", module.entries.len()));
     }
     findings
 }

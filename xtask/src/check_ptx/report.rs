@@ -1,50 +1,48 @@
-//! What each kernel takes, as a table.
+//! A table of the registers and the shared memory of each kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use comfy_table::{CellAlignment, Table, presets};
 use cuda_builder::Arch;
 
-use super::CheckedIn;
 use crate::kernels::Kernel;
 use crate::ptxas::Assembled;
 
-/// For each instance of a generic kernel, the kernel's name.
-pub(super) type Families = BTreeMap<String, String>;
-
-/// The families of those of the `kernels` that are instances.
-pub(super) fn families(kernels: &[Kernel]) -> Families {
+/// Returns the name of the generic kernel for each of the `kernels` that is an instance of one.
+pub(super) fn families(kernels: &[Kernel]) -> BTreeMap<String, String> {
     let instances = kernels.iter().filter(|kernel| kernel.name != kernel.family);
     instances.map(|kernel| (kernel.name.clone(), kernel.family.clone())).collect()
 }
 
-/// Registers and shared memory of the kernels of each module. Instances of a generic kernel are one, with the most that
-/// any of them takes.
+/// Registers and shared memory of the kernels of each module. The instances of a generic kernel share a row, which has
+/// their maximum.
 #[derive(Default)]
 pub(super) struct Report {
-    families: Families,
+    /// The generic kernel of each instance that shares a row.
+    families: BTreeMap<String, String>,
     /// By the kernel's name and the module's architecture.
-    rows: BTreeMap<(String, Arch), Row>,
+    rows: BTreeMap<(String, Arch), KernelUsage>,
 }
 
 #[derive(Default)]
-struct Row {
+struct KernelUsage {
     instances: BTreeSet<String>,
     shared: u32,
-    /// By the GPU's architecture.
+    /// Registers per thread, by the GPU's architecture.
     registers: BTreeMap<Arch, u32>,
 }
 
 impl Report {
-    /// An empty report, in which the instances of these families are one.
-    pub fn new(families: Families) -> Report {
+    /// Returns an empty report, in which the instances of the `families` share rows.
+    pub fn new(families: BTreeMap<String, String>) -> Report {
         Report { families, ..Report::default() }
     }
 
-    pub fn add(&mut self, module: &CheckedIn, arch: Arch, assembled: &Assembled) {
+    /// Adds the kernels of a module for `module`, which was assembled for `arch`.
+    pub fn add(&mut self, module: Arch, arch: Arch, assembled: &Assembled) {
         for function in assembled.functions.iter().filter(|function| function.is_kernel) {
             let name = self.families.get(&function.name).unwrap_or(&function.name).clone();
-            let row = self.rows.entry((name, module.arch)).or_default();
+            let row = self.rows.entry((name, module)).or_default();
             row.shared = row.shared.max(function.shared);
             let registers = row.registers.entry(arch).or_default();
             *registers = (*registers).max(function.registers);
@@ -52,6 +50,7 @@ impl Report {
         }
     }
 
+    /// Returns the table, with a column for each of the `archs`.
     pub fn table(&self, archs: &[Arch]) -> String {
         let mut table = Table::new();
         table.load_style(presets::NOTHING);
@@ -72,7 +71,7 @@ impl Report {
         }
         let mut legend = "r/90: registers per thread on sm_90".to_owned();
         if !self.families.is_empty() {
-            legend.push_str("; name (9): the most that one of 9 instances takes, each has its row with --all");
+            legend.push_str("; name (9): the maximum of 9 instances, which --all shows in separate rows");
         }
         format!("{}\n({legend})", table.trim_fmt())
     }
@@ -80,33 +79,13 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
-    use cuda_builder::Header;
-
     use super::*;
     use crate::kernels;
     use crate::ptxas::Usage;
     use crate::workspace::Workspace;
 
-    /// The cells of the rows below the heading, for what sm_75 and sm_90 make of two instances and a plain kernel.
-    fn rows(families: Families) -> Vec<String> {
-        let module = CheckedIn {
-            file: String::new(),
-            path: PathBuf::new(),
-            algorithm: String::new(),
-            arch: Arch::Sm70,
-            text: String::new(),
-            header: Header {
-                compiler: String::new(),
-                arch: Arch::Sm70,
-                krate: String::new(),
-                features: Vec::new(),
-                sources: None,
-                text: None,
-            },
-            is_current: true,
-        };
+    /// Returns the rows below the heading for two instances and a plain kernel, assembled for sm_75 and sm_90.
+    fn rows(families: BTreeMap<String, String>) -> Vec<String> {
         let mut report = Report::new(families);
         for (arch, registers) in [(Arch::Sm75, 20_u32), (Arch::Sm90, 24)] {
             let kernel = |name: &str, shared, more: u32| Usage {
@@ -117,7 +96,7 @@ mod tests {
                 ..Usage::default()
             };
             let functions = vec![kernel("sum_f32", 512, 3), kernel("sum_f64", 1024, 0), kernel("step", 0, 1)];
-            report.add(&module, arch, &Assembled { functions, warnings: Vec::new() });
+            report.add(Arch::Sm70, arch, &Assembled { functions, warnings: Vec::new() });
         }
         let table = report.table(&[Arch::Sm75, Arch::Sm80, Arch::Sm90]);
         let rows = table.lines().skip(1).filter(|line| line.contains("sm_70"));
@@ -127,7 +106,7 @@ mod tests {
     #[test]
     fn the_table_has_a_row_per_entry() {
         assert_eq!(
-            rows(Families::new()),
+            rows(BTreeMap::new()),
             ["step sm_70 0 21 25", "sum_f32 sm_70 512 23 27", "sum_f64 sm_70 1024 20 24"]
         );
     }

@@ -1,4 +1,4 @@
-//! Each finding is shown to be found.
+//! Tests that each fault of a module is found.
 
 use super::*;
 use crate::ptxas::Usage;
@@ -14,21 +14,22 @@ fn header() -> Header {
     }
 }
 
-fn a_module(file: &str, compiler: &str) -> CheckedIn {
-    CheckedIn {
+fn a_module(file: &str, compiler: &str) -> Module {
+    Module {
         file: file.to_owned(),
         path: PathBuf::new(),
         algorithm: "life".to_owned(),
         arch: Arch::Sm70,
         text: String::new(),
         header: Header { compiler: compiler.to_owned(), ..header() },
-        is_current: true,
     }
 }
 
 #[test]
 fn a_header_must_agree_with_the_name() {
-    let finding = |algorithm: &str, arch| header_finding("life.sm_70.ptx", &header(), algorithm, arch);
+    let finding = |algorithm: &str, arch| {
+        header_finding(&Module { algorithm: algorithm.to_owned(), arch, ..a_module("life.sm_70.ptx", "") })
+    };
     assert_eq!(finding("life", Arch::Sm70), None);
     assert!(finding("life", Arch::Sm90).unwrap().contains("not life for sm_90"));
     assert!(finding("scan", Arch::Sm70).unwrap().contains("not scan"));
@@ -38,11 +39,13 @@ fn a_header_must_agree_with_the_name() {
 fn an_architecture_without_instructions_of_its_own_is_found() {
     let text = |arch: u32, half: &str| format!("// arch\n.version 7.{arch}\n.target sm_{arch}\n{{\n\t{half}\n}}\n");
     let old = "{ .reg .b32 tmp; mov.b64 {tmp, %r13}, %rd38; }";
-    let earlier = CheckedIn { text: text(70, old), ..a_module("life.sm_70.ptx", "") };
-    let finding = |half: &str| sameness_finding(&earlier, "life.sm_90.ptx", &text(90, half));
+    let module = |file: &str, text| Module { text, ..a_module(file, "") };
+    let earlier = module("life.sm_70.ptx", text(70, old));
+    let finding = |half: &str| sameness_finding(&earlier, &module("life.sm_90.ptx", text(90, half)));
     let found = finding("mov.b64 \t{_, %r13}, %rd38;").unwrap();
     assert!(
-        found.contains("life.sm_90.ptx has the instructions of life.sm_70.ptx") && found.contains("gpu/Cargo.toml")
+        found.contains("life.sm_90.ptx has the same instructions as life.sm_70.ptx")
+            && found.contains("gpu/Cargo.toml")
     );
     assert!(finding(old).is_some());
     assert_eq!(finding("mov.b64 \t{_, %r14}, %rd38;"), None);
@@ -52,8 +55,8 @@ fn an_architecture_without_instructions_of_its_own_is_found() {
 #[test]
 fn a_text_changed_by_hand_is_found() {
     let finding = |ptx: &str| {
-        let (header, below) = Header::split(ptx).unwrap();
-        text_finding("life.sm_70.ptx", &header, below)
+        let header = Header::parse(ptx).unwrap();
+        text_finding(&Module { text: ptx.to_owned(), header, ..a_module("life.sm_70.ptx", "") })
     };
     let unhashed = format!("{}//\n.version 7.0\nadd.s32 %r1, %r2, 1;\n", header());
     assert!(finding(&unhashed).unwrap().contains("does not record the hash of its text"));
@@ -70,29 +73,29 @@ fn a_text_changed_by_hand_is_found() {
     for changed in changes {
         assert_ne!(changed, built);
         let found = finding(&changed).unwrap_or_else(|| panic!("not found:\n{changed}"));
-        let expected = "life.sm_70.ptx: the text was changed after it was built; run `cargo xtask build-ptx`";
+        let expected = "life.sm_70.ptx: the text was changed after the build; run `cargo xtask build-ptx`";
         assert_eq!(found, expected);
     }
 }
 
 #[test]
-fn a_skipped_rebuild_is_a_finding_where_it_is_required() {
+fn a_skipped_rebuild_is_a_finding_if_it_is_required() {
     let made_by = "rustc 1.96.0, LLVM 22.1.8";
     let modules = [a_module("a.ptx", made_by), a_module("b.ptx", "rustc 1.97.0"), a_module("c.ptx", made_by)];
-    let skipped: Vec<&CheckedIn> = modules.iter().collect();
+    let skipped: Vec<&Module> = modules.iter().collect();
     let lines = skips(&skipped, &["rustc 1.95.0", "rustc 1.94.0"]);
     let expected = [
-        "rebuild skipped: a.ptx, c.ptx would need rustc 1.96.0, LLVM 22.1.8, and here is rustc 1.95.0; rustc 1.94.0",
-        "rebuild skipped: b.ptx would need rustc 1.97.0, and here is rustc 1.95.0; rustc 1.94.0",
+        "rebuild skipped: a.ptx, c.ptx would need rustc 1.96.0, LLVM 22.1.8; this machine has rustc 1.95.0; rustc 1.94.0",
+        "rebuild skipped: b.ptx would need rustc 1.97.0; this machine has rustc 1.95.0; rustc 1.94.0",
     ];
     assert_eq!(lines, expected);
-    assert!(skips(&skipped, &[])[0].ends_with("here is no compiler that builds PTX"));
+    assert!(skips(&skipped, &[])[0].ends_with("this machine has no compiler that builds PTX"));
     assert!(skips(&[], &[]).is_empty());
 
     let mut findings = Vec::new();
-    assert_eq!(warnings(lines.clone(), Rebuild::WherePossible, &mut findings), expected);
+    assert_eq!(warnings(lines.clone(), false, &mut findings), expected);
     assert!(findings.is_empty());
-    assert!(warnings(lines, Rebuild::Required, &mut findings).is_empty());
+    assert!(warnings(lines, true, &mut findings).is_empty());
     assert_eq!(findings, expected);
 }
 
@@ -100,9 +103,9 @@ fn a_skipped_rebuild_is_a_finding_where_it_is_required() {
 fn a_difference_names_its_line() {
     assert_eq!(difference("a.ptx", "1\n2\n", "1\n2\n"), None);
     let found = difference("a.ptx", "1\n2\n3\n", "1\nx\n3\n").unwrap();
-    assert!(found.contains("line 2 is `2`, built again `x`"), "{found}");
+    assert!(found.contains("line 2 is `2`, and `x` in the new build"), "{found}");
     let found = difference("a.ptx", "1\n", "1\n2\n").unwrap();
-    assert!(found.contains("line 2 is `(its end)`, built again `2`"), "{found}");
+    assert!(found.contains("line 2 is `(end of the file)`, and `2` in the new build"), "{found}");
     assert!(difference("a.ptx", "1\n", "1").is_some());
 }
 
@@ -120,11 +123,11 @@ fn findings(functions: Vec<Usage>) -> Vec<String> {
 fn spills_and_local_memory_are_found() {
     assert!(findings(vec![usage("plain"), usage("prints")]).is_empty());
     let spill = findings(vec![Usage { spill_stores: 4, spill_loads: 8, ..usage("plain") }, usage("prints")]);
-    assert_eq!(spill, ["a.ptx, plain for sm_80: spills 4 bytes, and loads 8 bytes back"]);
+    assert_eq!(spill, ["a.ptx, plain for sm_80: spills 4 bytes and reloads 8 bytes"]);
     let stack = findings(vec![Usage { stack: 16, ..usage("plain") }, usage("prints")]);
     assert_eq!(stack, ["a.ptx, plain for sm_80: 16 bytes of local memory per thread"]);
     // A buffer for printing is fine, a spill is not.
     assert!(findings(vec![usage("plain"), Usage { stack: 16, ..usage("prints") }]).is_empty());
     assert_eq!(findings(vec![usage("plain"), Usage { stack: 16, spill_loads: 8, ..usage("prints") }]).len(), 1);
-    assert_eq!(findings(vec![usage("plain")]), ["a.ptx for sm_80: 1 kernels assembled of 2"]);
+    assert_eq!(findings(vec![usage("plain")]), ["a.ptx for sm_80: 1 of 2 kernels assembled"]);
 }

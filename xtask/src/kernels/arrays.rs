@@ -1,4 +1,4 @@
-//! Shared arrays and their sizes: `shared_array![T; 64 * N]`.
+//! The sizes of shared arrays in the sources: `shared_array![T; 64 * N]`.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use syn::{BinOp, Expr, Ident, Lit, Macro, Path, Token, Type, TypeArray};
 
 use crate::syntax;
 
-/// Element types whose size is known, as they stand in an entry's name.
+/// The sizes of element types, with their names in an entry's name.
 const ELEMENTS: &[(u64, &[&str])] = &[
     (1, &["u8", "i8"]),
     (2, &["u16", "i16"]),
@@ -15,11 +15,11 @@ const ELEMENTS: &[(u64, &[&str])] = &[
     (8, &["u64", "i64", "f64", "usize", "isize", "affine"]),
 ];
 
-/// A shared array; `None` if it is written in another way.
+/// The element type and the length of a shared array. `None` if the macro call has another form.
 pub(super) struct Array(Option<(Type, Expr)>);
 
 impl Array {
-    /// What `shared_array!` declares.
+    /// Parses a call of `shared_array!`.
     pub fn of(call: &Macro) -> Array {
         let declaration = |input: ParseStream<'_>| {
             let element = input.parse()?;
@@ -30,7 +30,7 @@ impl Array {
     }
 }
 
-/// The constants that the sources declare: for each name, file and value.
+/// The constants of the sources: for each name, the files and values.
 #[derive(Default)]
 pub(super) struct Constants(BTreeMap<String, Vec<(usize, Expr)>>);
 
@@ -39,7 +39,8 @@ impl Constants {
         self.0.entry(name.to_string()).or_default().push((file, value.clone()));
     }
 
-    /// The bytes of an array in `file`, for generic `arguments`; `None` if its size is more than names and arithmetic.
+    /// Returns the size in bytes of an array in `file` for generic `arguments`. `None` if the size is not an expression
+    /// of names and arithmetic.
     pub fn bytes(&self, file: usize, array: &Array, arguments: &[(String, String)]) -> Option<u64> {
         let (element, len) = array.0.as_ref()?;
         let scope = Scope { constants: self, file, arguments, depth: 0 };
@@ -57,16 +58,16 @@ impl Constants {
     }
 }
 
-/// Where an expression stands.
+/// The context of an expression.
 struct Scope<'a> {
     constants: &'a Constants,
     file: usize,
     arguments: &'a [(String, String)],
-    /// How many constants led here.
+    /// The number of constants that contain the expression.
     depth: usize,
 }
 
-/// How far a constant may lead to others.
+/// The largest depth of constants in constants.
 const MAX_DEPTH: usize = 8;
 
 impl Scope<'_> {
@@ -74,7 +75,7 @@ impl Scope<'_> {
         self.arguments.iter().find(|(parameter, _)| parameter == name).map(|(_, argument)| argument.as_str())
     }
 
-    /// The bytes of a type.
+    /// Returns the size of a type in bytes.
     fn size(&self, element: &Type) -> Option<u64> {
         match element {
             Type::Path(path) => {
@@ -87,18 +88,18 @@ impl Scope<'_> {
         }
     }
 
-    /// The value of an expression of whole numbers, names and the four operations.
+    /// Evaluates an expression of integers, names and the four basic operations.
     fn value(&self, expression: &Expr) -> Option<u64> {
         match expression {
             Expr::Lit(literal) => match &literal.lit {
                 Lit::Int(number) => number.base10_parse().ok(),
                 _ => None,
             },
-            // What belongs to a type is another constant for each.
+            // An associated constant has a different value for each type.
             Expr::Path(path) if is_of_type(&path.path) => None,
             Expr::Path(path) => self.named(&syntax::last_name(&path.path)),
             Expr::Paren(inside) => self.value(&inside.expr),
-            // To another type of whole numbers, which changes no length.
+            // A cast to another integer type does not change a length.
             Expr::Cast(cast) => self.value(&cast.expr),
             Expr::Binary(binary) => {
                 let (left, right) = (self.value(&binary.left)?, self.value(&binary.right)?);
@@ -119,13 +120,13 @@ impl Scope<'_> {
             return syn::parse_str::<syn::LitInt>(argument).ok()?.base10_parse().ok();
         }
         let (file, value) = self.constants.named(name, self.file)?;
-        // A constant knows no generic argument.
+        // A constant cannot use generic arguments.
         let scope = Scope { file: *file, arguments: &[], depth: self.depth + 1, ..*self };
         (self.depth < MAX_DEPTH).then(|| scope.value(value)).flatten()
     }
 }
 
-/// Whether a path leads through a type or a generic parameter, whose names begin with a capital letter.
+/// True if a path contains a type or a generic parameter. Their names start with a capital letter.
 fn is_of_type(path: &Path) -> bool {
     let before = path.segments.iter().rev().nth(1).map(|segment| segment.ident.to_string());
     before.is_some_and(|name| name.starts_with(char::is_uppercase))

@@ -1,4 +1,4 @@
-//! `#[kernel(…)]`: a kernel's bounds, and the instances of a generic one, as the macro names them.
+//! Parses `#[kernel(…)]`: launch bounds, and the instances of a generic kernel with the names that the macro makes.
 
 use anyhow::{Context, Result, bail};
 use proc_macro2::TokenStream;
@@ -10,21 +10,21 @@ use syn::{Expr, GenericArgument, GenericParam, LitInt, Meta, Signature, Token, T
 use super::expected::Expected;
 use crate::syntax;
 
-/// What the attribute of a kernel says.
+/// A parsed `#[kernel]` attribute.
 pub(super) struct Attribute {
-    /// Its line, from 1.
+    /// The line, from 1.
     pub line: usize,
     pub max_threads: Option<u32>,
     pub min_blocks: Option<u32>,
-    /// The kernel itself, where it is not generic.
+    /// The instances. A kernel that is not generic has one.
     pub instances: Vec<Instance>,
 }
 
-/// One choice of the generic arguments.
+/// An instance of a generic kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Instance {
     pub name: String,
-    /// Each generic parameter's name with its argument as it stands in the entry's name.
+    /// The name of each generic parameter, and its argument as the entry's name has it.
     pub arguments: Vec<(String, String)>,
     pub expected: Expected,
 }
@@ -32,16 +32,16 @@ pub(super) struct Instance {
 /// `instances(T = [f32, f64], …)`.
 #[derive(Default)]
 struct Group {
-    /// Each parameter with its choices.
+    /// Each parameter with its arguments.
     choices: Vec<(String, Vec<String>)>,
     expected: Expected,
 }
 
 impl Attribute {
-    /// That of a function; `None` if it is no kernel.
+    /// Parses the attribute of a function. Returns `None` if the function is not a kernel.
     ///
     /// # Errors
-    /// If it says something that is not understood.
+    /// If the attribute is not valid.
     pub fn of(attributes: &[syn::Attribute], function: &Signature) -> Result<Option<Attribute>> {
         let is_kernel = |attribute: &&syn::Attribute| syntax::last_name(attribute.path()) == "kernel";
         let Some(attribute) = attributes.iter().find(is_kernel) else { return Ok(None) };
@@ -75,7 +75,7 @@ fn number(meta: &ParseNestedMeta<'_>) -> syn::Result<u32> {
     meta.value()?.parse::<LitInt>()?.base10_parse()
 }
 
-/// Passes over an option that says nothing of the PTX.
+/// Skips an option that does not affect the PTX.
 fn skip(meta: &ParseNestedMeta<'_>) -> syn::Result<()> {
     if meta.input.peek(token::Paren) {
         let inside;
@@ -104,20 +104,20 @@ fn group(meta: &ParseNestedMeta<'_>) -> syn::Result<Group> {
     Ok(group)
 }
 
-/// What an argument adds to the entry's name: the last part of a type's path in lower case, or a literal.
+/// Returns the suffix of an argument in the entry's name: the last part of a type's path in lower case, or a literal.
 fn suffix(argument: &GenericArgument) -> syn::Result<String> {
     match argument {
         GenericArgument::Type(Type::Path(path)) => Ok(syntax::last_name(&path.path).to_lowercase()),
         GenericArgument::Const(Expr::Lit(literal)) => match &literal.lit {
             syn::Lit::Int(number) => Ok(number.to_string().to_lowercase()),
             syn::Lit::Bool(bool) => Ok(bool.value.to_string()),
-            other => Err(syn::Error::new(other.span(), "expected a number or a truth value")),
+            other => Err(syn::Error::new(other.span(), "expected a number, `true` or `false`")),
         },
         other => Err(syn::Error::new(other.span(), "expected the name of a type, or a literal")),
     }
 }
 
-/// Every combination of the choices of each group, in the order of the function's parameters.
+/// Returns an instance for every combination of each group's arguments, in the order of the function's parameters.
 fn instances(function: &Signature, groups: &[Group], expected: &Expected) -> Result<Vec<Instance>> {
     let parameter = |parameter: &GenericParam| match parameter {
         GenericParam::Type(parameter) => Some(parameter.ident.to_string()),

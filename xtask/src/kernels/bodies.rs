@@ -1,30 +1,75 @@
-//! What a function's body does, with the functions and macros that it calls.
+//! The barriers and shared arrays of kernels by their sources, including those of the functions that they call.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
-use super::functions::Function;
+use anyhow::Result;
+
+use super::functions::{Body, Function, Functions};
+use super::{Kernel, kernels};
 use crate::ptx::Barriers;
 
-/// The functions and macros that are no kernels, by their names.
-pub(super) struct Bodies<'a> {
+/// A kernel with the barriers and shared arrays of its source.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Source {
+    pub kernel: Kernel,
+    /// The number of calls of barriers.
+    pub barriers: Barriers,
+    /// The called functions that contain barriers and whose name is ambiguous.
+    pub unclear: BTreeSet<String>,
+    /// The sizes in bytes of the shared arrays in the kernel's body. `None` for a size that the source does not state.
+    pub arrays: Vec<Option<u64>>,
+    /// The number of shared arrays in the functions that the kernel calls.
+    pub called_arrays: usize,
+}
+
+/// Returns the kernels of source texts in the order of [`kernels`].
+pub(super) fn sources(files: &[(PathBuf, String)]) -> Result<Vec<Source>> {
+    let declared = Functions::read(files)?;
+    let mut bodies = Bodies::new(&declared.functions);
+    let mut kernels = kernels(files)?.into_iter();
+    let mut found = Vec::new();
+    for function in &declared.functions {
+        let instances = function.kernel.iter().flat_map(|attribute| &attribute.instances);
+        for (instance, kernel) in instances.zip(&mut kernels) {
+            let Total { barriers, called_arrays, unclear, .. } = bodies.total(function);
+            let size = |array: &_| declared.constants.bytes(function.file, array, &instance.arguments);
+            let arrays = function.body.arrays.iter().map(size).collect();
+            found.push(Source { kernel, barriers, unclear, arrays, called_arrays });
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the number of calls of each name.
+fn called(body: &Body) -> BTreeMap<&str, usize> {
+    let mut called = BTreeMap::new();
+    for (name, _) in &body.calls {
+        *called.entry(name.as_str()).or_default() += 1;
+    }
+    called
+}
+
+/// The functions and macros that are not kernels, by name.
+struct Bodies<'a> {
     called: BTreeMap<&'a str, Vec<&'a Function>>,
-    /// What is known of a function, by its address.
+    /// The results so far, by the address of the function.
     known: BTreeMap<*const Function, Total>,
 }
 
-/// What a body does.
+/// The barriers and shared arrays of a body.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Total {
-    pub barriers: Barriers,
-    /// Shared arrays of what it calls.
-    pub called_arrays: usize,
-    /// What it calls that may be one of several.
-    pub unclear: BTreeSet<String>,
+struct Total {
+    barriers: Barriers,
+    /// The number of shared arrays in the called functions.
+    called_arrays: usize,
+    /// The called functions with an ambiguous name.
+    unclear: BTreeSet<String>,
     own_arrays: usize,
 }
 
 impl<'a> Bodies<'a> {
-    pub fn new(functions: &'a [Function]) -> Bodies<'a> {
+    fn new(functions: &'a [Function]) -> Bodies<'a> {
         let mut called: BTreeMap<&str, Vec<&Function>> = BTreeMap::new();
         for function in functions.iter().filter(|function| function.kernel.is_none()) {
             called.entry(&function.name).or_default().push(function);
@@ -32,21 +77,21 @@ impl<'a> Bodies<'a> {
         Bodies { called, known: BTreeMap::new() }
     }
 
-    /// What a function does.
-    pub fn total(&mut self, function: &Function) -> Total {
+    /// Returns the barriers and shared arrays of a function.
+    fn total(&mut self, function: &Function) -> Total {
         if let Some(total) = self.known.get(&std::ptr::from_ref(function)) {
             return total.clone();
         }
-        // A function that calls itself, or another one of its name, adds nothing by that.
+        // A recursive call adds nothing.
         self.known.insert(function, Total::default());
         let mut total = Total { own_arrays: function.body.arrays.len(), ..Total::default() };
-        for (name, times) in function.body.called() {
+        for (name, times) in called(&function.body) {
             match name {
                 _ if is_one_of("sync_threads", name) => total.barriers.block += times,
                 _ if is_one_of("sync_warp", name) => total.barriers.warp += times,
                 _ => {}
             }
-            // One of the same file stands before those of others.
+            // A function of the same file takes precedence.
             let of_name = self.called.get(name).cloned().unwrap_or_default();
             let near: Vec<_> = of_name.iter().copied().filter(|other| other.file == function.file).collect();
             let candidates = if near.is_empty() { of_name } else { near };
@@ -65,7 +110,7 @@ impl<'a> Bodies<'a> {
     }
 }
 
-/// Whether `name` is that of a barrier, or continues it, as `sync_threads_count` does.
+/// True if `name` is `barrier` or extends it, as `sync_threads_count` does.
 fn is_one_of(barrier: &str, name: &str) -> bool {
     name.strip_prefix(barrier).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
 }

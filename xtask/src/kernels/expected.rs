@@ -1,31 +1,31 @@
-//! What a kernel's attribute says of its code: `wide(…)`, the accesses of 16 bytes that it must have, and `allow(…)`,
-//! what it may have and others may not.
+//! The requirements that a kernel's attribute declares: the 16-byte accesses that the code must have, `wide(…)`, and
+//! the rules that it may break, `allow(…)`.
 
 use syn::meta::ParseNestedMeta;
 use syn::{LitStr, Path};
 
-/// An access of 16 bytes that a kernel is written for.
+/// A 16-byte access that a kernel must have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wide {
-    /// It loads 16 bytes at once from global memory.
+    /// A load of 16 bytes from global memory.
     Loads,
-    /// It stores 16 bytes at once to global memory.
+    /// A store of 16 bytes to global memory.
     Stores,
-    /// It copies 16 bytes at once from global to shared memory, past the registers.
+    /// An asynchronous copy of 16 bytes from global to shared memory.
     Copies,
 }
 
-/// What a kernel may not have, unless its attribute allows it.
+/// A rule for a kernel's code, which its attribute may allow it to break.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Rule {
-    /// The compiler keeps nothing in local memory (`ld.local`, `st.local` in the PTX). What it keeps there the
-    /// assembler can still put into registers.
+    /// The PTX does not access local memory (`ld.local`, `st.local`). If it does, the assembler may still use
+    /// registers.
     LocalInPtx,
-    /// The assembler keeps nothing in local memory (`LDL`, `STL` in the SASS).
+    /// The SASS does not access local memory (`LDL`, `STL`).
     Local,
-    /// An access names its state space (`ld.global`, `LDG`; not `ld`, `LD`).
+    /// Every access names its state space (`ld.global`, `LDG`; not `ld`, `LD`).
     Generic,
-    /// The launch is bounded (`.maxntid`).
+    /// The kernel has a launch bound (`.maxntid`).
     Unbounded,
 }
 
@@ -38,23 +38,23 @@ const RULES: [(&str, Rule); 4] = [
 ];
 
 impl Rule {
-    /// Its name in an attribute.
+    /// Returns the rule's name in an attribute.
     pub fn name(self) -> &'static str {
         RULES.iter().find(|(_, rule)| *rule == self).map_or("", |(name, _)| name)
     }
 }
 
-/// What is expected of a kernel's code.
+/// The requirements on a kernel's code.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Expected {
-    /// The accesses that it must have.
+    /// The required accesses.
     pub wide: Vec<Wide>,
-    /// The rules that do not hold for it, each with the reason.
+    /// The rules that the code may break, with the reasons.
     pub allowed: Vec<(Rule, String)>,
 }
 
 impl Expected {
-    /// Takes an option of an attribute, and says whether it is one of these.
+    /// Parses an option of an attribute. Returns false if the option is neither `wide` nor `allow`.
     pub(super) fn take(&mut self, meta: &ParseNestedMeta<'_>) -> syn::Result<bool> {
         if meta.path.is_ident("wide") {
             meta.parse_nested_meta(|access| {
@@ -73,14 +73,14 @@ impl Expected {
         Ok(true)
     }
 
-    /// This, and what a group of instances has beside it.
+    /// Returns these requirements together with those of a group of instances.
     pub(super) fn with(&self, of_group: &Expected) -> Expected {
         let wide = [&self.wide[..], &of_group.wide].concat();
         Expected { wide, allowed: [&self.allowed[..], &of_group.allowed].concat() }
     }
 }
 
-/// The one of `all` that a path names.
+/// Returns the element of `all` that a path names.
 fn named<T: Copy>(path: &Path, all: &[(&str, T)]) -> syn::Result<T> {
     let found = all.iter().find(|(name, _)| path.is_ident(name)).map(|(_, one)| *one);
     found.ok_or_else(|| {

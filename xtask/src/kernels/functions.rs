@@ -1,51 +1,49 @@
-//! The functions, macros and constants that some sources declare.
+//! The functions and macros that the sources declare, with their calls.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use proc_macro2::Ident;
 use syn::visit::{self, Visit};
-use syn::{
-    Block, Expr, ExprCall, ExprMethodCall, ImplItemFn, Item, ItemConst, ItemFn, ItemMacro, Macro, Signature,
-    TraitItemFn,
-};
+use syn::{Block, Expr, ExprCall, ExprMethodCall, ImplItemFn, Item, ItemFn, ItemMacro, Macro, Signature, TraitItemFn};
 
+#[cfg(test)]
 use super::arrays::{Array, Constants};
 use super::attribute::Attribute;
 use crate::syntax;
 
-/// What is declared in some files.
+/// The declarations in some files.
 #[derive(Default)]
 pub(super) struct Functions {
     pub functions: Vec<Function>,
+    #[cfg(test)]
     pub constants: Constants,
 }
 
 /// A function or a macro, `name!`.
 pub(super) struct Function {
     pub name: String,
-    /// Its file's place among those that were read.
+    /// The index of its file.
     pub file: usize,
-    /// Its attribute, if it is a kernel.
+    /// The attribute of a kernel.
     pub kernel: Option<Attribute>,
     pub body: Body,
 }
 
-/// What stands in a body, but not in functions that are declared there.
+/// The calls in a body, except those in functions that are declared there.
 #[derive(Default)]
 pub(super) struct Body {
-    /// The functions, methods and macros (`name!`) that it calls, each with the line of the name.
+    /// The names of the called functions, methods and macros (`name!`), each with its line.
     pub calls: Vec<(String, usize)>,
+    #[cfg(test)]
     pub arrays: Vec<Array>,
-    pub prints: bool,
 }
 
 impl Functions {
-    /// Reads source texts, each with the path that it is from.
+    /// Parses source texts. `files` has the path and the text of each source.
     ///
     /// # Errors
-    /// If a text is no Rust, or a kernel's attribute is none that `#[kernel]` takes.
+    /// If a text is not valid Rust, or a kernel's attribute is not valid.
     pub fn read(files: &[(PathBuf, String)]) -> Result<Functions> {
         let mut declared = Functions::default();
         for (file, (path, text)) in files.iter().enumerate() {
@@ -55,7 +53,7 @@ impl Functions {
                 reader.error.map_or(Ok(()), Err)
             };
             let done = syn::parse_file(text).map_err(anyhow::Error::from).and_then(read);
-            done.with_context(|| format!("cannot understand {}", path.display()))?;
+            done.with_context(|| format!("cannot parse {}", path.display()))?;
         }
         Ok(declared)
     }
@@ -109,34 +107,26 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         visit::visit_item_macro(self, item);
     }
 
-    /// What a macro declares, too, may be called.
+    /// Also reads the functions that a macro call declares.
     fn visit_macro(&mut self, call: &'ast Macro) {
         syntax::visit_tokens(self, call.tokens.clone());
     }
 
-    fn visit_item_const(&mut self, item: &'ast ItemConst) {
+    #[cfg(test)]
+    fn visit_item_const(&mut self, item: &'ast syn::ItemConst) {
         self.declared.constants.add(&item.ident, self.file, &item.expr);
         visit::visit_item_const(self, item);
     }
 }
 
 impl Body {
-    /// How often each name is called.
-    pub fn called(&self) -> BTreeMap<&str, usize> {
-        let mut called = BTreeMap::new();
-        for (name, _) in &self.calls {
-            *called.entry(name.as_str()).or_default() += 1;
-        }
-        called
-    }
-
     fn call(&mut self, name: &Ident, mark: &str) {
         self.calls.push((format!("{name}{mark}"), name.span().start().line));
     }
 }
 
 impl<'ast> Visit<'ast> for Body {
-    /// A function in it counts where it is called.
+    /// Skips functions that the body declares. Their calls count where they are called.
     fn visit_item(&mut self, _: &'ast Item) {}
 
     fn visit_expr_call(&mut self, call: &'ast ExprCall) {
@@ -156,12 +146,10 @@ impl<'ast> Visit<'ast> for Body {
     fn visit_macro(&mut self, call: &'ast Macro) {
         let Some(last) = call.path.segments.last() else { return };
         self.call(&last.ident, "!");
-        match last.ident.to_string().as_str() {
-            "shared_array" => self.arrays.push(Array::of(call)),
-            name => {
-                self.prints |= name == "println";
-                syntax::visit_tokens(self, call.tokens.clone());
-            }
+        #[cfg(test)]
+        if last.ident == "shared_array" {
+            self.arrays.push(Array::of(call));
         }
+        syntax::visit_tokens(self, call.tokens.clone());
     }
 }

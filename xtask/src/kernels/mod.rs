@@ -1,71 +1,58 @@
 //! The kernels as their sources declare them, for comparison with the PTX.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::ptx::Barriers;
 use crate::sources;
 use crate::workspace::{Algorithms, Workspace};
 
+#[cfg(test)]
 mod arrays;
 mod attribute;
+#[cfg(test)]
 mod bodies;
 mod expected;
 mod functions;
-mod places;
+#[cfg(test)]
+mod ptx_text;
+mod sites;
 
 use attribute::{Attribute, Instance};
-use bodies::Bodies;
 pub use expected::{Expected, Rule, Wide};
 use functions::Functions;
-pub use places::{Place, places};
+pub use sites::{SyncSite, sync_sites};
 
-/// An entry: a `#[kernel]` function, or an instance of a generic one.
+/// An entry of a module: a `#[kernel]` function, or an instance of a generic one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Kernel {
-    /// Its symbol.
+    /// The symbol in the PTX.
     pub name: String,
     /// The function's name.
     pub family: String,
     /// The file that declares it.
     pub file: PathBuf,
-    /// The line of its attribute, from 1.
+    /// The line of the attribute, from 1.
     pub line: usize,
-    /// `max_threads`, if the attribute has it.
+    /// The attribute's `max_threads`.
     pub max_threads: Option<u32>,
-    /// `min_blocks`, if the attribute has it.
+    /// The attribute's `min_blocks`.
     pub min_blocks: Option<u32>,
-    /// How many barriers its body calls by the source, those of the functions that it calls included.
-    pub barriers: Barriers,
-    /// Functions with barriers that it calls, where the name does not say which of several is meant.
-    pub unclear: BTreeSet<String>,
-    /// The sizes in bytes of the shared arrays of its body; `None` where the source does not say.
-    pub arrays: Vec<Option<u64>>,
-    /// How many shared arrays the functions have that it calls.
-    pub called_arrays: usize,
-    /// Whether its body prints.
-    pub prints: bool,
-    /// What its attribute says of its code.
+    /// The requirements on the code that the attribute declares.
     pub expected: Expected,
 }
 
-/// The kernels of source texts, each with the path that it was read from. A function that a kernel calls is looked for
-/// in all of them.
+/// Returns the kernels in source texts. `files` has the path and the text of each source.
 ///
 /// # Errors
-/// If a text is no Rust, or a kernel's attribute is none that `#[kernel]` takes.
+/// If a text is not valid Rust, or a kernel's attribute is not valid.
 pub fn kernels(files: &[(PathBuf, String)]) -> Result<Vec<Kernel>> {
     let declared = Functions::read(files)?;
-    let mut bodies = Bodies::new(&declared.functions);
     let mut found = Vec::new();
     for function in &declared.functions {
         let Some(Attribute { line, max_threads, min_blocks, instances }) = &function.kernel else { continue };
-        let total = bodies.total(function);
-        for Instance { name, arguments, expected } in instances {
-            let size = |array: &_| declared.constants.bytes(function.file, array, arguments);
+        for Instance { name, expected, .. } in instances {
             found.push(Kernel {
                 name: name.clone(),
                 family: function.name.clone(),
@@ -73,11 +60,6 @@ pub fn kernels(files: &[(PathBuf, String)]) -> Result<Vec<Kernel>> {
                 line: *line,
                 max_threads: *max_threads,
                 min_blocks: *min_blocks,
-                barriers: total.barriers,
-                unclear: total.unclear.clone(),
-                arrays: function.body.arrays.iter().map(size).collect(),
-                called_arrays: total.called_arrays,
-                prints: function.body.prints,
                 expected: expected.clone(),
             });
         }
@@ -85,25 +67,25 @@ pub fn kernels(files: &[(PathBuf, String)]) -> Result<Vec<Kernel>> {
     Ok(found)
 }
 
-/// The kernels of an algorithm's modules.
+/// Returns the paths and texts of the kernel sources of an algorithm's modules.
 ///
 /// # Errors
 /// If a source cannot be read.
-pub fn of_module(workspace: &Workspace, algorithms: &Algorithms, algorithm: &str) -> Result<Vec<Kernel>> {
+fn source_texts(workspace: &Workspace, algorithms: &Algorithms, algorithm: &str) -> Result<Vec<(PathBuf, String)>> {
     let files = sources::files(workspace, algorithms, algorithm)?;
-    kernels(&read(workspace.root(), files.into_iter().filter(|file| file.starts_with(sources::GPU_SOURCES)))?)
+    read(workspace.root(), files.into_iter().filter(|file| file.starts_with(sources::GPU_SOURCES)))
 }
 
-/// The kernels of all modules.
+/// Returns the kernels of all modules.
 ///
 /// # Errors
 /// If a source cannot be read.
 pub fn all(workspace: &Workspace, algorithms: &Algorithms) -> Result<Vec<Kernel>> {
-    let of_algorithm = |algorithm: &str| of_module(workspace, algorithms, algorithm);
+    let of_algorithm = |algorithm: &str| kernels(&source_texts(workspace, algorithms, algorithm)?);
     Ok(algorithms.names().into_iter().map(of_algorithm).collect::<Result<Vec<_>>>()?.concat())
 }
 
-/// The texts of `files`, which are named from `root`.
+/// Reads `files`, which are paths from `root`.
 fn read(root: &Path, files: impl IntoIterator<Item = String>) -> Result<Vec<(PathBuf, String)>> {
     let text = |file: String| {
         let path = root.join(&file);

@@ -1,23 +1,25 @@
-//! Kernels as they are written.
+//! Tests of the parsed sources.
 
+use super::bodies::{Source, sources};
 use super::*;
+use crate::ptx::Barriers;
 
-fn read(text: &str) -> Vec<Kernel> {
-    kernels(&[(PathBuf::from("a.rs"), text.to_owned())]).unwrap()
+fn read(text: &str) -> Vec<Source> {
+    sources(&[(PathBuf::from("a.rs"), text.to_owned())]).unwrap()
 }
 
-/// Name, block barriers and warp barriers of each kernel of some files.
+/// Returns name, block barriers and warp barriers of each kernel.
 fn barriers(texts: &[&str]) -> Vec<(String, usize, usize)> {
     let files: Vec<_> = texts.iter().map(|text| (PathBuf::new(), (*text).to_owned())).collect();
-    kernels(&files)
+    sources(&files)
         .unwrap()
         .into_iter()
-        .map(|kernel| (kernel.name, kernel.barriers.block, kernel.barriers.warp))
+        .map(|source| (source.kernel.name, source.barriers.block, source.barriers.warp))
         .collect()
 }
 
 fn names(text: &str) -> Vec<String> {
-    read(text).into_iter().map(|kernel| kernel.name).collect()
+    read(text).into_iter().map(|source| source.kernel.name).collect()
 }
 
 const TEXT: &str = r#"
@@ -40,24 +42,21 @@ fn other() { sync_threads(); }
 
 #[test]
 fn reads_kernels_with_their_bounds_and_barriers() {
-    let step = Kernel {
-        name: "step".to_owned(),
-        family: "step".to_owned(),
+    let kernel = |name: &str, line, max_threads, min_blocks| Kernel {
+        name: name.to_owned(),
+        family: name.to_owned(),
         file: PathBuf::from("a.rs"),
-        line: 4,
-        max_threads: Some(256),
-        min_blocks: Some(4),
+        line,
+        max_threads,
+        min_blocks,
+        ..Kernel::default()
+    };
+    let step = Source {
+        kernel: kernel("step", 4, Some(256), Some(4)),
         barriers: Barriers { block: 2, warp: 1 },
-        ..Kernel::default()
+        ..Source::default()
     };
-    let print = Kernel {
-        name: "print".to_owned(),
-        family: "print".to_owned(),
-        file: PathBuf::from("a.rs"),
-        line: 12,
-        prints: true,
-        ..Kernel::default()
-    };
+    let print = Source { kernel: kernel("print", 12, None, None), ..Source::default() };
     assert_eq!(read(TEXT), [step, print]);
 }
 
@@ -94,16 +93,17 @@ fn only<T: Element>() {}
     ];
     assert_eq!(names(text), expected);
     let kernels = read(text);
-    for kernel in &kernels[..4] {
+    for Source { kernel, barriers, .. } in &kernels[..4] {
         assert_eq!((kernel.max_threads, kernel.min_blocks), (Some(64), Some(2)));
-        assert_eq!((kernel.family.as_str(), kernel.line, kernel.barriers.block), ("run", 2, 1));
+        assert_eq!((kernel.family.as_str(), kernel.line, barriers.block), ("run", 2, 1));
     }
+    let kernels: Vec<Kernel> = kernels.into_iter().map(|source| source.kernel).collect();
     assert_eq!((kernels[4].family.as_str(), kernels[4].max_threads), ("flag", None));
     assert_eq!((kernels[6].family.as_str(), kernels[6].max_threads), ("only", Some(32)));
 }
 
 #[test]
-fn what_is_no_kernel_is_told_with_its_file() {
+fn an_invalid_kernel_is_an_error_with_its_file() {
     let error = |text: &str| format!("{:#}", kernels(&[(PathBuf::from("a.rs"), text.to_owned())]).unwrap_err());
     for (text, part) in [
         ("fn k( {}", "a.rs: "),
@@ -127,7 +127,7 @@ fn barriers_of_called_functions_count_at_each_call() {
         macro_rules! wait { ($a:expr) => { sync_warp($a); }; }";
     let other = "fn inner() { sync_threads(); sync_warp(1); }\nfn unused() { sync_threads(); }";
     assert_eq!(barriers(&[text, other]), [("k".to_owned(), 6, 4)]);
-    // Of what is declared in a kernel only the calls count.
+    // A function that a kernel declares counts only where it is called.
     let nested = "#[kernel]\nfn k() { fn wait() { sync_threads(); } wait(); wait(); sync_threads(); }";
     assert_eq!(barriers(&[nested]), [("k".to_owned(), 3, 0)]);
 }
@@ -138,7 +138,7 @@ fn a_call_of_one_of_several_functions_is_clear_in_their_file_alone() {
     let (one, none) = ("fn wait() { sync_threads(); }", "fn wait() {}");
     let read = |texts: [String; 3]| {
         let files: Vec<_> = texts.into_iter().map(|text| (PathBuf::new(), text)).collect();
-        let kernel = kernels(&files).unwrap().remove(0);
+        let kernel = sources(&files).unwrap().remove(0);
         (kernel.barriers.block, kernel.unclear.len())
     };
     assert_eq!(read([kernel.to_owned() + one, none.to_owned(), String::new()]), (1, 0));
@@ -161,7 +161,7 @@ fn helper() { let d = shared_array![u64; [0; 2].len()]; }
 ";
     let other = "pub const BLOCK: u32 = 64;";
     let files = [text, other].map(|text| (PathBuf::new(), text.to_owned()));
-    let kernels = kernels(&files).unwrap();
+    let kernels = sources(&files).unwrap();
     let arrays: Vec<_> = kernels.iter().map(|kernel| kernel.arrays.clone()).collect();
     let b = Some(4 * 65);
     assert_eq!(arrays, [[Some(4 * 3), b, None], [Some(8 * 4 * 3), b, None], [None, b, None]]);

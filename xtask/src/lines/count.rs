@@ -1,4 +1,4 @@
-//! What each line of a file is.
+//! Classifies the lines of a file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{AddAssign, Range};
@@ -8,21 +8,21 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, ImplItem, Item};
 
-use crate::{sources, syntax, tidy};
+use crate::syntax;
 
-/// Folders of files that a tool wrote.
+/// The folders of generated files.
 const GENERATED: [&str; 2] = ["gpu/ptx/", "bench/results/"];
 
-/// Lines that are not blank, by what they are.
+/// The numbers of lines that are not blank, by kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Counts {
-    /// Lines with Rust outside of tests.
+    /// Lines with Rust code outside tests.
     pub production: usize,
-    /// Their characters, without the spaces at both ends.
+    /// The characters in these lines, without leading and trailing spaces.
     pub characters: usize,
-    /// Other lines outside of tests: documentation and comments, and the lines of Markdown.
+    /// Other lines outside tests: documentation, comments and Markdown.
     pub documentation: usize,
-    /// Lines of tests, their comments included.
+    /// Lines of tests, including comments.
     pub tests: usize,
     /// Lines of generated files.
     pub generated: usize,
@@ -38,10 +38,10 @@ impl AddAssign for Counts {
     }
 }
 
-/// The counts of one file. `is_test` says that only tests include it.
+/// Returns the counts of one file. `is_test` must be true if only tests include it.
 ///
 /// # Errors
-/// If it is no Rust, and its name says that it is.
+/// If a Rust file is not valid Rust.
 pub(super) fn count(path: &str, text: &str, is_test: bool) -> Result<Counts> {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty()).count();
     let mut counts = Counts::default();
@@ -50,7 +50,7 @@ pub(super) fn count(path: &str, text: &str, is_test: bool) -> Result<Counts> {
     } else if path.ends_with(".md") {
         counts.documentation = lines();
     } else if path.ends_with(".rs") {
-        if is_test || tidy::is_test(path) {
+        if is_test || is_in_tests(path) {
             counts.tests = lines();
         } else {
             counts = of_rust(path, text)?;
@@ -59,28 +59,24 @@ pub(super) fn count(path: &str, text: &str, is_test: bool) -> Result<Counts> {
     Ok(counts)
 }
 
+/// True if the file belongs to tests by its path.
+fn is_in_tests(path: &str) -> bool {
+    // The programs in the workspace's own `examples` are production code, which users read.
+    let inner = path.strip_prefix("examples/").unwrap_or(path);
+    inner.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "benches" | "examples"))
+}
+
 fn of_rust(path: &str, text: &str) -> Result<Counts> {
     let Tests { ranges: tests, .. } = Tests::of(path, text)?;
-    let tokens = text.parse().map_err(|error| anyhow::anyhow!("{path} is not understood: {error}"))?;
-    let tokens = syntax::flat(tokens);
-    let mut code: Vec<Range<usize>> = Vec::new();
-    let mut rest = &tokens[..];
-    while let Some((token, after)) = rest.split_first() {
-        rest = match sources::documentation(rest) {
-            Some(length) => &rest[length..],
-            None => {
-                code.push(token.bytes.clone());
-                after
-            }
-        };
-    }
+    let tokens = syntax::code(text).with_context(|| format!("cannot parse {path}"))?;
+    let code: Vec<Range<usize>> = tokens.into_iter().map(|token| token.bytes).collect();
     let mut counts = Counts::default();
     let mut start = 0;
     let mut next = 0;
     for line in text.split_inclusive('\n') {
         let bytes = start..start + line.len();
         start = bytes.end;
-        // Tokens that end before this line are done with.
+        // Skips the tokens that end before this line.
         while code.get(next).is_some_and(|token| token.end <= bytes.start) {
             next += 1;
         }
@@ -101,18 +97,18 @@ fn of_rust(path: &str, text: &str) -> Result<Counts> {
     Ok(counts)
 }
 
-/// The modules in files of their own that are included for tests alone: their paths, without the ending.
-pub(crate) struct TestModules(BTreeSet<String>);
+/// The modules in separate files that only tests include: their paths without the ending.
+pub(super) struct TestModules(BTreeSet<String>);
 
 impl TestModules {
-    /// Those of `files`, which are paths with their texts. A file that is no Rust has none.
+    /// Returns the test modules of `files`, which has paths and texts. Files that are not valid Rust have none.
     pub fn of(files: &BTreeMap<String, String>) -> TestModules {
         let rust = files.iter().filter(|(path, _)| path.ends_with(".rs"));
         TestModules(rust.flat_map(|(path, text)| test_modules(path, text)).collect())
     }
 
-    /// Whether a file is one of them, or is in the folder of one.
-    pub fn contain(&self, path: &str) -> bool {
+    /// True if a file is one of the modules, or is in the folder of one.
+    pub fn contains(&self, path: &str) -> bool {
         let mut module = path.strip_suffix(".rs").unwrap_or(path);
         loop {
             if self.0.contains(module) {
@@ -134,21 +130,21 @@ fn test_modules(path: &str, text: &str) -> Vec<String> {
     modules.into_iter().map(|module| format!("{folder}/{module}")).collect()
 }
 
-/// What is compiled for tests alone.
+/// The items of a file that are compiled only for tests.
 #[derive(Default)]
 struct Tests {
-    /// The bytes of items, with their attributes.
+    /// The byte ranges of the items, including attributes.
     ranges: Vec<Range<usize>>,
-    /// The modules among them that are in files of their own.
+    /// The names of the modules among them that are in separate files.
     modules: Vec<String>,
 }
 
 impl Tests {
     fn of(path: &str, text: &str) -> Result<Tests> {
         let mut tests = Tests::default();
-        // Many files have none, and need not be parsed for them.
+        // Most files have none and need not be parsed.
         if text.contains("cfg(test") || text.contains("cfg(all(test") {
-            tests.visit_file(&syn::parse_file(text).with_context(|| format!("{path} is not understood"))?);
+            tests.visit_file(&syn::parse_file(text).with_context(|| format!("cannot parse {path}"))?);
         }
         Ok(tests)
     }
@@ -188,7 +184,7 @@ impl<'ast> Visit<'ast> for Tests {
     }
 }
 
-/// Whether an attribute is `#[cfg(test)]` or `#[cfg(all(test, …))]`.
+/// True if an attribute is `#[cfg(test)]` or `#[cfg(all(test, …))]`.
 fn is_for_tests(attribute: &Attribute) -> bool {
     let tokens = attribute.meta.require_list().map(|list| list.tokens.to_string()).unwrap_or_default();
     attribute.path().is_ident("cfg") && (tokens == "test" || tokens.replace(' ', "").starts_with("all(test,"))

@@ -1,6 +1,6 @@
-//! `lines`: how many lines each crate has, with production code, documentation, tests and generated files apart.
+//! `lines`: counts the lines of each crate, separately for production code, documentation, tests and generated files.
 //!
-//! Only Rust is counted as code. Blank lines are not counted.
+//! Only Rust counts as code. Blank lines are not counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,35 +8,37 @@ use anyhow::Result;
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
 
+use crate::repository;
 use crate::workspace::Workspace;
 
 mod count;
-mod files;
 
-pub(crate) use count::TestModules;
-use count::{Counts, count};
+use count::{Counts, TestModules, count};
+
+/// The endings of the files that are counted, and of the manifests, which show where the crates are.
+const ENDINGS: [&str; 5] = [".rs", ".md", ".ptx", ".tsv", "Cargo.toml"];
 
 /// Counts the lines of the working tree, or of the commit `at`, and prints a table.
 ///
 /// # Errors
-/// If git does not know the commit, a file cannot be read, or a file is no Rust.
+/// If git does not know the commit, a file cannot be read, or a file is not valid Rust.
 pub fn run(workspace: &Workspace, at: Option<&str>) -> Result<()> {
     let files = match at {
-        Some(commit) => files::of_commit(workspace.root(), commit)?,
-        None => files::of_working_tree(workspace.root())?,
+        Some(commit) => repository::of_commit(workspace.root(), commit, &ENDINGS)?,
+        None => repository::of_working_tree(workspace.root(), &ENDINGS)?,
     };
     println!("{}", table(&by_crate(&files)?));
     Ok(())
 }
 
-/// The counts of each crate, named by its folder. `files` are paths from the repository's root with their texts.
+/// Returns the counts of each crate by its folder. `files` has paths from the repository's root and texts.
 fn by_crate(files: &BTreeMap<String, String>) -> Result<BTreeMap<String, Counts>> {
     let folders: BTreeSet<&str> =
         files.keys().filter_map(|path| path.strip_suffix("Cargo.toml")?.strip_suffix('/')).collect();
     let tests = TestModules::of(files);
     let mut crates: BTreeMap<String, Counts> = BTreeMap::new();
     for (path, text) in files {
-        let counts = count(path, text, tests.contain(path))?;
+        let counts = count(path, text, tests.contains(path))?;
         if counts != Counts::default() {
             *crates.entry(crate_of(path, &folders).to_owned()).or_default() += counts;
         }
@@ -44,7 +46,7 @@ fn by_crate(files: &BTreeMap<String, String>) -> Result<BTreeMap<String, Counts>
     Ok(crates)
 }
 
-/// The innermost folder with a manifest that a file is in.
+/// Returns the innermost folder with a manifest that contains the file.
 fn crate_of<'a>(path: &'a str, folders: &BTreeSet<&str>) -> &'a str {
     let mut folder = path;
     while let Some((outer, _)) = folder.rsplit_once('/') {
@@ -56,7 +58,7 @@ fn crate_of<'a>(path: &'a str, folders: &BTreeSet<&str>) -> &'a str {
     "(no crate)"
 }
 
-/// A row for each crate, and the sum.
+/// Returns a table with a row for each crate and a row for the sum.
 fn table(crates: &BTreeMap<String, Counts>) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING);
@@ -65,15 +67,9 @@ fn table(crates: &BTreeMap<String, Counts>) -> Table {
     let row = |name: &str, counts: &Counts| {
         let Counts { production, characters, documentation, tests, generated } = *counts;
         let mean = if production == 0 { 0.0 } else { characters as f64 / production as f64 };
-        let mean = format!("{mean:.1}");
-        [
-            name.to_owned(),
-            production.to_string(),
-            mean,
-            documentation.to_string(),
-            tests.to_string(),
-            generated.to_string(),
-        ]
+        let [production, documentation, tests, generated] =
+            [production, documentation, tests, generated].map(|lines| lines.to_string());
+        [name.to_owned(), production, format!("{mean:.1}"), documentation, tests, generated]
     };
     for (name, counts) in crates {
         table.add_row(row(name, counts));
@@ -133,7 +129,7 @@ mod tests {
     #[test]
     fn the_workspace_is_counted() {
         let workspace = Workspace::open().unwrap();
-        let mut files = files::of_working_tree(workspace.root()).unwrap();
+        let mut files = repository::of_working_tree(workspace.root(), &ENDINGS).unwrap();
         files.retain(|path, _| path.starts_with("xtask/") || path.starts_with("tests/"));
         let crates = by_crate(&files).unwrap();
         let xtask = crates["xtask"];

@@ -1,50 +1,54 @@
-//! PTX as text, taken apart far enough to be checked: kernels, their directives, their instructions.
+//! Parses PTX: kernels, their directives and their instructions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 mod checks;
+#[cfg(test)]
+mod counts;
 
-pub use checks::{Barriers, access_bytes, barriers, calls, generic_accesses, local_accesses, shared_arrays};
+pub use checks::{access_bytes, generic_accesses, local_accesses};
+#[cfg(test)]
+pub(crate) use counts::{Barriers, barriers, calls, shared_arrays};
 
 /// A PTX module.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Module {
-    /// Its architecture, such as `sm_70`.
+    /// The architecture, such as `sm_70`.
     pub target: String,
-    /// Its kernels.
+    /// The kernels.
     pub entries: Vec<Function>,
-    /// Its device functions with a body.
+    /// The device functions with a body.
     pub functions: Vec<Function>,
-    /// Its arrays in shared memory, with their sizes in bytes.
+    /// The arrays in shared memory, with their sizes in bytes.
     pub shared: BTreeMap<String, u64>,
 }
 
 /// A kernel or a device function.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Function {
-    /// Its symbol.
+    /// The symbol.
     pub name: String,
-    /// Its parameters, each as declared, such as `.param .u64 scale_param_0`.
+    /// The parameters, each as declared, such as `.param .u64 scale_param_0`.
     pub params: Vec<String>,
     /// The directives between parameters and body, such as `.maxntid 256, 1, 1`.
     pub directives: Vec<String>,
-    /// Its body, without labels and declarations.
+    /// The instructions of the body, without labels and declarations.
     pub instructions: Vec<Instruction>,
 }
 
-/// One instruction.
+/// An instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Instruction {
-    /// The line of the text that it starts in, from 1.
+    /// The line in the text, from 1.
     pub line: usize,
     /// The operation with its modifiers, such as `ld.global.b32`.
     pub opcode: String,
-    /// What follows it.
+    /// The operands.
     pub operands: String,
 }
 
 impl Module {
-    /// Takes a module apart. What is no part of a function is passed over.
+    /// Parses a module. Text outside functions is ignored, except the target and shared arrays.
     pub fn parse(text: &str) -> Module {
         let mut module = Module::default();
         for (start, statement, body) in top_level(text) {
@@ -63,12 +67,12 @@ impl Module {
         module
     }
 
-    /// The kernel of this name.
+    /// Returns the kernel of this name.
     pub fn entry(&self, name: &str) -> Option<&Function> {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// The kernel and every device function that it can reach by direct calls.
+    /// Returns the kernel and every device function that it can reach by direct calls.
     pub fn reachable<'m>(&'m self, entry: &'m Function) -> Vec<&'m Function> {
         let mut names = BTreeSet::new();
         let mut found = vec![entry];
@@ -86,14 +90,14 @@ impl Module {
 }
 
 impl Function {
-    /// The operands of a directive, such as `256, 1, 1` for `.maxntid`.
+    /// Returns the operands of a directive, such as `256, 1, 1` for `.maxntid`.
     pub fn directive(&self, name: &str) -> Option<&str> {
         self.directives.iter().find_map(|directive| directive.strip_prefix(name)?.strip_prefix(' ')).map(str::trim)
     }
 }
 
 impl Instruction {
-    /// The function that a `call` goes to (a register for an indirect one); `None` for another instruction.
+    /// Returns the target of a `call`, which is a register for an indirect call. `None` for other instructions.
     pub fn call_target(&self) -> Option<&str> {
         if self.opcode != "call" && !self.opcode.starts_with("call.") {
             return None;
@@ -106,8 +110,8 @@ impl Instruction {
     }
 }
 
-/// A module's text without what differs from architecture to architecture where the instructions are the same: its
-/// head, and how the half of a register that is not needed is written.
+/// Returns a module's lines for comparison with another architecture. It leaves out the head, and writes the unused
+/// half of a register in one form.
 pub fn instructions_of(text: &str) -> Vec<String> {
     let is_head = |line: &&str| ["//", ".version", ".target"].iter().any(|start| line.starts_with(start));
     let without_register = |line: &str| {
@@ -120,7 +124,7 @@ pub fn instructions_of(text: &str) -> Vec<String> {
     lines.map(|line| words(&without_register(line).unwrap_or_else(|| line.to_owned()))).collect()
 }
 
-/// Name and size of the array of bytes that a declaration such as `.shared .align 16 .b8 name[64]` makes.
+/// Parses name and size from a declaration such as `.shared .align 16 .b8 name[64]`.
 fn shared_array(statement: &str) -> Option<(String, u64)> {
     let declaration = statement.strip_prefix(".shared")?;
     let (head, size) = declaration.strip_suffix(']')?.split_once('[')?;
@@ -131,14 +135,14 @@ fn shared_array(statement: &str) -> Option<(String, u64)> {
     Some((name.to_owned(), size.trim().parse().ok()?))
 }
 
-/// What follows `word` in a declaration that has it as one of its words.
+/// Returns the text after `word` in a declaration that contains it.
 fn after_word<'a>(statement: &'a str, word: &str) -> Option<&'a str> {
     let (before, after) = statement.split_once(word)?;
     let is_declaration = before.split_whitespace().all(|part| part.starts_with('.'));
     (is_declaration && after.starts_with(|c: char| c.is_whitespace() || c == '(')).then(|| after.trim_start())
 }
 
-/// Name, parameters and directives, from what stands between `.entry` or `.func` and the body.
+/// Parses name, parameters and directives from the text between `.entry` or `.func` and the body.
 fn function_head(head: &str, may_return: bool) -> Function {
     let mut rest = head;
     if may_return && rest.starts_with('(') {
@@ -159,7 +163,7 @@ fn function_head(head: &str, may_return: bool) -> Function {
     }
 }
 
-/// The text without its comments, in the same lines.
+/// Removes the comments and keeps the lines.
 fn without_comments(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     for line in text.lines() {
@@ -169,9 +173,10 @@ fn without_comments(text: &str) -> String {
     kept
 }
 
-/// The declarations of a module: where the body (or the end) is, what stands before it, and the body.
+/// Returns the declarations of a module: the line of the body or of the end, the text before the body, and the body.
 ///
-/// The compiler ends a directive such as `.target` with its line, a variable with a semicolon, a function with a brace.
+/// In the compiler's output, a directive such as `.target` ends with the line, a variable with a semicolon, and a
+/// function with a brace.
 fn top_level(text: &str) -> Vec<(usize, String, Option<String>)> {
     let mut found = Vec::new();
     let mut statement = String::new();
@@ -215,21 +220,21 @@ fn top_level(text: &str) -> Vec<(usize, String, Option<String>)> {
     found
 }
 
-/// The instructions of a body whose brace opens in line `start`.
+/// Returns the instructions of a body whose opening brace is in line `start`.
 fn instructions(body: &str, start: usize) -> Vec<Instruction> {
     let mut found = Vec::new();
     let mut statement = String::new();
     let mut first_line = start;
     for (line, text) in (start..).zip(body.lines()) {
-        // Only these directives end with their line and not with a semicolon.
+        // Only these directives end with the line and not with a semicolon.
         if ![".loc", ".file"].iter().any(|directive| text.trim_start().starts_with(directive)) {
             for character in text.chars().chain(std::iter::once('\n')) {
                 let is_first = statement.trim().is_empty();
                 match character {
-                    // A brace that starts a statement opens or closes a scope; another one holds a vector's parts.
+                    // A brace at the start of a statement is that of a scope. Other braces enclose vectors.
                     '{' | '}' if is_first => statement.clear(),
                     ';' => found.extend(instruction(&std::mem::take(&mut statement), first_line)),
-                    // A label; a colon in an instruction is doubled (`.shared::cta`) or follows an operand.
+                    // A label. A colon in an instruction is doubled (`.shared::cta`) or follows an operand.
                     ':' if is_label(&statement) => statement.clear(),
                     _ => {
                         if is_first {

@@ -71,7 +71,7 @@ $L__BB0_3: ret;
 ";
 
 #[test]
-fn takes_a_module_apart() {
+fn parses_a_module() {
     let module = Module::parse(TEXT);
     assert_eq!(module.target, "sm_70");
     let names = |functions: &[Function]| functions.iter().map(|f| f.name.clone()).collect::<Vec<_>>();

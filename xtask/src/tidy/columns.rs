@@ -1,6 +1,6 @@
-//! Comments, documentation and Markdown end at the column at which code ends, too.
+//! Checks the width of comments, documentation and Markdown, and wraps them.
 //!
-//! Code blocks, tables and generated parts may be wider, and so may what has no space to break at.
+//! Code blocks, tables, generated parts and words without a space may be wider.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -11,23 +11,26 @@ use crate::syntax;
 /// The last column, as in rustfmt.toml.
 const COLUMNS: usize = 120;
 
-/// The comments that a generated part of a page begins with. It ends with the next comment.
+/// The comments with which a generated part of a page starts. The part ends at the next comment.
 const GENERATED: [&str; 2] = ["<!-- bench:", "<!-- Written by "];
 
-/// The lines of a file that are too long and may be wrapped.
+/// Returns a finding for each line that is too wide and can be wrapped.
 pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {
     let mut prose = Prose::new(path, text);
     let mut findings = Vec::new();
     for (at, line) in text.lines().enumerate() {
         if prose.begin(at, line).is_some_and(|prefix| break_of(line, prefix).is_some()) {
-            let message = format!("{} columns: wrap the text at {COLUMNS}, as `tidy --fix` does", line.chars().count());
+            let message = format!(
+                "{} columns: wrap the text at {COLUMNS}; `cargo xtask tidy --fix` does that",
+                line.chars().count()
+            );
             findings.push(finding(path, at + 1, message));
         }
     }
     findings
 }
 
-/// The file with its long lines wrapped: what is too much moves to the next line of its paragraph.
+/// Returns the text with wide lines wrapped. The end of a wide line moves to the next line of its paragraph.
 pub(super) fn wrapped(path: &str, text: &str) -> String {
     let mut prose = Prose::new(path, text);
     let mut lines: VecDeque<(usize, String)> = text.lines().map(str::to_owned).enumerate().collect();
@@ -57,14 +60,15 @@ pub(super) fn wrapped(path: &str, text: &str) -> String {
     done
 }
 
-/// Where the prose of a file is.
+/// Finds the prose in a file, line by line.
 struct Prose {
-    /// Whether it is Rust, in which only comments are prose.
+    /// True for Rust, where only comments are prose.
     is_rust: bool,
-    /// The lines of Rust's literals behind the first: what looks like a comment there is none.
+    /// The lines of literals after their first line. They contain no comments.
     literals: Vec<Range<usize>>,
-    /// Whether the line is in a code block or in a generated part.
+    /// True in a code block.
     in_code: bool,
+    /// True in a generated part.
     in_generated: bool,
 }
 
@@ -75,13 +79,13 @@ impl Prose {
         let lines = |token: &syntax::Token| {
             let written = text.get(token.bytes.clone())?;
             let more = written.matches('\n').count();
-            // A block of documentation is a literal for the compiler.
+            // The compiler represents block documentation as a literal.
             (more > 0 && !written.starts_with('/')).then(|| token.line..token.line + more)
         };
         Prose { is_rust, literals: tokens.iter().filter_map(lines).collect(), in_code: false, in_generated: false }
     }
 
-    /// The number of bytes before the prose of the line with this index; `None` if it has none.
+    /// Returns the number of bytes before the prose of line `at`. `None` if the line has no prose.
     fn begin(&mut self, at: usize, line: &str) -> Option<usize> {
         let prefix = self.prefix(at, line);
         let Some(prefix) = prefix else {
@@ -112,35 +116,34 @@ impl Prose {
     }
 }
 
-/// The byte at which a line that is too long is broken; `None` if it is not, or cannot be.
+/// Returns the byte at which a line must be broken. `None` if the line is not too wide or has no suitable space.
 fn break_of(line: &str, prefix: usize) -> Option<usize> {
     let (limit, _) = line.char_indices().nth(COLUMNS)?;
     let text_start = prefix + (line[prefix..].len() - line[prefix..].trim_start().len());
     let spaces = line.match_indices(' ').map(|(at, _)| at);
     let may_break = |at: &usize| *at > text_start && *at <= limit && !is_structure(line[at + 1..].trim_start());
-    // The first word of a list's item stays with its mark.
+    // The first word of a list item stays with its mark.
     let first = text_start + mark_of(&line[text_start..]).unwrap_or(0);
     let places: Vec<usize> = spaces.filter(|at| *at > first).filter(may_break).collect();
-    // Code in a sentence stays together where it can.
+    // Inline code stays in one line if possible.
     let is_outside = |at: &&usize| line[prefix..**at].matches('`').count().is_multiple_of(2);
     places.iter().rfind(is_outside).or(places.last()).copied()
 }
 
-/// Whether Markdown reads a line that begins so as something else than the paragraph's next line.
+/// True if Markdown does not read a line that starts with `body` as part of the paragraph.
 fn is_structure(body: &str) -> bool {
     body.is_empty() || body.starts_with(['|', '#', '>', '<', '=']) || body.starts_with("```") || mark_of(body).is_some()
 }
 
-/// The length of the mark of a list's item that a text begins with, such as `- ` or `12. `.
+/// Returns the length of the mark of a list item with which a text starts, such as `- ` or `12. `.
 fn mark_of(body: &str) -> Option<usize> {
     let digits = body.len() - body.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let mark = if digits > 0 { digits } else { 0 };
-    let rest = &body[mark..];
+    let rest = &body[digits..];
     let is_mark = if digits > 0 { rest.starts_with(['.', ')']) } else { rest.starts_with(['-', '*', '+']) };
-    (is_mark && rest[1..].starts_with(' ')).then_some(mark + 2)
+    (is_mark && rest[1..].starts_with(' ')).then_some(digits + 2)
 }
 
-/// By how much the next line of a paragraph that begins with `body` is indented.
+/// Returns the indentation of the lines that follow `body` in its paragraph.
 fn indent_below(body: &str) -> usize {
     let text = body.trim_start();
     body.len() - text.len() + mark_of(text).unwrap_or(0)
@@ -150,7 +153,7 @@ fn indent_below(body: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// Words of nine letters, so that with its space each takes ten columns.
+    /// Returns words of nine letters. Each takes ten columns with its space.
     fn words(number: usize) -> String {
         (0..number).map(|i| format!("word{i:05}")).collect::<Vec<_>>().join(" ")
     }

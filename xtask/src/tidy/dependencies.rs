@@ -1,4 +1,4 @@
-//! Dependencies between the workspace's crates run one way.
+//! Checks the dependencies between the workspace's crates.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::Finding;
 use crate::workspace::{Metadata, Package};
 
-/// Each crate with those it may use directly; what those use, it may use too.
+/// Each crate with the crates that it may use. It may also use the crates that those may use.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("simt", &[]),
     ("cuda_std_macros", &[]),
@@ -34,19 +34,19 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("tests", &["life_formats", "workbench"]),
     ("examples", &["life"]),
     ("cuda_builder", &["cuda_stub"]),
-    // What builds the PTX that `gridstride` holds does without it.
+    // `xtask` builds the PTX that `gridstride` embeds, so it must not use `gridstride`.
     ("xtask", &["cuda_builder"]),
     ("records", &["program", "xtask"]),
-    // The example of another project: what it uses knows nothing of our kernels.
+    // The example of a separate project must not use this project's kernels.
     ("sample-kernels", &["cuda_std"]),
     ("sample", &["sample-kernels", "launch", "cuda_builder"]),
 ];
 
-/// Crates from outside that only one of ours may use.
+/// External crates that only one crate of the workspace may use.
 const EXCLUSIVE: &[(&str, &str)] = &[("cust", "launch")];
 
-/// Every dependency in a workspace that goes another way. Its manifests are named from the folder `root`, and `read`
-/// gives their texts.
+/// Returns a finding for each dependency that is not allowed. Findings have paths from `root`. `read` must return the
+/// text of a manifest.
 pub(super) fn check(metadata: &Metadata, root: &Path, read: impl Fn(&str) -> Result<String>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for Package { name, manifest_path: manifest, dependencies, .. } in &metadata.packages {
@@ -57,7 +57,7 @@ pub(super) fn check(metadata: &Metadata, root: &Path, read: impl Fn(&str) -> Res
             findings.push(Finding { path: path.replace('\\', "/"), line, message });
         };
         let Some(allowed) = reachable(name) else {
-            finding(None, format!("`{name}` is no crate of the map: place it in ARCHITECTURE.md and in tidy's list"));
+            finding(None, format!("`{name}` is not on the map: add it to ARCHITECTURE.md and to tidy's list"));
             continue;
         };
         for dependency in dependencies {
@@ -65,17 +65,17 @@ pub(super) fn check(metadata: &Metadata, root: &Path, read: impl Fn(&str) -> Res
             let written = dependency.rename.as_deref().unwrap_or(used);
             let ours = dependency.path.is_some();
             if ours && !allowed.contains(used) {
-                finding(Some(written), format!("`{name}` must not depend on `{used}`: dependencies run one way"));
+                finding(Some(written), format!("`{name}` must not depend on `{used}`: see the map in ARCHITECTURE.md"));
             }
             if let Some((_, owner)) = EXCLUSIVE.iter().find(|(outside, owner)| *outside == used && *owner != name) {
-                finding(Some(written), format!("`{used}` is for `{owner}` alone: use `{owner}`"));
+                finding(Some(written), format!("only `{owner}` may use `{used}`: use `{owner}`"));
             }
         }
     }
     Ok(findings)
 }
 
-/// The crates that `name` may use, directly or not; `None` if it is no crate of ours.
+/// Returns the crates that `name` may use. `None` if `name` is not in the list.
 fn reachable(name: &str) -> Option<BTreeSet<&'static str>> {
     let direct = |name: &str| ALLOWED.iter().find(|(krate, _)| *krate == name).map(|(_, uses)| *uses);
     let mut open = direct(name)?.to_vec();
@@ -88,7 +88,7 @@ fn reachable(name: &str) -> Option<BTreeSet<&'static str>> {
     Some(reached)
 }
 
-/// The line of a manifest in which a dependency stands.
+/// Returns the line of a dependency in a manifest.
 fn line_of(manifest: &str, dependency: &str) -> usize {
     let declares = |line: &str| {
         let line = line.trim();

@@ -1,67 +1,44 @@
-//! The packages that the workspace is built from: their licences and where they come from.
+//! Checks the licences and the sources of the packages from which the workspace is built.
 
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
-use serde::Deserialize;
+use anyhow::Result;
 
 use super::{Finding, finding};
-use crate::workspace;
+use crate::workspace::{Metadata, Package};
 
-/// The licences that a package may have, as in deny.toml.
+/// The allowed licences, as in deny.toml.
 const ALLOWED: &[&str] =
     &["Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-3-Clause", "ISC", "MIT", "Unicode-3.0", "Unlicense", "Zlib"];
 
-/// The only registry that a package may come from.
+/// The only allowed registry.
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-#[derive(Deserialize)]
-struct Packages {
-    packages: Vec<Package>,
-}
-
-/// A package with what it says of itself.
-#[derive(Clone, Debug, Default, Deserialize)]
-struct Package {
-    name: String,
-    version: String,
-    license: Option<String>,
-    /// Where it comes from; `None` for a folder.
-    source: Option<String>,
-}
-
-/// The packages that the workspace in `root` must not be built from.
+/// Returns a finding for each package with a licence or a source that is not allowed.
 ///
 /// # Errors
-/// If `cargo metadata` does not run there.
+/// If `cargo metadata` fails.
 pub(super) fn check(root: &Path) -> Result<Vec<Finding>> {
-    let output = workspace::cargo()
-        .args(["metadata", "--locked", "--format-version", "1"])
-        .current_dir(root)
-        .output()
-        .context("cannot run cargo")?;
-    ensure!(output.status.success(), "cargo metadata failed: {}", String::from_utf8_lossy(&output.stderr));
-    let found: Packages =
-        serde_json::from_slice(&output.stdout).context("cargo metadata gives JSON of another form")?;
-    Ok(found.packages.iter().filter_map(problem).map(|message| finding("Cargo.lock", 1, message)).collect())
+    let metadata = Metadata::read(root, &["--locked"])?;
+    Ok(metadata.packages.iter().filter_map(problem).map(|message| finding("Cargo.lock", 1, message)).collect())
 }
 
-/// What is wrong with a package.
+/// Returns the problem with a package.
 fn problem(package: &Package) -> Option<String> {
-    let Package { name, version, license, source } = package;
+    let Package { name, version, license, source, .. } = package;
     if let Some(source) = source.as_deref().filter(|source| *source != REGISTRY) {
-        return Some(format!("{name} {version} comes from {source}: take it from crates.io"));
+        return Some(format!("{name} {version} comes from {source}: use crates.io"));
     }
     match license {
         None => Some(format!("{name} {version} names no licence")),
         Some(licence) if !is_allowed(licence) => Some(format!(
-            "{name} {version} is under `{licence}`: take another crate, or allow the licence here and in deny.toml"
+            "{name} {version} has the licence `{licence}`: use another crate, or allow the licence here and in deny.toml"
         )),
         Some(_) => None,
     }
 }
 
-/// Whether the terms of an SPDX expression can be met with allowed licences alone.
+/// True if allowed licences satisfy an SPDX expression.
 fn is_allowed(expression: &str) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
@@ -137,6 +114,7 @@ mod tests {
             version: "1.0.0".into(),
             license: license.map(str::to_owned),
             source: Some(source.into()),
+            ..Package::default()
         };
         assert_eq!(problem(&package(Some("MIT"), REGISTRY)), None);
         assert!(problem(&package(None, REGISTRY)).unwrap().contains("a 1.0.0 names no licence"));

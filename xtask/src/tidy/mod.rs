@@ -1,10 +1,7 @@
-//! `tidy`: the project's rules that neither the compiler nor clippy checks.
+//! `tidy`: checks the project's rules that neither the compiler nor clippy checks.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
-use std::ops::Range;
-use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use proc_macro2::Span;
@@ -12,7 +9,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Arm, FieldValue, ImplItem, Item, Macro, Stmt};
 
-use crate::lines::TestModules;
+use crate::repository;
 use crate::syntax::{self, Token};
 use crate::workspace::{Metadata, Workspace};
 
@@ -22,17 +19,20 @@ mod licences;
 mod rules;
 mod safety;
 
-/// Folders in the repository that are workspaces of their own.
+/// The endings of the files that are checked.
+const ENDINGS: [&str; 2] = [".rs", ".md"];
+
+/// The folders in the repository that are separate workspaces.
 const OTHER_PROJECTS: &[&str] = &["examples/own-kernel"];
 
-/// A place where a rule is broken.
+/// A line that breaks a rule.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Finding {
     /// The file, from the workspace's root.
     pub path: String,
     /// The line, from 1.
     pub line: usize,
-    /// The rule, and what to do.
+    /// The rule and the remedy.
     pub message: String,
 }
 
@@ -42,40 +42,27 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A Rust file with what the rules need of it.
+/// A parsed Rust file.
 struct File<'a> {
     /// From the workspace's root, with slashes.
     path: &'a str,
     text: &'a str,
     tokens: Vec<Token>,
     parts: Parts,
-    /// Whether all of it is a test.
-    is_test: bool,
 }
 
 impl<'a> File<'a> {
-    fn new(path: &'a str, text: &'a str, is_test: bool) -> syn::Result<File<'a>> {
+    fn new(path: &'a str, text: &'a str) -> syn::Result<File<'a>> {
         let mut parts = Parts::default();
         parts.visit_file(&syn::parse_file(text)?);
         let tokens = syntax::flat(text.parse()?);
-        Ok(File { path, text, tokens, parts, is_test })
+        Ok(File { path, text, tokens, parts })
     }
 
-    /// The places at which `texts` are the next tokens. `::` is two of them.
+    /// Returns the first token of each sequence of tokens with these `texts`. `::` is two tokens.
     fn find(&self, texts: &[&str]) -> impl Iterator<Item = &Token> {
         let is_found = move |window: &&[Token]| window.iter().zip(texts).all(|(token, text)| token.text == *text);
         self.tokens.windows(texts.len()).filter(is_found).filter_map(|window| window.first())
-    }
-
-    /// Where tests are: the whole file, or what `#[cfg(test)]` stands before.
-    fn tests(&self) -> Vec<Range<usize>> {
-        let attributes = self.find(&["#", "[", "cfg", "(", "test", ")", "]"]);
-        let mut tests: Vec<_> =
-            attributes.filter_map(|start| self.parts.around(start)).map(|part| part.byte_range()).collect();
-        if self.is_test {
-            tests.push(0..self.text.len());
-        }
-        tests
     }
 
     fn finding(&self, line: usize, message: impl Into<String>) -> Finding {
@@ -83,28 +70,21 @@ impl<'a> File<'a> {
     }
 }
 
-/// Whether a file is a test by its path.
-pub(crate) fn is_test(path: &str) -> bool {
-    // What the workspace's own `examples` show is what a user's program is to look like.
-    let inner = path.strip_prefix("examples/").unwrap_or(path);
-    inner.split('/').any(|part| matches!(part, "tests" | "tests.rs" | "benches" | "examples"))
-}
-
 fn finding(path: &str, line: usize, message: impl Into<String>) -> Finding {
     Finding { path: path.to_owned(), line, message: message.into() }
 }
 
-/// The parts of a file that a comment or an attribute may stand before, and what it generates.
+/// The parts of a file that a comment or an attribute can precede, and the code that macros generate.
 #[derive(Default)]
 struct Parts {
-    /// Items, statements, arms and fields, with their attributes.
+    /// Items, statements, arms and fields, including attributes.
     all: Vec<Span>,
-    /// The macros that it declares, and quotations.
+    /// Declarations of macros, and quotations.
     generated: Vec<Span>,
 }
 
 impl Parts {
-    /// The innermost part that holds a token.
+    /// Returns the innermost part that contains a token.
     fn around(&self, token: &Token) -> Option<Span> {
         let holding = self.all.iter().filter(|part| part.byte_range().contains(&token.bytes.start));
         holding.min_by_key(|part| part.byte_range().len()).copied()
@@ -149,27 +129,14 @@ impl<'ast> Visit<'ast> for Parts {
 /// Checks every Rust file and manifest of the workspace.
 ///
 /// # Errors
-/// If a rule is broken; all findings are in the message. If a file cannot be read.
+/// If a rule is broken, or a file cannot be read.
 pub fn run(workspace: &Workspace) -> Result<()> {
-    let paths = files(workspace.root(), &[".rs", ".md"])?;
-    let mut findings = Vec::new();
-    let read_named = |path: &String| {
-        let text = fs::read_to_string(workspace.root().join(path)).with_context(|| format!("cannot read {path}"))?;
-        Ok((path.clone(), text))
-    };
-    let files = paths.iter().map(read_named).collect::<Result<BTreeMap<String, String>>>()?;
-    let tests = TestModules::of(&files);
-    for (path, text) in &files {
-        if path.ends_with(".md") {
-            findings.extend(columns::check(path, text));
-            continue;
-        }
-        findings.extend(check(path, text, is_test(path) || tests.contain(path)));
-    }
+    let files = repository::of_working_tree(workspace.root(), &ENDINGS)?;
+    let mut findings: Vec<Finding> = files.iter().flat_map(|(path, text)| check(path, text)).collect();
     let read = |manifest: &str| fs::read_to_string(manifest).with_context(|| format!("cannot read {manifest}"));
     findings.extend(dependencies::check(workspace.metadata(), workspace.root(), read)?);
     for project in OTHER_PROJECTS {
-        let metadata = Metadata::of(&workspace.root().join(project))?;
+        let metadata = Metadata::read(&workspace.root().join(project), &["--no-deps"])?;
         findings.extend(dependencies::check(&metadata, workspace.root(), read)?);
     }
     findings.extend(licences::check(workspace.root())?);
@@ -179,55 +146,33 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     }
     match findings.len() {
         0 => {
-            println!("tidy: {} files, no findings", paths.len());
+            println!("tidy: {} files, no findings", files.len());
             Ok(())
         }
-        number => bail!("tidy: {number} findings in {} files", paths.len()),
+        number => bail!("tidy: {number} findings in {} files", files.len()),
     }
 }
 
-/// Every rule on one file.
-fn check(path: &str, text: &str, is_test: bool) -> Vec<Finding> {
-    let mut findings = rules::of_text(path, text);
-    findings.extend(columns::check(path, text));
-    match File::new(path, text, is_test) {
+/// Returns the findings in one file.
+fn check(path: &str, text: &str) -> Vec<Finding> {
+    let mut findings = columns::check(path, text);
+    if path.ends_with(".md") {
+        return findings;
+    }
+    findings.extend(rules::of_text(path, text));
+    match File::new(path, text) {
         Ok(file) => {
-            findings.extend(rules::of_syntax(&file));
+            findings.extend(rules::target(&file));
             findings.extend(safety::undocumented(&file));
         }
-        Err(error) => findings.push(finding(path, error.span().start().line, format!("not understood: {error}"))),
+        Err(error) => {
+            findings.push(finding(path, error.span().start().line, format!("cannot parse the file: {error}")))
+        }
     }
     findings
 }
 
-/// The files under a folder with one of these endings, but not those of hidden folders and build results.
-fn files(root: &Path, endings: &[&str]) -> Result<Vec<String>> {
-    let mut paths = Vec::new();
-    list(root, String::new(), &mut paths)?;
-    paths.retain(|path| endings.iter().any(|ending| path.ends_with(ending)));
-    Ok(paths)
-}
-
-fn list(folder: &Path, name: String, paths: &mut Vec<String>) -> Result<()> {
-    let context = || format!("cannot list {}", folder.display());
-    let mut entries =
-        fs::read_dir(folder).and_then(|list| list.collect::<Result<Vec<_>, _>>()).with_context(context)?;
-    entries.sort_by_key(|entry| entry.file_name());
-    for entry in entries {
-        let part = entry.file_name().to_string_lossy().into_owned();
-        let name = if name.is_empty() { part.clone() } else { format!("{name}/{part}") };
-        if entry.file_type().with_context(context)?.is_dir() {
-            if !part.starts_with('.') && !matches!(part.as_str(), "target" | "out") {
-                list(&entry.path(), name, paths)?;
-            }
-        } else {
-            paths.push(name);
-        }
-    }
-    Ok(())
-}
-
-/// Wraps the comments, the documentation and the Markdown in the `chosen` folders and files that are too wide.
+/// Wraps comments, documentation and Markdown that are too wide in the `chosen` folders and files, or in all files.
 ///
 /// # Errors
 /// If a file cannot be read or written.
@@ -236,12 +181,10 @@ pub fn fix(workspace: &Workspace, chosen: &[String]) -> Result<()> {
         let mut below = chosen.iter().filter_map(|start| path.strip_prefix(start.trim_end_matches('/')));
         chosen.is_empty() || below.any(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    for path in files(workspace.root(), &[".rs", ".md"])?.into_iter().filter(|path| is_chosen(path)) {
-        let full = workspace.root().join(&path);
-        let text = fs::read_to_string(&full).with_context(|| format!("cannot read {path}"))?;
+    for (path, text) in repository::of_working_tree(workspace.root(), &ENDINGS)? {
         let wrapped = columns::wrapped(&path, &text);
-        if wrapped != text {
-            fs::write(&full, wrapped).with_context(|| format!("cannot write {path}"))?;
+        if is_chosen(&path) && wrapped != text {
+            fs::write(workspace.root().join(&path), wrapped).with_context(|| format!("cannot write {path}"))?;
             println!("{path}: wrapped");
         }
     }

@@ -1,11 +1,12 @@
-//! `unsafe` blocks and impls say why they are sound.
+//! Checks that `unsafe` blocks and impls have a SAFETY comment.
 //!
-//! clippy checks the blocks that the host compiles; this also sees impls, and what is compiled for the GPU alone. What
-//! macros generate is left out: there the macro's author argues in the text around it.
+//! clippy checks the code that is compiled for the host. This rule also checks code that is compiled only for the GPU.
+//! It ignores code that macros generate, because the comment is then at the macro.
 
 use super::{File, Finding};
 use crate::syntax::Token;
 
+/// Returns a finding for each `unsafe` block or impl without a SAFETY comment.
 pub(super) fn undocumented(file: &File<'_>) -> Vec<Finding> {
     let lines: Vec<&str> = file.text.lines().collect();
     let mut findings = Vec::new();
@@ -15,7 +16,7 @@ pub(super) fn undocumented(file: &File<'_>) -> Vec<Finding> {
         for token in file.find(&tokens).filter(is_written) {
             let part = file.parts.around(token).map_or(token.line, |part| part.start().line);
             if !is_argued(&lines, token.line, part) {
-                let message = format!("unsafe {what} without a `// SAFETY:` comment right above");
+                let message = format!("unsafe {what} without a `// SAFETY:` comment directly above");
                 findings.push(file.finding(token.line, message));
             }
         }
@@ -23,8 +24,8 @@ pub(super) fn undocumented(file: &File<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Whether a SAFETY comment stands in a `line` (counted from 1), right above it, or right above the line in which the
-/// `part` begins that it belongs to.
+/// True if a SAFETY comment is in `line` (counted from 1), directly above it, or directly above line `part`, where the
+/// enclosing part starts.
 fn is_argued(lines: &[&str], line: usize, part: usize) -> bool {
     let is_argument = |line: &&str| line.split_once("//").is_some_and(|(_, comment)| comment.contains("SAFETY:"));
     let is_comment = |line: &&&str| line.trim_start().starts_with("//");
@@ -38,9 +39,9 @@ mod tests {
 
     const NONE: [usize; 0] = [];
 
-    /// The lines with an `unsafe` that nobody argues for.
+    /// Returns the lines of the findings.
     fn lines(text: &str) -> Vec<usize> {
-        let found = check("crates/simt/src/a.rs", text, false);
+        let found = check("crates/simt/src/a.rs", text);
         found.iter().filter(|finding| finding.message.contains("SAFETY")).map(|finding| finding.line).collect()
     }
 

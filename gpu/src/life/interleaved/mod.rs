@@ -54,7 +54,7 @@ pub(super) const ROWS_ABOVE: u32 = MARGIN;
 const ROWS_BELOW: u32 = 16;
 
 /// The largest width and height.
-pub const MOST_CELLS_ALONG: usize = 1 << 30;
+pub const MAX_CELLS_ALONG: usize = 1 << 30;
 
 /// The layout of a board in memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, DeviceCopy)]
@@ -73,10 +73,10 @@ pub struct Interleaved {
 impl Interleaved {
     /// Returns the layout of a board of `width` × `height` cells in `1 << fold_bits` folds.
     ///
-    /// Returns `None` if the board has no cells or a side above [`MOST_CELLS_ALONG`], or if there are more folds than
+    /// Returns `None` if the board has no cells or a side above [`MAX_CELLS_ALONG`], or if there are more folds than
     /// rows or more than 32.
     pub const fn new(width: usize, height: usize, fold_bits: u32) -> Option<Self> {
-        if width == 0 || height == 0 || width > MOST_CELLS_ALONG || height > MOST_CELLS_ALONG {
+        if width == 0 || height == 0 || width > MAX_CELLS_ALONG || height > MAX_CELLS_ALONG {
             return None;
         }
         if fold_bits > 5 || height < 1 << fold_bits {

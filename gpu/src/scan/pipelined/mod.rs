@@ -61,7 +61,7 @@ use ring::Ring;
 pub use team::TEAM;
 
 /// An upper limit for the number of tiles, more than any memory holds. Three times this number still fits into 32 bits.
-const MOST_TILES: usize = 1 << 30;
+const MAX_TILES: usize = 1 << 30;
 
 /// The tile number that means "no tile".
 const NO_TILE: u32 = u32::MAX;
@@ -105,7 +105,7 @@ pub fn scan_pipelined<T: Element, O: Operator<T>, const V: usize>(
 
     let tiles = x.len().div_ceil(pipelined_tile_elements(V));
     // 32-bit tile numbers save registers.
-    assert!(states.len() >= state_words::<T>(tiles) && tiles < MOST_TILES);
+    assert!(states.len() >= state_words::<T>(tiles) && tiles < MAX_TILES);
     let tiles = tiles as u32;
     let is_aligned = (x.as_ptr() as usize | y.as_ptr() as usize).is_multiple_of(16);
     let whole = if is_aligned { (x.len() / pipelined_tile_elements(V)) as u32 } else { 0 };

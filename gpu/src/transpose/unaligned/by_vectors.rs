@@ -11,7 +11,7 @@
 
 use cuda_std::{Global, Zeroable};
 
-use super::{Bits, LANES, Layout, MOST, OCTET, Parts, Tile, Transpose, lane_and_warp, rotated};
+use super::{Bits, LANES, Layout, MAX, OCTET, Parts, Tile, Transpose, lane_and_warp, rotated};
 
 /// The number of columns of which a warp stores a part at once.
 const WARP_COLUMNS: usize = (LANES / OCTET) as usize;
@@ -39,7 +39,7 @@ pub(super) trait VectorLayout: Bits {
         && Self::ROW_STEP.is_multiple_of(Self::WORDS)
         && Self::WARPS.is_multiple_of(Self::OCTETS)
         && Self::COLUMN_STEP.is_multiple_of(Self::ALIGNMENT)
-        && Self::VECTOR_LOADS <= MOST;
+        && Self::VECTOR_LOADS <= MAX;
 }
 
 impl<T: Bits> VectorLayout for T {}
@@ -62,7 +62,7 @@ impl<T: Bits> Tile<T> {
         if FULL {
             let (number, _) = x.place((self.row + line) * self.width + self.column);
             let first = x.index(number) + vector;
-            let mut loaded = [T::Vector::zeroed(); MOST];
+            let mut loaded = [T::Vector::zeroed(); MAX];
             for i in 0..T::VECTOR_LOADS {
                 // SAFETY: by the contract of `load`, the matrix has a row before the tile and a row after it, so the
                 // vector is in `x`.

@@ -9,7 +9,7 @@
 
 use cuda_std::{Global, Zeroable, warp};
 
-use super::{Bits, LANES, Layout, MOST, OCTET, Parts, Tile, Transpose, lane_and_warp, rotated};
+use super::{Bits, LANES, Layout, MAX, OCTET, Parts, Tile, Transpose, lane_and_warp, rotated};
 
 /// Constants that follow from the size of an element and the shape of its tile.
 pub(super) trait WordLayout: Bits {
@@ -36,7 +36,7 @@ pub(super) trait WordLayout: Bits {
     /// True if the threads share the tile evenly.
     const ARE_WORDS_SHARED: bool = Self::WORD_LOADS * Self::WARPS == Self::PIECES * Self::WORD_ROWS
         && Self::WORD_STORES * Self::THREADS == Self::PLACES * Self::OCTETS * OCTET as usize
-        && Self::WORD_LOADS <= MOST;
+        && Self::WORD_LOADS <= MAX;
 }
 
 impl<T: Bits> WordLayout for T {}
@@ -50,7 +50,7 @@ impl<T: Bits> Tile<T> {
     pub(super) unsafe fn load_words<const FULL: bool>(&self, x: Global<T>) {
         let x = Parts::<T, T::Word>::new(x);
         if FULL {
-            let mut loaded = [([T::Word::zeroed(); 4], [0; 4]); MOST];
+            let mut loaded = [([T::Word::zeroed(); 4], [0; 4]); MAX];
             for i in 0..T::WORD_LOADS {
                 // SAFETY: this function's contract is also that of `load_rows`.
                 loaded[i] = unsafe { self.load_rows::<true>(&x, i) };

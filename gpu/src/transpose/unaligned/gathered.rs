@@ -24,7 +24,7 @@ use crate::transpose::Bits;
 use crate::transpose::tuning::{self, UnalignedShape};
 
 /// The largest number of vectors that a thread has in flight, and of elements in a vector.
-const MOST: usize = 16;
+const MAX: usize = 16;
 
 /// Constants that follow from the size of an element and the shape of its tile.
 trait GatheredLayout: Bits {
@@ -59,8 +59,8 @@ trait GatheredLayout: Bits {
         && Self::ALIGNMENT == <Self as super::Layout>::ALIGNMENT
         && Self::COLUMN_VECTORS == OCTET as usize
         && Self::COLUMN_STEP.is_multiple_of(Self::ALIGNMENT)
-        && Self::LOADS <= MOST
-        && Self::PER_VECTOR <= MOST;
+        && Self::LOADS <= MAX
+        && Self::PER_VECTOR <= MAX;
 }
 
 impl<T: Bits> GatheredLayout for T {}
@@ -114,7 +114,7 @@ impl<T: Bits> Tile<T> {
             let row = (line + i * row_step) as u32;
             is_needed & self.rows.contains(&row)
         };
-        let mut loaded = [T::Vector::zeroed(); MOST];
+        let mut loaded = [T::Vector::zeroed(); MAX];
         for i in 0..T::LOADS {
             let index = first.wrapping_add(i * step);
             if FULL || (is_inside(i) & (index < x.whole.len())) {
@@ -207,11 +207,11 @@ impl<T: Bits> Tile<T> {
     /// Returns the indices of the elements of `column` from row `row` of the tile on, as many as a vector has. Each is
     /// at the position of its row in its group.
     #[inline(always)]
-    fn places(&self, column: u32, row: u32) -> [u32; MOST] {
+    fn places(&self, column: u32, row: u32) -> [u32; MAX] {
         let per_vector = T::PER_VECTOR as u32;
         let (group, begin) = (row - row % per_vector, row % per_vector);
         let next = <T as GatheredLayout>::GROUP as u32 * per_vector;
-        let mut places = [0; MOST];
+        let mut places = [0; MAX];
         for i in 0..per_vector {
             // Positions before that of the first row belong to the next group.
             places[i as usize] = self.place(column, group + i) + if i < begin { next } else { 0 };
@@ -225,7 +225,7 @@ impl<T: Bits> Tile<T> {
     /// # Safety
     /// `places` must come from [`places`](Self::places) for that row, and the elements must be in the tile.
     #[inline(always)]
-    unsafe fn gather_elements(&self, places: &[u32; MOST], row: u32, further: u32) -> T::Vector {
+    unsafe fn gather_elements(&self, places: &[u32; MAX], row: u32, further: u32) -> T::Vector {
         let elements = self.words.cast::<T>();
         let (per_word, mut words) = (T::PER_WORD, [T::Word::zeroed(); 4]);
         for i in 0..T::PER_VECTOR {

@@ -38,7 +38,7 @@ const LANES: u32 = 32;
 const OCTET: u32 = 8;
 
 /// The largest number of words or vectors that a thread has in flight, for any element.
-const MOST: usize = 8;
+const MAX: usize = 8;
 
 /// Constants that follow from the size of an element and the shape of its tile.
 trait Layout: VectorLayout + WordLayout {

@@ -32,7 +32,7 @@ pub fn generations_per_launch(rung: LifeRung) -> u64 {
 /// # Errors
 /// [`LifeError::Algorithm`] as for [`check_rule`]; for [`LifeRung::Shared`] when two boards do not fit a block's shared
 /// memory, for [`LifeRung::Resident`] when one does not fit the device's registers, and for [`LifeRung::Streaming`]
-/// beyond [`MOST_CELLS_ALONG`](gpu::life::MOST_CELLS_ALONG) columns or rows.
+/// beyond [`MAX_CELLS_ALONG`](gpu::life::MAX_CELLS_ALONG) columns or rows.
 pub fn check_on(
     rung: LifeRung,
     device: &Device,

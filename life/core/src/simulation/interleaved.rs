@@ -3,7 +3,7 @@
 use cuda_std::{GlobalMut, Ladder};
 use gpu::life::tuning::{DEEPEST, STREAMING_EDGES, STREAMING_WAITING, STREAMING_WARPS, STREAMING_WAVES};
 use gpu::life::{
-    self as kernels, CORNERS_SIDE, CORNERS_THREADS, Conway, Given, Interleaved, LifeRung, MOST_CELLS_ALONG,
+    self as kernels, CORNERS_SIDE, CORNERS_THREADS, Conway, Given, Interleaved, LifeRung, MAX_CELLS_ALONG,
     ROWS_TOGETHER, Surface, TILE_WORDS,
 };
 use launch::{Buffer, BufferPart, Device, Error, LaunchConfig, Queue};
@@ -27,12 +27,12 @@ fn height_of_strips(rows: usize, strips: usize) -> usize {
 /// # Errors
 /// [`LifeError::Algorithm`] if it cannot.
 pub(super) fn check(width: usize, height: usize) -> Result<(), LifeError> {
-    if width.max(height) <= MOST_CELLS_ALONG { Ok(()) } else { Err(too_large(width, height)) }
+    if width.max(height) <= MAX_CELLS_ALONG { Ok(()) } else { Err(too_large(width, height)) }
 }
 
 fn too_large(width: usize, height: usize) -> LifeError {
     let offered =
-        format!("at most {MOST_CELLS_ALONG} columns and rows; global, block, bitpacked and temporal take more");
+        format!("at most {MAX_CELLS_ALONG} columns and rows; global, block, bitpacked and temporal take more");
     capabilities::refused(LifeRung::Streaming.rung(), format!("a board of {width}x{height}"), offered).into()
 }
 

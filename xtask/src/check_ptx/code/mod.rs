@@ -1,13 +1,13 @@
-//! Whether the code of the kernels, as PTX and as SASS, is what their attributes say, `wide(…)` and `allow(…)`.
+//! Compares the kernels' PTX and SASS with what their attributes declare: `wide(…)` and `allow(…)`.
 //!
 //! # Design
 //!
-//! The rules for each kernel: no local memory, no generic access, a launch bound, and 16-byte accesses where the kernel
-//! is written for them. Its attribute states what is expected, `wide(loads, stores)`, and what is excepted,
-//! `allow(local = "why")`. A permission that nothing needs is a finding.
+//! A kernel must have no local memory, no generic access, and a launch bound. Its attribute declares the 16-byte
+//! accesses that it must have, as in `wide(loads, stores)`, and exceptions from the rules, as in
+//! `allow(local = "why")`. An exception that no instance needs is a finding.
 //!
-//! A module is assembled only for the architectures that it serves. The PTX is checked always. The SASS of sm_80, sm_90
-//! and sm_100 is checked where `ptxas` and `nvdisasm` are found; CI requires both.
+//! A module is assembled only for the architectures whose GPUs run it. The PTX is always checked. The SASS for sm_80,
+//! sm_90 and sm_100 is checked if `ptxas` and `nvdisasm` are found; CI requires both.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,30 +19,30 @@ use crate::kernels::{Kernel, Rule, Wide};
 use crate::ptx::{self, Function, Module};
 use crate::sass::{self, Instruction};
 
-/// What a kernel's code is held against: the kernels by their entries.
+/// The kernels of the sources, by the names of their entries.
 #[derive(Clone, Default)]
 pub(super) struct Table(BTreeMap<String, Kernel>);
 
-/// The attribute that a rule was allowed in, by its file and line.
+/// An exception: file and line of the attribute that allows a rule to be broken, and the rule.
 type Allowed = (PathBuf, usize, Rule);
 
-/// What was seen of the kernels: the findings, and which permissions were of use.
+/// The findings in some kernels' code, and the exceptions that the kernels needed.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct CodeFindings {
     pub findings: Vec<String>,
     kernels: BTreeSet<String>,
     used: BTreeSet<Allowed>,
-    /// Whether there was SASS to see.
+    /// True if SASS was checked.
     has_sass: bool,
 }
 
-impl Seen {
-    /// How many kernels there are.
+impl CodeFindings {
+    /// Returns the number of kernels.
     pub fn kernels(&self) -> usize {
         self.kernels.len()
     }
 
-    pub fn extend(&mut self, other: Seen) {
+    pub fn extend(&mut self, other: CodeFindings) {
         self.findings.extend(other.findings);
         self.kernels.extend(other.kernels);
         self.used.extend(other.used);
@@ -50,15 +50,15 @@ impl Seen {
     }
 }
 
-/// A kernel in a file or in what an assembler makes of it.
-struct At<'a> {
+/// A kernel in a PTX file, or in the SASS of that file.
+struct CodeSite<'a> {
     file: &'a str,
     kernel: &'a str,
-    /// The architecture that it was assembled for; `None` for the PTX.
+    /// The architecture of the SASS. `None` for PTX.
     arch: Option<Arch>,
 }
 
-impl fmt::Display for At<'_> {
+impl fmt::Display for CodeSite<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.file, self.kernel)?;
         self.arch.map_or(Ok(()), |arch| write!(f, " for {arch}"))
@@ -66,16 +66,16 @@ impl fmt::Display for At<'_> {
 }
 
 impl Table {
-    /// What `kernels` say of themselves.
+    /// Returns the table of `kernels`.
     pub fn new(kernels: &[Kernel]) -> Table {
         Table(kernels.iter().map(|kernel| (kernel.name.clone(), kernel.clone())).collect())
     }
 
     /// Checks a module's PTX.
-    pub fn check_ptx(&self, file: &str, module: &Module) -> Seen {
-        let mut seen = Seen::default();
+    pub fn check_ptx(&self, file: &str, module: &Module) -> CodeFindings {
+        let mut seen = CodeFindings::default();
         for entry in &module.entries {
-            let at = At { file, kernel: &entry.name, arch: None };
+            let at = CodeSite { file, kernel: &entry.name, arch: None };
             seen.kernels.insert(entry.name.clone());
             let functions = module.reachable(entry);
             let lines = |found: fn(&Function) -> Vec<&ptx::Instruction>| -> Vec<String> {
@@ -92,7 +92,7 @@ impl Table {
                 opcodes.iter().any(|opcode| match wide {
                     Wide::Loads => opcode.starts_with("ld.global") && ptx::access_bytes(opcode) == Some(16),
                     Wide::Stores => opcode.starts_with("st.global") && ptx::access_bytes(opcode) == Some(16),
-                    // Only copies of 16 bytes may go past the first-level cache.
+                    // Only 16-byte copies can bypass the L1 cache.
                     Wide::Copies if has_copies(at.file) => opcode.starts_with("cp.async.cg."),
                     Wide::Copies => opcode.starts_with("ld.global") && ptx::access_bytes(opcode) == Some(16),
                 })
@@ -101,11 +101,11 @@ impl Table {
         seen
     }
 
-    /// Checks what an assembler made of a module.
-    pub fn check_sass(&self, file: &str, arch: Arch, kernels: &[sass::Kernel]) -> Seen {
-        let mut seen = Seen { has_sass: true, ..Seen::default() };
+    /// Checks a module's SASS.
+    pub fn check_sass(&self, file: &str, arch: Arch, kernels: &[sass::Kernel]) -> CodeFindings {
+        let mut seen = CodeFindings { has_sass: true, ..CodeFindings::default() };
         for kernel in kernels {
-            let at = At { file, kernel: &kernel.name, arch: Some(arch) };
+            let at = CodeSite { file, kernel: &kernel.name, arch: Some(arch) };
             seen.kernels.insert(kernel.name.clone());
             let lines = |is_meant: fn(&Instruction) -> bool| -> Vec<String> {
                 let found = kernel.instructions.iter().filter(|instruction| is_meant(instruction));
@@ -126,8 +126,8 @@ impl Table {
         seen
     }
 
-    /// Finds what breaks `rule`, unless the kernel's attribute allows it.
-    fn forbid(&self, seen: &mut Seen, at: &At<'_>, rule: Rule, broken_by: Vec<String>) {
+    /// Adds a finding if `broken_by` lists code that breaks `rule`, unless the kernel's attribute allows it.
+    fn forbid(&self, seen: &mut CodeFindings, at: &CodeSite<'_>, rule: Rule, broken_by: Vec<String>) {
         let Some(first) = broken_by.first() else { return };
         if let Some(kernel) = self.0.get(at.kernel)
             && kernel.expected.allowed.iter().any(|(allowed, _)| *allowed == rule)
@@ -141,10 +141,10 @@ impl Table {
                 "unroll the loop that indexes the array, or give the kernel more registers by its launch bounds",
             ),
             Rule::Generic => (
-                "an access that names no state space",
-                "pass the memory as a view of its own, whose address space is known",
+                "an access without a state space",
+                "pass the memory as a separate view, so that the compiler knows its address space",
             ),
-            Rule::Unbounded => ("no launch bound", "say `#[kernel(max_threads = …)]`"),
+            Rule::Unbounded => ("no launch bound", "write `#[kernel(max_threads = …)]`"),
         };
         let more = match broken_by.len() {
             1 => String::new(),
@@ -152,12 +152,12 @@ impl Table {
         };
         let rule = rule.name();
         seen.findings.push(format!(
-            "{at}: {what}: {first}{more}; {remedy}, or give the reason for it in `#[kernel(allow({rule} = \"…\"))]`"
+            "{at}: {what}: {first}{more}; {remedy}, or state the reason in `#[kernel(allow({rule} = \"…\"))]`"
         ));
     }
 
-    /// Finds what the kernel's attribute wants and `has` says that it does not have.
-    fn require(&self, seen: &mut Seen, at: &At<'_>, has: impl Fn(Wide) -> bool) {
+    /// Adds a finding for each access that the kernel's attribute declares and for which `has` returns false.
+    fn require(&self, seen: &mut CodeFindings, at: &CodeSite<'_>, has: impl Fn(Wide) -> bool) {
         let wide = self.0.get(at.kernel).map_or(&[][..], |kernel| &kernel.expected.wide);
         for wide in wide.iter().filter(|wide| !has(**wide)) {
             let (what, ptx, sass, remedy) = match wide {
@@ -167,14 +167,14 @@ impl Table {
             };
             let instruction = if at.arch.is_some() { sass } else { ptx };
             seen.findings.push(format!(
-                "{at}: no {what} of 16 bytes (`{instruction}`), which its `#[kernel(wide(…))]` promises; {remedy}, or change \
-                 the attribute"
+                "{at}: `#[kernel(wide(…))]` declares a {what} of 16 bytes (`{instruction}`), but the code has none; {remedy}, or \
+                 change the attribute"
             ));
         }
     }
 
-    /// What attributes allow and no kernel of theirs needs.
-    pub fn useless(&self, seen: &Seen) -> Vec<String> {
+    /// Returns a finding for each exception that no instance of its kernel needs.
+    pub fn useless(&self, seen: &CodeFindings) -> Vec<String> {
         let mut allowed: BTreeMap<Allowed, (&str, &str)> = BTreeMap::new();
         for kernel in self.0.values() {
             for (rule, reason) in &kernel.expected.allowed {
@@ -185,13 +185,13 @@ impl Table {
         let is_useless = |allowed: &Allowed| is_decided(allowed.2) && !seen.used.contains(allowed);
         let finding = |((file, line, rule), (family, reason)): (Allowed, (&str, &str))| {
             let (file, rule) = (file.display(), rule.name());
-            format!("{file}:{line}: `{family}` allows {rule} ({reason}), and no instance of it needs that: take it out")
+            format!("{file}:{line}: `{family}` allows {rule} ({reason}), but no instance needs that: remove it")
         };
         allowed.into_iter().filter(|(allowed, _)| is_useless(allowed)).map(finding).collect()
     }
 }
 
-/// Whether a module's target has asynchronous copies; before sm_80 they are loads.
+/// True if a module's target has asynchronous copies. Before sm_80, loads replace them.
 fn has_copies(file: &str) -> bool {
     !file.contains(".sm_70.")
 }

@@ -1,9 +1,9 @@
-//! Each mistake in a text is refused, with the kernel, the architecture, the line and a remedy.
+//! Tests that each fault is reported with the kernel, the architecture, the line and a remedy.
 
 use super::*;
 use crate::kernels;
 
-/// The table of a source.
+/// Returns the table of a source text.
 fn table(source: &str) -> Table {
     Table::new(&kernels::kernels(&[(PathBuf::from("step.rs"), source.to_owned())]).unwrap())
 }
@@ -42,16 +42,16 @@ const SASS: &str = "\
         /*0000*/                   STL [R1], R2 ;
 ";
 
-fn of_ptx(text: &str) -> Seen {
+fn of_ptx(text: &str) -> CodeFindings {
     table_of_tests().check_ptx("step.sm_90.ptx", &Module::parse(text))
 }
 
-fn of_sass(text: &str) -> Seen {
+fn of_sass(text: &str) -> CodeFindings {
     table_of_tests().check_sass("step.sm_90.ptx", Arch::Sm90, &sass::parse(text))
 }
 
-/// The one finding after `sound` was made `faulty`.
-fn finding(check: fn(&str) -> Seen, text: &str, sound: &str, faulty: &str) -> String {
+/// Returns the only finding after `faulty` has replaced `sound`.
+fn finding(check: fn(&str) -> CodeFindings, text: &str, sound: &str, faulty: &str) -> String {
     assert!(text.contains(sound), "{sound}");
     let mut findings = check(&text.replacen(sound, faulty, 1)).findings;
     assert_eq!(findings.len(), 1, "{faulty}: {findings:?}");
@@ -68,11 +68,11 @@ fn a_sound_text_has_no_findings() {
 fn each_fault_of_ptx_is_refused() {
     let faults = [
         ("\tret;", "\tld.local.v2.b32 \t{%r1, %r2}, [%rd4];\n\tret;", "local memory: line 9, `ld.local.v2.b32 {"),
-        ("\tret;", "\tst.b32 \t[%rd4], %r1;\n\tret;", "names no state space: line 9, `st.b32 [%rd4], %r1`"),
-        (".maxntid 64, 1, 1\n", "", "no launch bound: `.entry` without `.maxntid`; say `#[kernel(max_threads"),
-        ("ld.global.nc.v4.b32", "ld.global.nc.b32", "no load of 16 bytes (`ld.global.v4.b32`)"),
-        ("ld.global.nc.v4.b32", "ld.shared.v4.b32", "no load of 16 bytes"),
-        ("st.global.v2.b64", "st.global.v2.b32", "no store of 16 bytes (`st.global.v4.b32`)"),
+        ("\tret;", "\tst.b32 \t[%rd4], %r1;\n\tret;", "without a state space: line 9, `st.b32 [%rd4], %r1`"),
+        (".maxntid 64, 1, 1\n", "", "no launch bound: `.entry` without `.maxntid`; write `#[kernel(max_threads"),
+        ("ld.global.nc.v4.b32", "ld.global.nc.b32", "a load of 16 bytes (`ld.global.v4.b32`), but the code has none"),
+        ("ld.global.nc.v4.b32", "ld.shared.v4.b32", "a load of 16 bytes"),
+        ("st.global.v2.b64", "st.global.v2.b32", "a store of 16 bytes (`st.global.v4.b32`)"),
     ];
     for (sound, faulty, expected) in faults {
         let found = finding(of_ptx, PTX, sound, faulty);
@@ -86,9 +86,13 @@ fn each_fault_of_sass_is_refused() {
     let more = |line: &str| format!("LDC R1, c[0x0][0x28] ;\n        /*0008*/ {line} ;");
     let faults = [
         ("LDC R1, c[0x0][0x28] ;", more("LDL.LU R2, [R1]"), "local memory: /*0008*/ `LDL.LU R2, [R1]`; unroll"),
-        ("LDC R1, c[0x0][0x28] ;", more("@P0 LD.E R2, [R4.64]"), "no state space: /*0008*/ `@P0 LD.E R2, [R4.64]`"),
-        ("LDG.E.128.CONSTANT", "LDG.E.CONSTANT".to_owned(), "no load of 16 bytes (`LDG.E.128`)"),
-        ("STG.E.128", "STG.E.64".to_owned(), "no store of 16 bytes (`STG.E.128`)"),
+        (
+            "LDC R1, c[0x0][0x28] ;",
+            more("@P0 LD.E R2, [R4.64]"),
+            "without a state space: /*0008*/ `@P0 LD.E R2, [R4.64]`",
+        ),
+        ("LDG.E.128.CONSTANT", "LDG.E.CONSTANT".to_owned(), "a load of 16 bytes (`LDG.E.128`)"),
+        ("STG.E.128", "STG.E.64".to_owned(), "a store of 16 bytes (`STG.E.128`)"),
     ];
     for (sound, faulty, expected) in faults {
         let found = finding(of_sass, SASS, sound, &faulty);
@@ -122,7 +126,7 @@ fn a_copy_past_the_registers_is_known() {
     assert_eq!(sass("LDGSTS.E [R7], desc[UR4][R2.64]"), 1);
 }
 
-/// Before sm_80 a copy is a load, which the registers hold.
+/// Before sm_80, loads into registers replace the copies.
 #[test]
 fn a_target_without_copies_must_load_by_16_bytes() {
     let table = table("#[kernel(wide(copies))]\nfn a() {}");
@@ -140,7 +144,7 @@ fn a_target_without_copies_must_load_by_16_bytes() {
 }
 
 #[test]
-fn a_permission_of_no_use_is_a_finding() {
+fn an_unneeded_exception_is_a_finding() {
     let mut seen = of_ptx(PTX);
     assert_eq!(table_of_tests().useless(&seen), [] as [String; 0]);
     seen.extend(of_sass(SASS));
@@ -149,15 +153,14 @@ fn a_permission_of_no_use_is_a_finding() {
     let mut seen = of_ptx(&PTX.replace("st.local", "st.shared"));
     seen.extend(of_sass(&SASS.replace("STL", "STS")));
     let found = table_of_tests().useless(&seen);
-    let of_rule =
-        |rule: &str| format!("step.rs:3: `prints` allows {rule} (`vprintf`), and no instance of it needs that");
+    let of_rule = |rule: &str| format!("step.rs:3: `prints` allows {rule} (`vprintf`), but no instance needs that");
     assert!(found.len() == 2, "{found:?}");
     assert!(found[0].starts_with(&of_rule("local_in_ptx")) && found[1].starts_with(&of_rule("local")), "{found:?}");
 }
 
-/// What one of the instances needs is of use.
+/// An exception is needed if one of the instances needs it.
 #[test]
-fn instances_share_a_permission() {
+fn instances_share_an_exception() {
     let table = table("#[kernel(instances(T = [f32, f64]), allow(unbounded = \"why\"))]\nfn a<T>() {}");
     let seen = |bound: &str| {
         let text = format!(".entry a_f32()\n{{\n}}\n.entry a_f64()\n{bound}{{\n}}\n");

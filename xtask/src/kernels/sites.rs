@@ -1,23 +1,21 @@
-//! Where the kernels' sources synchronise.
+//! The synchronising calls in the kernels' sources.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use anyhow::Result;
 
 use super::functions::Functions;
-use super::read;
-use crate::sources;
+use super::source_texts;
 use crate::workspace::Workspace;
 
-/// What orders memory accesses and can be left out of a source.
-/// `sync` is the grid's.
+/// The functions that order memory accesses and whose calls can be left out of a source. `sync` is the grid's.
 const SYNCHRONISATIONS: [&str; 5] = ["sync_threads", "sync_threads_count", "sync_warp", "fence", "sync"];
 
-/// A call that synchronises.
+/// A synchronising call.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Place {
-    /// The file, from the workspace's root, with slashes.
+pub struct SyncSite {
+    /// The path from the workspace's root, with slashes.
     pub file: String,
     /// The line of the function's name, from 1.
     pub line: usize,
@@ -25,31 +23,31 @@ pub struct Place {
     pub call: String,
 }
 
-/// The calls in all kernels' sources.
+/// Returns the synchronising calls in the sources of all kernels.
 ///
 /// # Errors
-/// If a source cannot be read or is no Rust.
-pub fn places(workspace: &Workspace) -> Result<BTreeSet<Place>> {
+/// If a source cannot be read or is not valid Rust.
+pub fn sync_sites(workspace: &Workspace) -> Result<BTreeSet<SyncSite>> {
     let algorithms = workspace.algorithms()?;
-    let mut files = BTreeSet::new();
+    let mut files = BTreeMap::new();
     for algorithm in algorithms.names() {
-        files.extend(sources::files(workspace, &algorithms, algorithm)?);
+        files.extend(source_texts(workspace, &algorithms, algorithm)?);
     }
-    of(&read(workspace.root(), files.into_iter().filter(|file| file.starts_with(sources::GPU_SOURCES)))?)
+    of(&Vec::from_iter(files))
 }
 
-/// The calls in some texts.
-fn of(files: &[(PathBuf, String)]) -> Result<BTreeSet<Place>> {
-    let mut places = BTreeSet::new();
+/// Returns the synchronising calls in some texts.
+fn of(files: &[(PathBuf, String)]) -> Result<BTreeSet<SyncSite>> {
+    let mut sites = BTreeSet::new();
     for function in Functions::read(files)?.functions {
         let file = files[function.file].0.to_string_lossy().into_owned();
         for (call, line) in function.body.calls {
             if SYNCHRONISATIONS.contains(&call.as_str()) {
-                places.insert(Place { file: file.clone(), line, call });
+                sites.insert(SyncSite { file: file.clone(), line, call });
             }
         }
     }
-    Ok(places)
+    Ok(sites)
 }
 
 #[cfg(test)]
@@ -57,11 +55,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_are_found_in_code_alone() {
+    fn calls_are_found_only_in_code() {
         let text = "//! sync_threads()\nuse cuda_std::{fence, thread};\nfn a() {\n    thread::sync_threads();\n    \
             if thread::sync_threads_count(b) == 0 { fence() } // fence()\n    warp::sync_warp(\n        mask);\n    my_fence(); \"fence()\"; grid::sync();\n}\n";
         let found = of(&[(PathBuf::from("a.rs"), text.to_owned())]).unwrap();
-        let found: Vec<_> = found.iter().map(|place| (place.line, place.call.as_str())).collect();
+        let found: Vec<_> = found.iter().map(|site| (site.line, site.call.as_str())).collect();
         assert_eq!(
             found,
             [(4, "sync_threads"), (5, "fence"), (5, "sync_threads_count"), (6, "sync_warp"), (8, "sync")]
@@ -69,11 +67,11 @@ mod tests {
     }
 
     #[test]
-    fn calls_in_what_a_macro_is_given_are_found() {
+    fn calls_in_the_arguments_of_a_macro_are_found() {
         let text = "fn a() {\n    unroll!(I in 4 => {\n        wait(I);\n        sync_warp(mask);\n    });\n    \
             assert!(sync_threads_count(true) > 0, \"none\");\n}\nmacro_rules! b {\n    ($mask:expr) => {\n        sync_warp($mask)\n    };\n}\n";
         let found = of(&[(PathBuf::from("a.rs"), text.to_owned())]).unwrap();
-        let found: Vec<_> = found.iter().map(|place| (place.line, place.call.as_str())).collect();
+        let found: Vec<_> = found.iter().map(|site| (site.line, site.call.as_str())).collect();
         assert_eq!(found, [(4, "sync_warp"), (6, "sync_threads_count"), (10, "sync_warp")]);
     }
 }

@@ -1,23 +1,25 @@
-//! Checks the modules in `gpu/ptx` as texts, against the kernels' sources.
+//! Tests that the modules in `gpu/ptx` agree with the kernels' sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
-use xtask::kernels::{self, Kernel, Rule};
-use xtask::pattern;
-use xtask::ptx::{self, Barriers, Module};
-use xtask::workspace::{Workspace, file_name};
+use super::bodies::{Source, sources};
+use super::{Kernel, Rule, source_texts};
+use crate::modules::file_name;
+use crate::pattern;
+use crate::ptx::{self, Barriers, Module};
+use crate::workspace::Workspace;
 
-/// Kernels whose PTX has another number of barriers than the text of their source.
+/// Kernels whose PTX has a different number of barriers than their source.
 ///
-/// The text's number is that of the calls in the kernel's body and in the functions that it calls, each call counted
-/// once. What changes it rightly is a loop of a known length that the compiler unrolls, and a branch that a constant
-/// decides. An exception still says exactly how many there are, so that a barrier lost or duplicated
-/// (rust-lang/rust#137086) is found in every instance and on every architecture.
+/// The source's number is the number of calls in the kernel's body and in the functions that it calls. The compiler may
+/// change it by unrolling a loop of known length, or by removing a branch with a constant condition. An exception
+/// states the exact number, so that a lost or duplicated barrier (rust-lang/rust#137086) is found in every instance and
+/// on every architecture.
 struct Exception {
-    /// The entries that it is about: a name in which `*` stands for any letters.
+    /// The names of the entries, in which `*` matches any letters.
     kernels: &'static str,
     barriers: Barriers,
     reason: &'static str,
@@ -27,46 +29,46 @@ const EXCEPTIONS: &[Exception] = &[
     Exception {
         kernels: "block_sum",
         barriers: Barriers { block: 9, warp: 0 },
-        reason: "one before the tree, and one for each of its eight steps, which are unrolled",
+        reason: "one barrier precedes the tree, and each of its eight unrolled steps has one",
     },
     Exception {
         kernels: "reduce_unrolled_last_warp_*",
         barriers: Barriers { block: 3, warp: 5 },
-        reason: "of the last warp's six steps, whose stride is a constant, the last has no barrier",
+        reason: "the last of the last warp's six steps has no barrier, and the strides are constants",
     },
     Exception {
         kernels: "reduce_completely_unrolled_*",
         barriers: Barriers { block: 6, warp: 5 },
-        reason: "of the last warp's six steps, whose stride is a constant, the last has no barrier",
+        reason: "the last of the last warp's six steps has no barrier, and the strides are constants",
     },
     Exception {
         kernels: "life_streaming_6_*",
         barriers: Barriers { block: 0, warp: 6 },
-        reason: "both rounds that fill the pipeline stand there, which the source has once",
+        reason: "the PTX has both rounds that fill the pipeline, and the source has one",
     },
     Exception {
         kernels: "life_streaming_torus_*",
         barriers: Barriers { block: 0, warp: 6 },
-        reason: "both rounds that fill the pipeline stand there, which the source has once",
+        reason: "the PTX has both rounds that fill the pipeline, and the source has one",
     },
     Exception {
         kernels: "life_streaming_plane_*",
         barriers: Barriers { block: 0, warp: 6 },
-        reason: "both rounds that fill the pipeline stand there, which the source has once",
+        reason: "the PTX has both rounds that fill the pipeline, and the source has one",
     },
 ];
 
 impl Exception {
     fn is_about(&self, name: &str) -> bool {
-        pattern::means(self.kernels, name)
+        pattern::matches(self.kernels, name)
     }
 }
 
-/// A function that a kernel rightly calls. Any other call is one of what should have been inlined, or of a panic.
+/// A function that a kernel may call. Any other call is an error: the function was not inlined, or it is a panic.
 struct Call {
-    /// The entries that may call it: a name in which `*` stands for any letters.
+    /// The names of the entries that may call it, in which `*` matches any letters.
     kernels: &'static str,
-    /// Its name in the source.
+    /// The function's name in the source.
     function: &'static str,
     reason: &'static str,
 }
@@ -75,21 +77,21 @@ const CALLS: &[Call] = &[
     Call {
         kernels: "reduce_one_tile_*",
         function: "combine_partial_tile",
-        reason: "code for the last block alone, out of the way of the others'",
+        reason: "only the last block executes it, so it is apart from the code of the other blocks",
     },
     Call {
         kernels: "saxpy_vectorised_*",
         function: "rest",
-        reason: "code for the last block of some launches, out of the way of the others'",
+        reason: "only the last block of some launches executes it, so it is apart from the code of the other blocks",
     },
 ];
 
-/// Whether a function of the PTX is that of the source: a mangled name says how long each of its parts is.
+/// True if the mangled name in the PTX is that of `function`. A mangled name has the length of each of its parts.
 fn is_named(mangled: &str, function: &str) -> bool {
     mangled.contains(&format!("{}{function}", function.len()))
 }
 
-/// A module, and by how many of its kernels each shared array is used.
+/// A module with the number of kernels that use each shared array.
 struct Image {
     module: Module,
     users: BTreeMap<String, usize>,
@@ -106,22 +108,22 @@ impl Image {
     }
 }
 
-/// A kernel in a module, with its source.
+/// A kernel in a module.
 struct Built {
     file: String,
     image: Arc<Image>,
-    kernel: Kernel,
+    source: Source,
 }
 
-/// Each kernel of the sources in each of its modules, which are read once for all tests.
+/// Each kernel of the sources in each of its modules. The tests share them.
 static BUILT: LazyLock<Vec<Built>> = LazyLock::new(|| {
     let workspace = Workspace::open().unwrap();
     let algorithms = workspace.algorithms().unwrap();
     let mut built = Vec::new();
     for algorithm in algorithms.names() {
-        let kernels = kernels::of_module(&workspace, &algorithms, algorithm).unwrap();
+        let kernels = sources(&source_texts(&workspace, &algorithms, algorithm).unwrap()).unwrap();
         assert!(!kernels.is_empty(), "gpu/src/{algorithm} has no kernel");
-        let in_source: BTreeSet<&str> = kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+        let in_source: BTreeSet<&str> = kernels.iter().map(|source| source.kernel.name.as_str()).collect();
         assert_eq!(in_source.len(), kernels.len(), "two kernels of {algorithm} have the same name");
         for arch in algorithms.archs(algorithm) {
             let file = file_name(algorithm, arch);
@@ -134,7 +136,7 @@ static BUILT: LazyLock<Vec<Built>> = LazyLock::new(|| {
             let in_module: BTreeSet<&str> = module.entries.iter().map(|entry| entry.name.as_str()).collect();
             assert_eq!(in_module, in_source, "the kernels of {file} are not those of gpu/src/{algorithm}");
             let of_kernel =
-                |kernel: &Kernel| Built { file: file.clone(), image: Arc::clone(&image), kernel: kernel.clone() };
+                |source: &Source| Built { file: file.clone(), image: Arc::clone(&image), source: source.clone() };
             built.extend(kernels.iter().map(of_kernel));
         }
     }
@@ -142,10 +144,10 @@ static BUILT: LazyLock<Vec<Built>> = LazyLock::new(|| {
     built
 });
 
-/// What is wrong with a kernel's text.
+/// Returns the findings in a kernel's PTX.
 fn findings(built: &Built) -> Vec<String> {
-    let Built { file, image, kernel } = built;
-    let module = &image.module;
+    let Built { file, image, source } = built;
+    let (module, kernel) = (&image.module, &source.kernel);
     let Some(entry) = module.entry(&kernel.name) else { return vec![format!("{file}: no entry `{}`", kernel.name)] };
     let mut findings = Vec::new();
     for function in module.reachable(entry) {
@@ -155,7 +157,8 @@ fn findings(built: &Built) -> Vec<String> {
         }
         for call in ptx::calls(function) {
             let target = call.call_target().unwrap_or_default();
-            let is_right = |call: &Call| pattern::means(call.kernels, &kernel.name) && is_named(target, call.function);
+            let is_right =
+                |call: &Call| pattern::matches(call.kernels, &kernel.name) && is_named(target, call.function);
             if !CALLS.iter().any(is_right) {
                 findings.push(format!("{file}:{}: call of `{target}`", call.line));
             }
@@ -170,46 +173,47 @@ fn findings(built: &Built) -> Vec<String> {
         findings.push(format!("{file}: `{}` has .minnctapersm {:?}", kernel.name, entry.directive(".minnctapersm")));
     }
     let of_source =
-        [barrier_finding(kernel, ptx::barriers(module, entry), EXCEPTIONS), array_finding(kernel, image, entry)];
+        [barrier_finding(source, ptx::barriers(module, entry), EXCEPTIONS), array_finding(source, image, entry)];
     findings.extend(of_source.into_iter().flatten().map(|finding| format!("{file}: {finding}")));
     findings
 }
 
-/// Barriers that are not those of the source.
-fn barrier_finding(kernel: &Kernel, barriers: Barriers, exceptions: &[Exception]) -> Option<String> {
-    let Kernel { name, unclear, file, line, .. } = kernel;
+/// Returns a finding if the number of barriers differs from the source.
+fn barrier_finding(source: &Source, barriers: Barriers, exceptions: &[Exception]) -> Option<String> {
+    let Source { kernel: Kernel { name, file, line, .. }, unclear, .. } = source;
     let at = format!("{}:{line}: `{name}`", file.display());
     let about: Vec<&Exception> = exceptions.iter().filter(|exception| exception.is_about(name)).collect();
     let expected = match about[..] {
-        [] if unclear.is_empty() => kernel.barriers,
+        [] if unclear.is_empty() => source.barriers,
         [] => {
             let unclear: Vec<&str> = unclear.iter().map(String::as_str).collect();
             return Some(format!(
-                "{at} calls one of several `{}`: an exception must say how many barriers",
+                "{at} calls one of several `{}`: an exception must state the number of barriers",
                 unclear.join("`, `")
             ));
         }
         [one] => one.barriers,
-        _ => return Some(format!("{at} is meant by {} exceptions", about.len())),
+        _ => return Some(format!("{at} matches {} exceptions", about.len())),
     };
     (barriers != expected).then(|| format!("{at} has {barriers}, its source {expected}"))
 }
 
-/// Shared arrays that are not those of the source, or not this entry's alone.
-fn array_finding(kernel: &Kernel, image: &Image, entry: &ptx::Function) -> Option<String> {
+/// Returns a finding if the shared arrays differ from the source, or if other kernels use them too.
+fn array_finding(source: &Source, image: &Image, entry: &ptx::Function) -> Option<String> {
+    let Source { kernel, arrays, called_arrays, .. } = source;
     let at = format!("{}:{}: `{}`", kernel.file.display(), kernel.line, kernel.name);
     let used = ptx::shared_arrays(&image.module, entry);
-    let declared = kernel.arrays.len() + kernel.called_arrays;
+    let declared = arrays.len() + called_arrays;
     if used.len() > declared || (used.is_empty() && declared > 0) {
         return Some(format!("{at} uses {} shared arrays, its source declares {declared}", used.len()));
     }
-    // Those of a function that several kernels call are the same in all.
+    // Kernels that call the same function share its arrays.
     let common = used.iter().filter(|name| image.users[**name] > 1).count();
-    if common > kernel.called_arrays {
+    if common > *called_arrays {
         return Some(format!("{at} has {common} shared arrays in common with other kernels"));
     }
     let mut sizes: Vec<u64> = used.iter().map(|name| image.module.shared[*name]).collect();
-    for size in kernel.arrays.iter().flatten() {
+    for size in arrays.iter().flatten() {
         match sizes.iter().position(|other| other == size) {
             Some(at) => drop(sizes.swap_remove(at)),
             None => return Some(format!("{at} has no shared array of {size} bytes, but {sizes:?}")),
@@ -229,22 +233,22 @@ fn every_exception_is_needed() {
     for exception in EXCEPTIONS {
         let Exception { kernels, barriers, reason } = exception;
         let mut meant =
-            BUILT.iter().map(|built| &built.kernel).filter(|kernel| exception.is_about(&kernel.name)).peekable();
+            BUILT.iter().map(|built| &built.source).filter(|source| exception.is_about(&source.kernel.name)).peekable();
         assert!(meant.peek().is_some(), "`{kernels}` is no kernel: {reason}");
         assert!(
-            meant.any(|kernel| kernel.barriers != *barriers || !kernel.unclear.is_empty()),
+            meant.any(|source| source.barriers != *barriers || !source.unclear.is_empty()),
             "`{kernels}` is no exception"
         );
     }
     for Call { kernels, function, reason } in CALLS {
         let is_called = |built: &Built| {
-            let Built { image, kernel, .. } = built;
-            let entry = image.module.entry(&kernel.name);
+            let Built { image, source, .. } = built;
+            let entry = image.module.entry(&source.kernel.name);
             entry.is_some_and(|entry| {
                 image.module.reachable(entry).iter().any(|called| is_named(&called.name, function))
             })
         };
-        let mut meant = BUILT.iter().filter(|built| pattern::means(kernels, &built.kernel.name)).peekable();
+        let mut meant = BUILT.iter().filter(|built| pattern::matches(kernels, &built.source.kernel.name)).peekable();
         assert!(meant.peek().is_some(), "`{kernels}` is no kernel: {reason}");
         assert!(meant.all(is_called), "`{kernels}` do not call `{function}`: {reason}");
     }
@@ -278,13 +282,12 @@ const SOUND: &str = "\
 }
 ";
 
-fn kernel(source: &str) -> Kernel {
-    kernels::kernels(&[(PathBuf::from("step.rs"), source.to_owned())]).unwrap().remove(0)
+fn source(text: &str) -> Source {
+    sources(&[(PathBuf::from("step.rs"), text.to_owned())]).unwrap().remove(0)
 }
 
 fn findings_in(text: &str) -> Vec<String> {
-    let kernel = kernel(SOURCE);
-    findings(&Built { file: "bad.ptx".to_owned(), image: Arc::new(Image::new(text)), kernel })
+    findings(&Built { file: "bad.ptx".to_owned(), image: Arc::new(Image::new(text)), source: source(SOURCE) })
 }
 
 #[test]
@@ -319,17 +322,17 @@ fn each_fault_is_found() {
 fn an_exception_is_exact_for_the_kernels_that_it_names() {
     let sum = |kernels, block| Exception { kernels, barriers: Barriers { block, warp: 0 }, reason: "" };
     let finding = |block, exceptions: &[Exception]| {
-        barrier_finding(&kernel(SOURCE), Barriers { block, warp: 0 }, exceptions).unwrap_or_default()
+        barrier_finding(&source(SOURCE), Barriers { block, warp: 0 }, exceptions).unwrap_or_default()
     };
     assert_eq!(finding(1, &[]), "");
     assert_eq!(finding(5, &[sum("step", 5)]), "");
     assert!(finding(1, &[sum("step", 5)]).contains("1 block and 0 warp barriers, its source 5 block"));
-    assert!(finding(5, &[sum("step", 5), sum("s*", 5)]).contains("is meant by 2 exceptions"));
+    assert!(finding(5, &[sum("step", 5), sum("s*", 5)]).contains("matches 2 exceptions"));
 }
 
 #[test]
 fn one_of_several_functions_with_barriers_needs_an_exception() {
-    let mut unclear = kernel(SOURCE);
+    let mut unclear = source(SOURCE);
     unclear.unclear.insert("wait".to_owned());
     let barriers = unclear.barriers;
     let found = barrier_finding(&unclear, barriers, &[]).unwrap();
@@ -338,12 +341,12 @@ fn one_of_several_functions_with_barriers_needs_an_exception() {
     assert_eq!(barrier_finding(&unclear, barriers, &[exception]), None);
 }
 
-/// The grid-stride iterator costs what the loop written by hand does: two multiplications before the loop, for the
-/// index and the stride, and in it nothing but additions beside the work itself.
+/// The grid-stride iterator compiles to the same instructions as a loop written by hand: two multiplications before the
+/// loop, for the index and the stride, and only additions in the loop.
 #[test]
 fn a_grid_stride_loop_is_the_one_written_by_hand() {
-    for built in BUILT.iter().filter(|built| built.kernel.name == "saxpy_grid_stride") {
-        let entry = built.image.module.entry(&built.kernel.name).unwrap();
+    for built in BUILT.iter().filter(|built| built.source.kernel.name == "saxpy_grid_stride") {
+        let entry = built.image.module.entry(&built.source.kernel.name).unwrap();
         let count = |prefix: &str| entry.instructions.iter().filter(|i| i.opcode.starts_with(prefix)).count();
         let counts = ["ld.global", "st.global", "fma.", "mul", "mad", "div", "rem"].map(count);
         assert_eq!(counts, [2, 1, 1, 2, 0, 0, 0], "{}", built.file);
