@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the checks need and rustup's toolchain does not bring, where it is missing: a rustc with the standard
-# library's sources (for the PTX), Open MPI and libclang (for the feature `mpi`), and NVIDIA's assemblers in target/tools. For Debian
+# Installs missing tools that the checks need in addition to rustup's toolchain: a rustc with the standard library's
+# sources (for the PTX), Open MPI and libclang (for the feature `mpi`), and NVIDIA's assemblers in target/tools. For Debian
 # and Ubuntu, as root.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -34,11 +34,11 @@ done
 
 tools=target/tools
 if ! cmp --silent ci/requirements.txt "$tools/requirements.txt"; then
-    # Debian ships Python without the module that a virtual environment's pip comes from.
+    # Debian's Python lacks the module that installs pip in a virtual environment.
     python3 -c 'import ensurepip' 2>/dev/null || install python3 python3-venv
     rm -rf "$tools"
     python3 -m venv "$tools"
     "$tools/bin/pip" install --quiet --disable-pip-version-check --requirement ci/requirements.txt
-    # Last, so that an installation broken off is made again.
+    # Copied last, so that an interrupted installation is repeated.
     cp ci/requirements.txt "$tools/requirements.txt"
 fi

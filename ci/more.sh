@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The checks that .ci/run leaves out: they take long, or need what not every machine has. All steps run, or those named as
-# arguments; any that fails is named at the end. CONTRIBUTING.md has the last result.
+# The checks that .ci/run leaves out, because they take long or need other tools. The arguments select steps; without
+# arguments all steps run. The end of the output names the failed steps. CONTRIBUTING.md has the last results.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 exec </dev/null
@@ -10,7 +10,7 @@ unset CARGO_TARGET_DIR
 all='deny advisories address debian release platforms orders barriers'
 for name in "$@"; do
     if [[ " $all " != *" $name "* ]]; then
-        printf 'no step is called %s: there are %s\n' "$name" "$all" >&2
+        printf 'no step is called %s: choose from %s\n' "$name" "$all" >&2
         exit 2
     fi
 done
@@ -34,14 +34,14 @@ step() {
     fi
 }
 
-# Licences, bans and sources by cargo deny, which is kept in target/tools.
+# Licences, bans and sources, by cargo deny, which is installed in target/tools.
 deny() {
     local root=target/tools/cargo-deny
     [ -x $root/bin/cargo-deny ] || cargo install cargo-deny --locked --root $root --target-dir target/tools/build || return
     $root/bin/cargo-deny check bans licenses sources
 }
 
-# Known vulnerabilities. Skipped where the database cannot be had.
+# Known vulnerabilities. Skipped if the database cannot be downloaded.
 advisories() {
     local root=target/tools/cargo-deny
     [ -x $root/bin/cargo-deny ] || cargo install cargo-deny --locked --root $root --target-dir target/tools/build || return
@@ -49,30 +49,30 @@ advisories() {
     $root/bin/cargo-deny check advisories
 }
 
-# The crates with type-erased memory, with AddressSanitizer: the calls and the small vectors of cuda_std, and the resources of
-# launch. The runtime comes with rustup's toolchain, which takes the unstable flag by RUSTC_BOOTSTRAP.
+# The crates with type-erased memory, with AddressSanitizer: the calls and the small vectors of cuda_std, and the resources
+# of launch. rustup's toolchain has the runtime. RUSTC_BOOTSTRAP enables the unstable flag.
 address() {
     local host
     host=$(rustc -vV | sed -n 's/^host: //p')
     [ -n "$(find "$(rustc --print sysroot)/lib/rustlib/$host/lib" -name '*_rt.asan.a' 2>/dev/null)" ] || return 77
-    # The stacks of simulated threads are not the stacks that the sanitizer knows: it must not look for use after return.
+    # The sanitizer does not know the stacks of simulated threads, so it must not check for use after return.
     env RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address RUSTDOCFLAGS=-Zsanitizer=address \
         ASAN_OPTIONS=detect_leaks=0:detect_stack_use_after_return=0 CARGO_PROFILE_DEV_DEBUG=line-tables-only \
         cargo test --target "$host" --target-dir target/asan -p cuda_std -p launch --lib --locked
 }
 
-# Debian's compiler builds all, too.
+# Debian's compiler also checks the workspace.
 debian() {
     [ -x /usr/bin/rustc ] && [ -x /usr/bin/cargo ] || return 77
     env RUSTC=/usr/bin/rustc RUSTUP_TOOLCHAIN= /usr/bin/cargo check --workspace --locked --target-dir target/debian
 }
 
-# The program that is released, and its size.
+# The released program, and its size.
 release() {
     cargo build --release --locked -p host && ls -l target/release/host
 }
 
-# Every order for every input, and every barrier left out once: hours of processor time.
+# Every order for every input, and every barrier removed once. These take hours of processor time.
 orders() {
     env GRIDSTRIDE_TEST_ALL_ORDERS=1 cargo test --release --locked -p tests
 }
@@ -80,7 +80,8 @@ barriers() {
     cargo xtask mutate-barriers
 }
 
-# Other platforms compile, as far as their standard libraries are installed: rustup target add aarch64-unknown-linux-gnu.
+# The crates compile for other platforms whose standard libraries are installed, for example by
+# `rustup target add aarch64-unknown-linux-gnu`.
 platforms() {
     local found= target
     for target in aarch64-unknown-linux-gnu aarch64-apple-darwin; do

@@ -38,7 +38,7 @@ enum Task {
     CheckPtx(check_ptx::Options),
     /// Writes the registers and shared memory of every kernel to gpu/ptx/resources.tsv.
     Resources {
-        /// NVIDIA's assembler; several of different releases are allowed. By default they are searched as by check-ptx.
+        /// NVIDIA's assembler; several of different releases are allowed. The default is the same as for check-ptx.
         #[arg(long, value_name = "PATH")]
         ptxas: Vec<PathBuf>,
     },

@@ -62,7 +62,7 @@ pub struct BenchOptions {
     /// Measure only a few sizes.
     #[arg(long)]
     pub quick: bool,
-    /// The compiler of the peers' library; by default it is searched in PATH, CUDA_HOME and /usr/local/cuda.
+    /// The compiler of the peers' library; the default is the first nvcc in PATH, CUDA_HOME and /usr/local/cuda.
     #[arg(long, value_name = "PATH")]
     pub nvcc: Option<PathBuf>,
     /// The architecture for which the peers' library is compiled, such as sm_90.

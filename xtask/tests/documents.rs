@@ -1,4 +1,4 @@
-//! What the README and the pages in `docs/` say: links, the tests that hold the claims, and Rust that is compiled
+//! Checks the README and the pages in `docs/`: links, the tests of the claims, and Rust code, which must be compiled
 //! elsewhere.
 
 use std::fs;
@@ -14,7 +14,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())).replace("\r\n", "\n")
 }
 
-/// The files under `folder` whose names end with `ending`, but not those of build results.
+/// Returns the files below `folder` with this `ending`, except build results.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -32,7 +32,7 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The project's pages: those in its root and in `docs/`.
+/// Returns the project's pages: those in its root and in `docs/`.
 fn pages() -> Vec<PathBuf> {
     let root = root();
     let in_root = fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().path());
@@ -69,7 +69,7 @@ fn the_tests_that_hold_the_claims_exist() {
             match test.split_once("::") {
                 Some((file, name)) => {
                     let text = read(&root.join(file));
-                    // A macro makes tests of the names in its lines.
+                    // A macro makes a test of each name in its lines.
                     let is_there = [format!("fn {name}("), format!("    {name} "), format!("    {name}:")];
                     assert!(is_there.iter().any(|text_of| text.contains(text_of)), "{test}");
                 }
@@ -79,13 +79,13 @@ fn the_tests_that_hold_the_claims_exist() {
     }
 }
 
-/// A line of code without what makes it documentation; `None` if documentation hides it.
+/// Returns a line of code without the marks of documentation. `None` if the documentation hides the line.
 fn shown(line: &str) -> Option<&str> {
     let text = line.trim_start();
     let Some(text) = text.strip_prefix("//!").or_else(|| text.strip_prefix("///")) else { return Some(line) };
     let text = text.strip_prefix(' ').unwrap_or(text);
     let is_hidden = text == "#" || text.starts_with("# ");
-    // In an example an item has documentation of its own.
+    // An item in an example may have its own documentation.
     (!is_hidden).then(|| text.strip_prefix("/// ").unwrap_or(text))
 }
 
@@ -93,7 +93,7 @@ fn code(text: &str) -> String {
     text.lines().filter_map(shown).flat_map(|line| [line, "\n"]).collect()
 }
 
-/// Rust code as a page shows it stands in a source file, or in its documentation, which is compiled and run.
+/// Checks that the Rust code of a page is in a source file, or in documentation that is compiled and run.
 #[test]
 fn rust_in_the_documents_is_compiled_elsewhere() {
     let root = root();

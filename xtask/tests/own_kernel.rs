@@ -1,12 +1,12 @@
-//! The example of another project has the workspace's versions of what both depend on, so that each is compiled once;
-//! and it is as short as the README says.
+//! Checks that the example project uses the workspace's versions of common dependencies, so that each is compiled once,
+//! and that it is as short as the README says.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use xtask::workspace::Workspace;
 
-/// Name and version of each package that a `Cargo.lock` has from a registry.
+/// Returns name and version of each package from a registry in a `Cargo.lock`.
 fn locked(text: &str) -> BTreeSet<(&str, &str)> {
     let packages = text.split("[[package]]").filter(|package| value(package, "source").is_some());
     packages.filter_map(|package| Some((value(package, "name")?, value(package, "version")?))).collect()

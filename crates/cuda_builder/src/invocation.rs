@@ -2,7 +2,7 @@
 //!
 //! # Design
 //!
-//! Three choices hold for every build:
+//! Every build makes these three choices:
 //!
 //! - `panic = immediate-abort`: a panic is a `trap`.
 //! - No jump threading on MIR. That pass does not know that a barrier must not be duplicated (rust-lang/rust#137086);
@@ -22,7 +22,7 @@ use crate::dep_info;
 use crate::error::{BuildError, CargoFailure};
 use crate::options::Options;
 use crate::package::Package;
-use crate::toolchain::{PanicTrap, Toolchain};
+use crate::toolchain::Toolchain;
 
 /// The profile for kernels. It is defined on the command line, because a workspace's own profiles are for the host.
 const PROFILE: &str = "cuda-builder";
@@ -82,9 +82,6 @@ impl Invocation<'_> {
     fn rustc_arguments(&self, assembly: &Path) -> Result<Vec<OsString>, BuildError> {
         let mut arguments: Vec<OsString> = ["--lib", "--crate-type", "staticlib"].map(OsString::from).into();
         arguments.push("-Zbuild-std=core".into());
-        if self.toolchain.panic_trap() == PanicTrap::CoreFeature {
-            arguments.push("-Zbuild-std-features=panic_immediate_abort".into());
-        }
         if !self.options.default_features {
             arguments.push("--no-default-features".into());
         }
@@ -117,17 +114,8 @@ impl Invocation<'_> {
             .env("RUSTC_WORKSPACE_WRAPPER", "")
             .env("CARGO_ENCODED_RUSTFLAGS", self.rustflags())
             .current_dir(&self.package.workspace_root)
-            .args([
-                subcommand,
-                "-Zprofile-rustflags",
-                "--quiet",
-                "--color",
-                "never",
-                "--profile",
-                PROFILE,
-                "--target",
-                TARGET,
-            ])
+            .args([subcommand, "-Zprofile-rustflags", "--quiet", "--color", "never"])
+            .args(["--profile", PROFILE, "--target", TARGET])
             .arg("--manifest-path")
             .arg(&self.package.manifest)
             .arg("--target-dir")
@@ -178,9 +166,7 @@ impl Invocation<'_> {
         let older = self.known.iter().filter(|&&arch| arch <= self.options.arch);
         flags.extend(older.map(|arch| format!("--cfg=target_feature=\"compute_{}\"", arch.number()).into()));
         flags.push("-Aexplicit_builtin_cfgs_in_flags".into());
-        if self.toolchain.panic_trap() == PanicTrap::Strategy {
-            flags.extend(["-Zunstable-options".into(), "-Cpanic=immediate-abort".into()]);
-        }
+        flags.extend(["-Zunstable-options".into(), "-Cpanic=immediate-abort".into()]);
         // MIR jump threading may duplicate a barrier, which is wrong (rust-lang/rust#137086). LLVM's own jump threading
         // does not.
         flags.push("-Zmir-enable-passes=-JumpThreading".into());

@@ -19,15 +19,6 @@ pub const CARGO_VARIABLE: &str = "CUDA_BUILDER_CARGO";
 
 const SYSTEM_RUSTC: &str = "/usr/bin/rustc";
 
-/// The way in which a compiler turns every panic into a trap, without the message and its formatting code.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum PanicTrap {
-    /// `-Cpanic=immediate-abort`, from Rust 1.92 on.
-    Strategy,
-    /// The feature `panic_immediate_abort` of `core`, for older compilers.
-    CoreFeature,
-}
-
 /// A `rustc` that can build kernels, with its `cargo`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Toolchain {
@@ -35,7 +26,6 @@ pub struct Toolchain {
     cargo: PathBuf,
     sysroot: PathBuf,
     version: String,
-    panic_trap: PanicTrap,
 }
 
 impl Toolchain {
@@ -74,10 +64,6 @@ impl Toolchain {
     /// Returns the folder of the standard library's sources.
     pub(crate) fn library_source(&self) -> PathBuf {
         library_source(&self.sysroot)
-    }
-
-    pub(crate) fn panic_trap(&self) -> PanicTrap {
-        self.panic_trap
     }
 
     /// Returns the architectures that the compiler knows, such as `sm_70`.
@@ -131,11 +117,12 @@ impl Toolchain {
         };
         answer(command::clean(&cargo).arg("--version")).map_err(|e| rejected(format!("its cargo: {e}"), None))?;
 
+        // Turns every panic into a trap, without the message and its formatting code.
         let mut trial = command::clean(&resolved);
         trial.env("RUSTC_BOOTSTRAP", "1");
         trial.args(["-Zunstable-options", "-Cpanic=immediate-abort", "--print", "cfg", "--target", TARGET]);
-        let panic_trap = if answer(&mut trial).is_ok() { PanicTrap::Strategy } else { PanicTrap::CoreFeature };
-        Ok(Toolchain { rustc: resolved, cargo, sysroot, version, panic_trap })
+        answer(&mut trial).map_err(|e| rejected(format!("it has no `-Cpanic=immediate-abort`: {e}"), None))?;
+        Ok(Toolchain { rustc: resolved, cargo, sysroot, version })
     }
 }
 

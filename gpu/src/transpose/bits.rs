@@ -38,8 +38,11 @@ pub trait Bits: Element {
     fn vector(words: [Self::Word; 4]) -> Self::Vector;
 
     /// Transposes words: takes the words of `PER_WORD` rows and returns the words of as many columns. Further array
-    /// elements are unspecified.
-    fn turn(rows: [Self::Word; 4]) -> [Self::Word; 4];
+    /// elements are unspecified. One row per word needs no change.
+    #[inline(always)]
+    fn turn(rows: [Self::Word; 4]) -> [Self::Word; 4] {
+        rows
+    }
 
     /// Returns `word` with `element` at position `place`. The bits there must be 0.
     fn with(word: Self::Word, element: Self, place: usize) -> Self::Word;
@@ -49,19 +52,26 @@ pub trait Bits: Element {
     fn from_within(first: Self::Word, second: Self::Word, elements: u32) -> Self::Word;
 }
 
+/// Defines the items of [`Bits`] that all types with 32-bit words share.
+macro_rules! words_of_32_bits {
+    () => {
+        type Word = u32;
+        type Vector = [u32; 4];
+
+        #[inline(always)]
+        fn words(vector: [u32; 4]) -> [u32; 4] {
+            vector
+        }
+
+        #[inline(always)]
+        fn vector(words: [u32; 4]) -> [u32; 4] {
+            words
+        }
+    };
+}
+
 impl Bits for u8 {
-    type Word = u32;
-    type Vector = [u32; 4];
-
-    #[inline(always)]
-    fn words(vector: [u32; 4]) -> [u32; 4] {
-        vector
-    }
-
-    #[inline(always)]
-    fn vector(words: [u32; 4]) -> [u32; 4] {
-        words
-    }
+    words_of_32_bits!();
 
     #[inline(always)]
     fn turn([a, b, c, d]: [u32; 4]) -> [u32; 4] {
@@ -85,18 +95,7 @@ impl Bits for u8 {
 }
 
 impl Bits for u16 {
-    type Word = u32;
-    type Vector = [u32; 4];
-
-    #[inline(always)]
-    fn words(vector: [u32; 4]) -> [u32; 4] {
-        vector
-    }
-
-    #[inline(always)]
-    fn vector(words: [u32; 4]) -> [u32; 4] {
-        words
-    }
+    words_of_32_bits!();
 
     #[inline(always)]
     fn turn([a, b, ..]: [u32; 4]) -> [u32; 4] {
@@ -115,23 +114,7 @@ impl Bits for u16 {
 }
 
 impl Bits for u32 {
-    type Word = u32;
-    type Vector = [u32; 4];
-
-    #[inline(always)]
-    fn words(vector: [u32; 4]) -> [u32; 4] {
-        vector
-    }
-
-    #[inline(always)]
-    fn vector(words: [u32; 4]) -> [u32; 4] {
-        words
-    }
-
-    #[inline(always)]
-    fn turn(rows: [u32; 4]) -> [u32; 4] {
-        rows
-    }
+    words_of_32_bits!();
 
     #[inline(always)]
     fn with(_: u32, element: u32, _: usize) -> u32 {
@@ -156,11 +139,6 @@ impl Bits for u64 {
     #[inline(always)]
     fn vector([a, b, ..]: [u64; 4]) -> [u64; 2] {
         [a, b]
-    }
-
-    #[inline(always)]
-    fn turn(rows: [u64; 4]) -> [u64; 4] {
-        rows
     }
 
     #[inline(always)]

@@ -50,8 +50,7 @@ pub(super) const fn aligned(width: usize) -> Shape {
 /// Returns the shape for unaligned elements of `width` bytes: 32 bytes per thread, or 64 for elements of 4 or 8 bytes.
 pub(super) const fn unaligned(width: usize) -> UnalignedShape {
     match width {
-        8 => UnalignedShape { row_bytes: 512, rows: 64, alignment: 32, threads: 512 },
-        4 => UnalignedShape { row_bytes: 512, rows: 64, alignment: 32, threads: 512 },
+        4 | 8 => UnalignedShape { row_bytes: 512, rows: 64, alignment: 32, threads: 512 },
         _ => UnalignedShape { row_bytes: 128, rows: 128, alignment: 32, threads: 512 },
     }
 }

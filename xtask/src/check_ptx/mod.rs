@@ -32,11 +32,11 @@ use report::{Report, families};
 /// The options of `check-ptx`.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Options {
-    /// NVIDIA's assembler; several of different releases are allowed. By default, assemblers are searched in PATH,
-    /// under CUDA_HOME and in target/tools. The newest that knows an architecture assembles for it.
+    /// NVIDIA's assembler; several of different releases are allowed. The default is all those in PATH, under CUDA_HOME
+    /// and in target/tools. The newest that knows an architecture assembles for it.
     #[arg(long, value_name = "PATH")]
     pub ptxas: Vec<PathBuf>,
-    /// NVIDIA's disassembler; by default it is searched in the same places.
+    /// NVIDIA's disassembler; the default is the first one in the same places.
     #[arg(long, value_name = "PATH")]
     pub nvdisasm: Option<PathBuf>,
     /// Fail if no ptxas or no nvdisasm is found.

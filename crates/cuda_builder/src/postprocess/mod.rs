@@ -182,58 +182,29 @@ impl Names {
             let next = names.len();
             *names.entry(hash.to_owned()).or_insert(next)
         };
+        let is_constant = |hash: &str, _: &str| hash.len() == 32;
         if symbol.starts_with("_R") {
             // `Cs<hash>_` precedes a crate's name. `Cs_`, `Cs0_`, `Cs1_` are the scheme's own 1st, 2nd, 3rd.
-            rewrite(
-                symbol,
-                "Cs",
-                is_alphanumeric,
-                |hash, after| hash.len() >= 6 && after.starts_with('_'),
-                out,
-                |hash| match index(&mut self.crates, hash) {
-                    0 => String::new(),
-                    other => (other - 1).to_string(),
-                },
-            );
+            let is_crate = |hash: &str, after: &str| hash.len() >= 6 && after.starts_with('_');
+            let number = |hash: &str| match index(&mut self.crates, hash) {
+                0 => String::new(),
+                other => (other - 1).to_string(),
+            };
+            rewrite(symbol, "Cs", |c| c.is_ascii_alphanumeric(), is_crate, out, number);
         } else if symbol.starts_with("_ZN") {
-            rewrite(
-                symbol,
-                "17h",
-                is_hex,
-                |hash, after| hash.len() == 16 && after.starts_with('E'),
-                out,
-                |hash| format!("{:016x}", index(&mut self.items, hash)),
-            );
-        } else if symbol.starts_with("anon_$_") {
-            rewrite(
-                symbol,
-                "anon_$_",
-                is_hex,
-                |hash, _| hash.len() == 32,
-                out,
-                |hash| index(&mut self.constants, hash).to_string(),
-            );
-        } else if symbol.starts_with("alloc_") {
-            rewrite(
-                symbol,
-                "alloc_",
-                is_hex,
-                |hash, _| hash.len() == 32,
-                out,
-                |hash| index(&mut self.constants, hash).to_string(),
-            );
+            let is_item = |hash: &str, after: &str| hash.len() == 16 && after.starts_with('E');
+            rewrite(symbol, "17h", is_hex, is_item, out, |hash| format!("{:016x}", index(&mut self.items, hash)));
+        } else if let Some(mark) = ["anon_$_", "alloc_"].into_iter().find(|mark| symbol.starts_with(mark)) {
+            let number = |hash: &str| index(&mut self.constants, hash).to_string();
+            rewrite(symbol, mark, is_hex, is_constant, out, number);
         } else {
             out.push_str(symbol);
         }
     }
 }
 
-fn is_alphanumeric(c: char) -> bool {
-    c.is_ascii_alphanumeric()
-}
-
 fn is_hex(c: char) -> bool {
-    c.is_ascii_digit() || ('a'..='f').contains(&c)
+    matches!(c, '0'..='9' | 'a'..='f')
 }
 
 /// Copies `symbol`, and replaces each run of `digits` that follows `mark` and that is a hash.

@@ -3,7 +3,7 @@
 use cuda_std::{Kernel, KernelInfo, Ladder};
 use gpu::life::tuning::{RESIDENT_EXCHANGE, RESIDENT_GENERATION, RESIDENT_MARGINS, RESIDENT_ROW};
 use gpu::life::{
-    CELLS_PER_WORD, LifeRung, MOST_MARGIN, RESIDENT_THREADS, RESIDENT_WARPS, TEMPORAL_WORDS, life_resident,
+    CELLS_PER_WORD, LifeRung, MAX_MARGIN, RESIDENT_THREADS, RESIDENT_WARPS, TEMPORAL_WORDS, life_resident,
     resident_published,
 };
 use launch::{Buffer, Device, Error, LaunchConfig, Queue};
@@ -60,7 +60,7 @@ impl Plan {
         let across = width.div_ceil(CELLS_PER_WORD).div_ceil(TEMPORAL_WORDS);
         let plans = ROWS.into_iter().flat_map(|rows| {
             RESIDENT_MARGINS.into_iter().filter_map(move |margin| {
-                debug_assert!(margin <= MOST_MARGIN);
+                debug_assert!(margin <= MAX_MARGIN);
                 let inner = (RESIDENT_WARPS * rows).checked_sub(2 * margin as usize).filter(|&inner| inner > 0)?;
                 let down = height.div_ceil(inner);
                 let each = across.checked_mul(down)?.div_ceil(multiprocessors);
