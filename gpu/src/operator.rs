@@ -1,6 +1,7 @@
 //! Associative operators for reduce and scan.
 
 use core::marker::PhantomData;
+use core::ops::{Add, Mul};
 
 use cuda_std::{DeviceCopy, Element, GpuFloat};
 
@@ -56,86 +57,38 @@ pub struct Min;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Max;
 
-macro_rules! integers {
-    ($($type:ident)*) => {$(
-        impl Operator<$type> for Sum {
-            const IDENTITY: $type = 0;
+/// Implements operators on a type: each operator, its identity and its function. `IS_TERNARY` sets that constant.
+macro_rules! operators {
+    ($type:ident: $($operator:ident, $identity:expr, $combine:expr $(, $flag:ident)?;)*) => {$(
+        impl Operator<$type> for $operator {
+            const IDENTITY: $type = $identity;
             const COMMUTATIVE: bool = true;
-            const IS_TERNARY: bool = true;
+            $(const $flag: bool = true;)?
             #[inline(always)]
             fn combine(a: $type, b: $type) -> $type {
-                a.wrapping_add(b)
-            }
-        }
-
-        impl Operator<$type> for Product {
-            const IDENTITY: $type = 1;
-            const COMMUTATIVE: bool = true;
-            #[inline(always)]
-            fn combine(a: $type, b: $type) -> $type {
-                a.wrapping_mul(b)
-            }
-        }
-
-        impl Operator<$type> for Min {
-            const IDENTITY: $type = $type::MAX;
-            const COMMUTATIVE: bool = true;
-            #[inline(always)]
-            fn combine(a: $type, b: $type) -> $type {
-                a.min(b)
-            }
-        }
-
-        impl Operator<$type> for Max {
-            const IDENTITY: $type = $type::MIN;
-            const COMMUTATIVE: bool = true;
-            #[inline(always)]
-            fn combine(a: $type, b: $type) -> $type {
-                a.max(b)
+                $combine(a, b)
             }
         }
     )*};
 }
 
+macro_rules! integers {
+    ($($type:ident)*) => {$(operators! { $type:
+        Sum, 0, $type::wrapping_add, IS_TERNARY;
+        Product, 1, $type::wrapping_mul;
+        Min, $type::MAX, Ord::min;
+        Max, $type::MIN, Ord::max;
+    })*};
+}
+
 macro_rules! floats {
-    ($($type:ident)*) => {$(
-        impl Operator<$type> for Sum {
-            // −0 would leave every element unchanged, but callers expect +0 as the sum of no elements.
-            const IDENTITY: $type = 0.0;
-            const COMMUTATIVE: bool = true;
-            #[inline(always)]
-            fn combine(a: $type, b: $type) -> $type {
-                a + b
-            }
-        }
-
-        impl Operator<$type> for Product {
-            const IDENTITY: $type = 1.0;
-            const COMMUTATIVE: bool = true;
-            #[inline(always)]
-            fn combine(a: $type, b: $type) -> $type {
-                a * b
-            }
-        }
-
-        impl Operator<$type> for Min {
-            const IDENTITY: $type = $type::INFINITY;
-            const COMMUTATIVE: bool = true;
-            #[inline(always)]
-            fn combine(a: $type, b: $type) -> $type {
-                a.minimum_number(b)
-            }
-        }
-
-        impl Operator<$type> for Max {
-            const IDENTITY: $type = $type::NEG_INFINITY;
-            const COMMUTATIVE: bool = true;
-            #[inline(always)]
-            fn combine(a: $type, b: $type) -> $type {
-                a.maximum_number(b)
-            }
-        }
-    )*};
+    // −0 would be the exact identity, but callers expect +0 as the sum of no elements.
+    ($($type:ident)*) => {$(operators! { $type:
+        Sum, 0.0, Add::add;
+        Product, 1.0, Mul::mul;
+        Min, $type::INFINITY, GpuFloat::minimum_number;
+        Max, $type::NEG_INFINITY, GpuFloat::maximum_number;
+    })*};
 }
 
 integers! { u32 i32 u64 i64 }

@@ -91,61 +91,6 @@ impl CudaBuilder {
         self
     }
 
-    /// Turns the kernel crate's default features on or off. The default is `true`.
-    #[must_use]
-    pub fn default_features(mut self, on: bool) -> CudaBuilder {
-        self.options.default_features = on;
-        self
-    }
-
-    /// `false` keeps debug assertions and overflow checks. A failing one ends the kernel with a trap. The code is
-    /// optimised in both cases. The default is `true`.
-    #[must_use]
-    pub fn release(mut self, release: bool) -> CudaBuilder {
-        self.options.release = release;
-        self
-    }
-
-    /// Adds source lines to instructions, for profilers and `compute-sanitizer`. The default is `false`.
-    #[must_use]
-    pub fn generate_line_info(mut self, on: bool) -> CudaBuilder {
-        self.options.line_info = on;
-        self
-    }
-
-    /// Allows the compiler to fuse a multiplication and an addition into one instruction, which rounds once. This is
-    /// faster and mostly more accurate, but the results differ in their last bits from the simulator's. The default is
-    /// `true`, as in nvcc and Rust-CUDA.
-    #[must_use]
-    #[doc(alias = "fma", alias = "fmad")]
-    pub fn fma_contraction(mut self, on: bool) -> CudaBuilder {
-        self.options.fma = on;
-        self
-    }
-
-    /// Flushes subnormal `f32` operands and results to zero, except in inline assembly. The default is `false`.
-    #[must_use]
-    pub fn ftz(mut self, on: bool) -> CudaBuilder {
-        self.options.ftz = on;
-        self
-    }
-
-    /// Makes divisions of `f32` approximate, to 2 ulp (`div.full`). The default is `false`.
-    #[must_use]
-    #[doc(alias = "prec-div")]
-    pub fn fast_div(mut self, on: bool) -> CudaBuilder {
-        self.options.fast_div = on;
-        self
-    }
-
-    /// Makes square roots of `f32` approximate (`sqrt.approx`). The default is `false`.
-    #[must_use]
-    #[doc(alias = "prec-sqrt")]
-    pub fn fast_sqrt(mut self, on: bool) -> CudaBuilder {
-        self.options.fast_sqrt = on;
-        self
-    }
-
     /// Adds arguments of `cargo` for the kernel crate, such as `["--features", "fast"]`.
     #[must_use]
     pub fn build_args<S: AsRef<str>>(mut self, arguments: &[S]) -> CudaBuilder {
@@ -158,14 +103,6 @@ impl CudaBuilder {
     #[must_use]
     pub fn rustc_args<S: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = S>) -> CudaBuilder {
         self.options.rustc_args.extend(arguments.into_iter().map(Into::into));
-        self
-    }
-
-    /// Requires that the crate's `Cargo.lock` already lists every dependency, as `cargo --locked` does. The default is
-    /// `false`.
-    #[must_use]
-    pub fn locked(mut self, on: bool) -> CudaBuilder {
-        self.options.locked = on;
         self
     }
 
@@ -285,4 +222,51 @@ impl CudaBuilder {
         };
         outer.unwrap_or_else(|| package.target_directory.clone()).join("cuda_builder")
     }
+}
+
+/// Defines methods that turn an option on or off.
+macro_rules! switches {
+    ($($(#[$meta:meta])* $name:ident => $option:ident,)*) => {
+        impl CudaBuilder {$(
+            $(#[$meta])*
+            #[must_use]
+            pub fn $name(mut self, on: bool) -> CudaBuilder {
+                self.options.$option = on;
+                self
+            }
+        )*}
+    };
+}
+
+switches! {
+    /// Turns the kernel crate's default features on or off. The default is `true`.
+    default_features => default_features,
+
+    /// `false` keeps debug assertions and overflow checks. A failing one ends the kernel with a trap. The code is
+    /// optimised in both cases. The default is `true`.
+    release => release,
+
+    /// Adds source lines to instructions, for profilers and `compute-sanitizer`. The default is `false`.
+    generate_line_info => line_info,
+
+    /// Allows the compiler to fuse a multiplication and an addition into one instruction, which rounds once. This is
+    /// faster and mostly more accurate, but the results differ in their last bits from the simulator's. The default is
+    /// `true`, as in nvcc and Rust-CUDA.
+    #[doc(alias = "fma", alias = "fmad")]
+    fma_contraction => fma,
+
+    /// Flushes subnormal `f32` operands and results to zero, except in inline assembly. The default is `false`.
+    ftz => ftz,
+
+    /// Makes divisions of `f32` approximate, to 2 ulp (`div.full`). The default is `false`.
+    #[doc(alias = "prec-div")]
+    fast_div => fast_div,
+
+    /// Makes square roots of `f32` approximate (`sqrt.approx`). The default is `false`.
+    #[doc(alias = "prec-sqrt")]
+    fast_sqrt => fast_sqrt,
+
+    /// Requires that the crate's `Cargo.lock` already lists every dependency, as `cargo --locked` does. The default is
+    /// `false`.
+    locked => locked,
 }

@@ -2,7 +2,7 @@
 
 use cuda_std::Element;
 
-use super::tuning::{Shape, of_bytes, of_words};
+use super::tuning::{BYTES, Shape, WORDS};
 
 /// A key: an unsigned integer of 8 or 32 bits.
 pub trait Key: Element {
@@ -23,34 +23,27 @@ pub trait Key: Element {
     fn in_word(word: u32, place: usize) -> u32;
 }
 
-impl Key for u8 {
-    const PER_WORD: usize = 4;
-    const BY_VALUE: bool = true;
-    const SHAPE: Shape = of_bytes();
+macro_rules! keys {
+    ($($type:ident: $by_value:literal, $shape:expr;)*) => {$(
+        impl Key for $type {
+            const PER_WORD: usize = 4 / size_of::<$type>();
+            const BY_VALUE: bool = $by_value;
+            const SHAPE: Shape = $shape;
 
-    #[inline(always)]
-    fn value(self) -> u32 {
-        self.into()
-    }
+            #[inline(always)]
+            fn value(self) -> u32 {
+                self.into()
+            }
 
-    #[inline(always)]
-    fn in_word(word: u32, place: usize) -> u32 {
-        word >> (8 * place) & 0xff
-    }
+            #[inline(always)]
+            fn in_word(word: u32, place: usize) -> u32 {
+                Self::value((word >> (8 * size_of::<$type>() * place)) as $type)
+            }
+        }
+    )*};
 }
 
-impl Key for u32 {
-    const PER_WORD: usize = 1;
-    const BY_VALUE: bool = false;
-    const SHAPE: Shape = of_words();
-
-    #[inline(always)]
-    fn value(self) -> u32 {
-        self
-    }
-
-    #[inline(always)]
-    fn in_word(word: u32, _place: usize) -> u32 {
-        word
-    }
+keys! {
+    u8: true, BYTES;
+    u32: false, WORDS;
 }

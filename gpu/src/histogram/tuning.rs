@@ -24,11 +24,7 @@ pub struct Shape {
 }
 
 /// The shape for keys of 8 bits: two blocks, so that one may count while the other starts or ends.
-pub(super) const fn of_bytes() -> Shape {
-    Shape { threads: 512, blocks_per_multiprocessor: 2 }
-}
+pub(super) const BYTES: Shape = Shape { threads: 512, blocks_per_multiprocessor: 2 };
 
 /// The shape for keys of 32 bits: one block, which uses all the shared memory of a multiprocessor.
-pub(super) const fn of_words() -> Shape {
-    Shape { threads: 1024, blocks_per_multiprocessor: 1 }
-}
+pub(super) const WORDS: Shape = Shape { threads: 1024, blocks_per_multiprocessor: 1 };

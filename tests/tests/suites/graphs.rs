@@ -189,7 +189,7 @@ fn a_graph_of_nothing_does_nothing() {
 }
 
 #[test]
-fn what_the_graph_does_comes_between_what_was_asked_before_and_after() {
+fn a_graph_runs_between_earlier_and_later_work() {
     for device in all_devices() {
         let (x, y) = (device.upload(&[1.0_f32; 100]).unwrap(), device.upload(&[1.0_f32; 100]).unwrap());
         let config = LaunchConfig::new(2, 64);

@@ -374,7 +374,7 @@ proptest! {
 }
 
 #[test]
-fn a_rung_refuses_what_it_is_not_built_for() {
+fn a_rung_refuses_an_instance_that_is_not_built() {
     let device = simulated(0);
     let x = device.upload(&[1.0_f64, 2.0]).unwrap();
     let error = reduce(&device, ReduceRung::Unrolled2, &x, Min).unwrap_err();

@@ -306,7 +306,7 @@ fn lengths_must_match() {
 }
 
 #[test]
-fn what_a_kernel_does_not_offer_is_told_with_what_it_does() {
+fn an_error_names_the_supported_instances() {
     let device = simulated(0);
     let x = device.upload(&[1_i32; 1025]).unwrap();
     let mut y = device.alloc(1025).unwrap();

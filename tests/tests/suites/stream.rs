@@ -151,7 +151,7 @@ fn streams_wait_for_each_other() {
 }
 
 #[test]
-fn a_scope_comes_after_what_was_asked_before_and_before_what_is_asked_later() {
+fn a_scope_runs_after_earlier_and_before_later_work() {
     for device in devices() {
         let n = 1 << 20;
         let x = device.upload(&vec![1.0_f32; n]).unwrap();
