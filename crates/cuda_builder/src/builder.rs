@@ -33,7 +33,7 @@ impl Toolchain {
 /// functions with a fixed symbol name, as `cuda_std`'s `#[kernel]` makes them. If the crate lacks `#![no_std]` or the
 /// compiler features that such functions need, the builder adds them. A panic in a kernel becomes a trap.
 ///
-/// The methods have the names of those of Rust-CUDA's builder.
+/// The methods have the same names as in Rust-CUDA's builder.
 #[derive(Clone, Debug)]
 pub struct CudaBuilder {
     pub(crate) krate: PathBuf,
