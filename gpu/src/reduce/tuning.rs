@@ -20,9 +20,16 @@ pub const BLOCK: u32 = 256;
 /// partial results for the last block.
 pub const GRID_STRIDE_BLOCK: u32 = 512;
 
-/// The number of blocks of [`reduce_grid_stride()`](super::reduce_grid_stride()) per multiprocessor. A multiprocessor
-/// holds this many at once with 32 registers per thread.
-pub const BLOCKS_PER_MULTIPROCESSOR: u32 = 4;
+/// Returns the number of blocks of [`reduce_grid_stride()`](super::reduce_grid_stride()) per multiprocessor for an
+/// input of `bytes` bytes. It is the number that a multiprocessor holds at once with 32 registers per thread. From 4
+/// GiB on, more blocks are faster, whose parts are read one after the other.
+pub const fn blocks_per_multiprocessor(bytes: usize) -> u32 {
+    match bytes >> 32 {
+        0 => 4,
+        1 => 32,
+        _ => 64,
+    }
+}
 
 /// The largest number of tiles per multiprocessor for which [`reduce_one_tile()`](super::reduce_one_tile()) is
 /// launched, with one block per tile. So small an input cannot keep all multiprocessors busy, and small blocks finish

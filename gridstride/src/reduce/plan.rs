@@ -3,7 +3,7 @@
 use cuda_std::Ladder;
 use gpu::reduce::tile_elements;
 use gpu::reduce::tuning::{
-    BLOCK, BLOCKS_PER_MULTIPROCESSOR, GRID_STRIDE_BLOCK, LOADS, ONE_TILE_BLOCK, TILES_PER_MULTIPROCESSOR,
+    BLOCK, GRID_STRIDE_BLOCK, LOADS, ONE_TILE_BLOCK, TILES_PER_MULTIPROCESSOR, blocks_per_multiprocessor,
 };
 use launch::LaunchConfig;
 
@@ -59,8 +59,9 @@ impl Plan {
             return plan;
         }
         let tiles = n.div_ceil(GRID_STRIDE_BLOCK as usize * LOADS * vector_len(element_bytes)).max(1);
-        // The result does not exceed `most`, which is a `u32`.
-        let blocks = tiles.min(most(BLOCKS_PER_MULTIPROCESSOR) as usize) as u32;
+        let held = blocks_per_multiprocessor(n.saturating_mul(element_bytes));
+        // It does not exceed its `most`.
+        let blocks = tiles.min(most(held) as usize) as u32;
         Self::grid_stride(n, element_bytes, blocks, GRID_STRIDE_BLOCK)
     }
 
