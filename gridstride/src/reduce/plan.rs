@@ -60,7 +60,7 @@ impl Plan {
         }
         let tiles = n.div_ceil(GRID_STRIDE_BLOCK as usize * LOADS * vector_len(element_bytes)).max(1);
         let held = blocks_per_multiprocessor(n.saturating_mul(element_bytes));
-        // It does not exceed its `most`.
+        // The result does not exceed `most`, which is a `u32`.
         let blocks = tiles.min(most(held) as usize) as u32;
         Self::grid_stride(n, element_bytes, blocks, GRID_STRIDE_BLOCK)
     }
