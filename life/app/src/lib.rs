@@ -1,7 +1,8 @@
-//! The command `host life`. It advances boards, and watches, records, searches and counts them.
+//! The command `host life`: advances boards, shows and records them, and analyses their end.
 //!
-//! A run goes from `command` down: `first_board` reads or makes a board, `backend` opens what advances it, `simulation`
-//! advances it, `run` measures that, and `observers` look at its generations. Each module uses only modules below it.
+//! `command` uses the modules below it: `first_board` reads or makes a board, `backend` opens the device that advances
+//! it, `simulation` advances it, `run` measures the speed, and `observers` look at its generations. Each module uses
+//! only modules below it.
 
 pub mod command;
 

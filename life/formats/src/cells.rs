@@ -1,4 +1,4 @@
-//! Gathering cells, without taking more memory than there is.
+//! Collects cells within a memory limit.
 
 use super::error::FormatError;
 use life::board::Run;
@@ -6,28 +6,28 @@ use life::pattern::Pattern;
 
 /// Collects the cells of a text, row by row from the left.
 ///
-/// Once they would take more than the limit they are counted and kept no longer, so that what is needed can be told.
+/// Once the limit is exceeded, it drops the cells and only counts, so that the error can state the required memory.
 pub(super) struct Cells {
     pattern: Pattern,
     limit: u64,
-    /// Bytes of the cells that are not kept any more.
+    /// The bytes of all cells after the limit was exceeded; 0 before.
     uncounted: u64,
 }
 
-/// A list has grown to its present size out of a smaller one, and both were there at once.
+/// While a vector grows, the old and the new allocation exist at the same time.
 const GROWING: u64 = 3;
 
-/// Bytes of a run in a list.
+/// The bytes of a run in a list.
 const RUN: u64 = size_of::<(Run, u8)>() as u64;
 
 impl Cells {
-    /// For a text of `length` bytes that says its box, and at most `limit` bytes of memory.
+    /// Returns a collector for a text of `length` bytes with this bounding box, which may use `limit` bytes of memory.
     pub(super) fn new((width, height): (usize, usize), length: usize, limit: u64) -> Self {
         let budget = usize::try_from(limit).unwrap_or(usize::MAX).min(length.max(4096));
         Self { pattern: Pattern::with_budget(width, height, budget), limit, uncounted: 0 }
     }
 
-    /// Adds cells of a state, beyond those before. What they reach must fit a `usize`.
+    /// Adds cells of one state after those added before. The end of the run must fit a `usize`.
     pub(super) fn push(&mut self, run: Run, state: u8) {
         if self.uncounted > 0 {
             self.uncounted = self.uncounted.saturating_add(RUN);
@@ -40,10 +40,10 @@ impl Cells {
         }
     }
 
-    /// The pattern.
+    /// Returns the pattern.
     ///
     /// # Errors
-    /// [`FormatError::TooLarge`].
+    /// [`FormatError::TooLarge`] if the cells exceeded the limit.
     pub(super) fn finish(self) -> Result<Pattern, FormatError> {
         match self.uncounted {
             0 => Ok(self.pattern),
@@ -52,18 +52,18 @@ impl Cells {
     }
 }
 
-/// Collects cells that come in any order, anywhere on the plane.
+/// Collects cells in any order from anywhere on the plane.
 pub(super) struct Plane {
     runs: Vec<Run>,
     limit: u64,
     needed: u64,
 }
 
-/// Coordinates of the plane begin at -2⁶³, those of a pattern at 0.
+/// Maps coordinates of the plane, which begin at -2⁶³, to those of a pattern, which begin at 0.
 const MIDDLE: u64 = 1 << 63;
 
 impl Plane {
-    /// For at most `limit` bytes of memory.
+    /// Returns a collector that may use `limit` bytes of memory.
     pub(super) fn new(limit: u64) -> Self {
         Self { runs: Vec::new(), limit, needed: 0 }
     }
@@ -79,10 +79,10 @@ impl Plane {
         }
     }
 
-    /// The pattern, with its place on the plane.
+    /// Returns the pattern with its position on the plane.
     ///
     /// # Errors
-    /// [`FormatError::TooLarge`].
+    /// [`FormatError::TooLarge`] if the cells exceeded the limit.
     pub(super) fn finish(mut self) -> Result<Pattern, FormatError> {
         if self.needed > self.limit {
             return Err(FormatError::TooLarge { needed: self.needed, free: self.limit });

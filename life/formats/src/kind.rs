@@ -1,25 +1,25 @@
-//! The formats, and how files are named by them.
+//! The formats and their file extensions.
 
 use std::fmt;
 use std::path::Path;
 
 use super::error::FormatError;
 
-/// A file format for boards.
+/// A file format for patterns and boards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Format {
-    /// Run length encoded, `.rle`: read and written.
+    /// Run-length encoded, `.rle`: read and written.
     Rle,
     /// Plaintext, `.cells`: read and written.
     Cells,
-    /// Life 1.05 and 1.06, `.lif` and `.life`: both are read, the latter is written.
+    /// Life 1.05 and 1.06, `.lif` and `.life`: both are read, 1.06 is written.
     Life,
-    /// A macrocell, `.mc`: read and written.
+    /// Macrocell, `.mc`: read and written.
     Macrocell,
-    /// MCell's, `.mcl`: read only.
+    /// MCell, `.mcl`: read only.
     Mcell,
-    /// An apgcode, which no extension says: read only.
+    /// An apgcode, which has no extension: read only.
     Apgcode,
     /// A picture, `.png`: read and written.
     Png,
@@ -28,10 +28,10 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that the path's extension says, in either case; the one before `.gz` where that can be compressed.
+    /// Returns the format of the path's extension, in upper or lower case. An extension `.gz` is removed first.
     ///
     /// # Errors
-    /// [`FormatError::Unknown`] for another extension or none; the message lists those accepted.
+    /// [`FormatError::Unknown`] for any other extension, or none. Its message lists the accepted extensions.
     pub fn from_path(path: &Path) -> Result<Self, FormatError> {
         let plain = if is_compressed(path) { path.with_extension("") } else { path.to_owned() };
         let extension = plain.extension().unwrap_or_default().to_ascii_lowercase();
@@ -49,12 +49,12 @@ impl Format {
     }
 }
 
-/// True if a path ends with `.gz`.
+/// Returns true if the path ends with `.gz`.
 pub fn is_compressed(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
 }
 
-/// The extension, with its dot.
+/// Writes the extension with its dot.
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

@@ -1,4 +1,4 @@
-//! Files of MCell (`.mcl`): lines of keywords, of which `#L` has cells, run length encoded.
+//! MCell files (`.mcl`): lines with keywords. `#L` lines contain the cells, run-length encoded.
 //!
 //! ```text
 //! #MCell 4.00
@@ -9,22 +9,22 @@
 //! #L .A$..A$3A
 //! ```
 //!
-//! Dead cells are `.`, states 1 to 24 `A` to `X`, the next ones `aA` to `jO`. The board becomes the rule's topology, as
-//! Golly has it: a torus where it wraps, else a bounded plane. The games Life and Generations are read; of the others,
-//! those that name a rule for Golly (`#GOLLY`).
+//! Dead cells are `.`, states 1 to 24 are `A` to `X`, and the next ones `aA` to `jO`. The board size becomes the rule's
+//! topology as in Golly: a torus if the board wraps, else a bounded plane. The games Life and Generations are read, and
+//! every other game that names a rule for Golly (`#GOLLY`).
 
 use super::cells::Cells;
 use super::error::FormatError;
 use life::board::Run;
 use life::pattern::{ParseError, Pattern};
 
-/// The pattern that `text` gives.
+/// Reads a pattern.
 ///
-/// It takes at most 100 times as much memory as the text, and never more than `limit`.
+/// It needs at most 100 times the memory of the text, and never more than `limit`.
 ///
 /// # Errors
-/// [`FormatError::Refused`] for another game and for a text without `#MCell` or without `#L`,
-/// [`FormatError::Malformed`] for what is no cell, [`FormatError::TooLarge`].
+/// [`FormatError::Refused`] for another game and for a text without `#MCell` or `#L`. [`FormatError::Malformed`] for an
+/// invalid cell. [`FormatError::TooLarge`] if `limit` is too small.
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let mut cells = Cells::new((0, 0), text.len(), limit);
     let (mut rule, mut golly, mut board, mut wraps) = (String::new(), None, None, false);
@@ -32,18 +32,18 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let is_cells = |line: &str| line.strip_prefix("#L ").is_some_and(|rest| !rest.trim().is_empty());
     if !text.lines().any(|line| line.trim_start_matches('\u{feff}').trim_start().starts_with("#MCell")) {
         return Err(FormatError::Refused(
-            "it is no file of MCell: the first line of one is such as `#MCell 4.20`".into(),
+            "it is not an MCell file: the first line must be such as `#MCell 4.20`".into(),
         ));
     }
     if !text.lines().any(is_cells) {
-        let needed = "they stand in lines such as `#L .A$..A$3A`";
-        return Err(FormatError::Refused(format!("it is a file of MCell without cells, or truncated: {needed}")));
+        let needed = "add lines such as `#L .A$..A$3A`, or check whether the file was cut off";
+        return Err(FormatError::Refused(format!("it is an MCell file without cells: {needed}")));
     }
     for (line, number) in text.lines().zip(1..) {
         let Some((keyword, rest)) = line.trim_end().split_once(' ') else { continue };
         match keyword {
             "#GAME" => game = rest.trim(),
-            // Long rules are divided into several lines.
+            // Long rules span several lines.
             "#RULE" => rule.push_str(rest.trim()),
             "#GOLLY" => golly = Some(rest.trim().to_owned()),
             "#BOARD" => board = rest.split_once('x').map(|(width, height)| (width.trim(), height.trim())),
@@ -55,7 +55,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     if golly.is_none() && !matches!(game, "Life" | "Generations") {
         let game = super::text::shorten(game);
         return Err(FormatError::Refused(format!(
-            "it is a pattern of MCell's game {game}, and of its games Life and Generations are supported"
+            "MCell's game {game} is not supported: use Life or Generations, or name a rule in a `#GOLLY` line"
         )));
     }
     let mut pattern = cells.finish()?;
@@ -71,7 +71,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     Ok(pattern)
 }
 
-/// Reads the cells of a line.
+/// Reads the cells of one line.
 fn row(line: &str, number: usize, cells: &mut Cells, (x, y): (&mut usize, &mut usize)) -> Result<(), ParseError> {
     let bytes = line.as_bytes();
     let mut at = "#L ".len();
@@ -83,7 +83,7 @@ fn row(line: &str, number: usize, cells: &mut Cells, (x, y): (&mut usize, &mut u
     while let Some(&byte) = bytes.get(at) {
         let start = at;
         at += 1;
-        let too_large = || error(start, "this leads further than this program can count".to_owned());
+        let too_large = || error(start, "this number is too large: positions and counts must be below 2⁶⁴".to_owned());
         let length = count.unwrap_or(1);
         let state = match byte {
             b'0'..=b'9' => {
@@ -91,9 +91,9 @@ fn row(line: &str, number: usize, cells: &mut Cells, (x, y): (&mut usize, &mut u
                 count = Some(more.ok_or_else(too_large)?);
                 continue;
             }
-            // A `$` of none would begin the same row again.
+            // `0$` would start the same row again.
             _ if count == Some(0) => {
-                return Err(error(start, "a run of 0 cells: a count is at least 1".to_owned()));
+                return Err(error(start, "a count must be at least 1, but 0 was given".to_owned()));
             }
             b' ' | b'\t' | b'\r' => continue,
             b'$' => {
@@ -110,11 +110,14 @@ fn row(line: &str, number: usize, cells: &mut Cells, (x, y): (&mut usize, &mut u
             }
             _ => {
                 let found = super::text::shorten(String::from_utf8_lossy(&bytes[start..]).as_ref());
-                return Err(error(start, format!("`{found}` is neither `.` (dead), `A` to `jO` (states) nor `$`")));
+                return Err(error(
+                    start,
+                    format!("`{found}` is neither `.` (dead) nor `A` to `jO` (states) nor `$` (end of a row)"),
+                ));
             }
         };
-        let state =
-            u8::try_from(state).map_err(|_| error(start, format!("a cell of state {state}: 255 is the last")))?;
+        let state = u8::try_from(state)
+            .map_err(|_| error(start, format!("the state of a cell must be at most 255, but {state} was given")))?;
         let end = x.checked_add(length).ok_or_else(too_large)?;
         if state > 0 {
             cells.push(Run { x: *x, y: *y, length }, state);

@@ -1,67 +1,67 @@
-//! The keys, and what they do.
+//! The keys and their actions.
 
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind};
 
-/// An action that a key or the mouse asks for.
+/// The action of a key or the mouse.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// End the animation.
     Quit,
-    /// Pause, or go on.
+    /// Pause or continue.
     Pause,
-    /// Pause if need be, and do one generation.
+    /// Pause and compute one generation.
     Step,
-    /// Twice as fast.
+    /// Double the speed.
     Faster,
-    /// Half as fast.
+    /// Halve the speed.
     Slower,
-    /// Change between half-blocks and braille.
+    /// Switch between half-blocks and braille.
     ChangeMarks,
     /// Show half as many cells across.
     ZoomIn,
     /// Show twice as many cells across.
     ZoomOut,
-    /// Back to the view of the beginning.
+    /// Return to the initial view.
     Recentre,
-    /// Move the view right and down by so many steps.
+    /// Move the view to the right and down by these steps.
     Pan(i32, i32),
-    /// Pause, and go back to the board shown before.
+    /// Pause and return to the board shown before.
     Back,
-    /// Keep the live cells in the middle, or do so no longer.
+    /// Keep the live cells in the middle, or stop doing so.
     Follow,
-    /// Show the whole board in a corner, or do so no longer.
+    /// Show or hide a map of the board in a corner.
     ShowMap,
-    /// Pause, and change a cell of the character in this column and row of the screen.
+    /// Pause and draw at the character in this column and row of the screen.
     Draw {
-        /// Column of the screen.
+        /// The column of the screen.
         column: u16,
-        /// Row of the screen.
+        /// The row of the screen.
         row: u16,
-        /// Which of the character's cells: the first, or the one below it.
+        /// True for the cell below the character's first cell.
         lower: bool,
-        /// True if the button has been held down since another cell, whose new state this one takes.
+        /// True if this continues a stroke, whose state the cell gets.
         on: bool,
     },
-    /// Have another rule typed.
+    /// Open the prompt for a rule.
     TypeRule,
-    /// The terminal has another size.
+    /// Redraw, because the terminal's size changed.
     Redraw,
 }
 
-/// A key that is typed while the prompt for a rule is open.
+/// A key that is typed into the prompt for a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Typed {
-    /// One more character.
+    /// Append this character.
     Character(char),
-    /// The last character is taken back.
+    /// Remove the last character.
     Erase,
-    /// The text is complete.
+    /// Accept the text.
     Done,
-    /// Nothing is asked for any more.
+    /// Close the prompt without a change.
     Never,
 }
 
-/// The keys in one line: in full, in short, and in 80 columns.
+/// The line of keys in three lengths, the last of which fits 80 columns.
 const HELP: [&str; 3] = [
     "q quit · space pause · s step · z back · r rule · +/- speed · b dots · i/o zoom · arrows move · c centre · \
      f follow · m map · mouse draws",
@@ -69,14 +69,13 @@ const HELP: [&str; 3] = [
     "q quit·space pause·s step·z back·r rule·+-·b·io·←→↑↓·c·f follow·m map·mouse",
 ];
 
-/// The keys in one line of so many columns, in short where they do not fit in full.
+/// Returns the longest line of keys that fits `columns`.
 pub fn help(columns: usize) -> &'static str {
     HELP.into_iter().find(|line| line.chars().count() <= columns).unwrap_or(HELP[2])
 }
 
 impl Typed {
-    /// Returns the part of a text that an event types, if any. [`Action::of`] has the events that also work while a
-    /// text is typed.
+    /// Returns the key that an event types into the prompt, if any. Other events are handled by [`Action::of`].
     pub fn of(event: &Event) -> Option<Self> {
         let Event::Key(key) = event else { return None };
         if key.kind == KeyEventKind::Release || key.modifiers.contains(KeyModifiers::CONTROL) {
@@ -93,7 +92,7 @@ impl Typed {
 }
 
 impl Action {
-    /// Returns the action that an event asks for, if any.
+    /// Returns the action of an event, if any.
     pub fn of(event: &Event) -> Option<Self> {
         let key = match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => key,

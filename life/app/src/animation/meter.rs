@@ -1,9 +1,9 @@
-//! Generations per second, over the last second or so.
+//! Measures the generations per second over the last second.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Measures the speed that an animation has, waiting included.
+/// Measures the speed of an animation, including waiting times.
 #[derive(Debug, Default)]
 pub struct Meter {
     samples: VecDeque<(Instant, u64)>,
@@ -12,21 +12,21 @@ pub struct Meter {
 impl Meter {
     const WINDOW: Duration = Duration::from_secs(1);
 
-    /// `generation` is reached at `now`.
+    /// Records that `generation` was reached at `now`.
     pub fn record(&mut self, now: Instant, generation: u64) {
         self.samples.push_back((now, generation));
-        // The oldest sample that is kept is the youngest one that covers the window.
+        // The first sample is the newest one that covers the window.
         while self.samples.get(1).is_some_and(|&(time, _)| now.duration_since(time) >= Self::WINDOW) {
             self.samples.pop_front();
         }
     }
 
-    /// Forgets what it has seen, as after a pause.
+    /// Forgets all samples, as after a pause.
     pub fn clear(&mut self) {
         self.samples.clear();
     }
 
-    /// Generations per second; 0 before there are two samples.
+    /// Returns the generations per second, or 0 with fewer than two samples.
     pub fn rate(&self) -> f64 {
         match (self.samples.front(), self.samples.back()) {
             (Some(&(from, first)), Some(&(to, last))) if to > from => {

@@ -1,5 +1,5 @@
-//! The animation in the terminal: a frame every so often, and between frames as many generations as the speed asks for
-//! or as the time allows.
+//! The animation in the terminal. Between two frames it computes the generations that the speed requires, or as many as
+//! fit the time.
 
 use std::time::{Duration, Instant};
 
@@ -27,39 +27,39 @@ mod watchdog;
 
 pub use terminal::board_size;
 
-/// The longest that the animation computes, or waits, without looking at the keyboard.
+/// The maximal time of a computation or a wait without a check of the keyboard.
 const ATTENTION: Duration = Duration::from_millis(50);
 
-/// The speed, the end and the labels of an animation.
+/// The options of an animation.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Frames per second, at least 1.
     pub frames_per_second: u16,
-    /// Generations after which it ends by itself.
+    /// The generation at which the animation ends.
     pub generations: Option<u64>,
-    /// The seed of the soup, to be shown.
+    /// The seed of the soup for the status line.
     pub seed: Option<u64>,
 }
 
-/// Why an animation ended.
+/// The reason why an animation ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ended {
-    /// All generations are done.
+    /// The last generation was reached.
     Finished,
-    /// Somebody pressed a key.
+    /// The user pressed a key to quit.
     Quit,
-    /// A signal came.
+    /// This signal arrived.
     Stopped(i32),
 }
 
-/// Animates `run` on the terminal until all generations are done or somebody wants it to end. The terminal is as before
-/// when this returns, be it with an error or a panic.
+/// Animates `run` on the terminal until the last generation, a key or a signal. The terminal is restored on return, and
+/// also after an error or a panic.
 ///
 /// # Errors
-/// When the terminal cannot be controlled, or the device fails.
+/// If the terminal cannot be controlled, or the device fails.
 pub fn animate(run: &mut Run, settings: Settings, stop: &StopRequests) -> anyhow::Result<Ended> {
     let ended = animate_on_screen(run, settings, stop);
-    // A terminal that is closed fails and sends a signal: the signal is the reason to give.
+    // A closed terminal causes both an error and a signal. The signal is the better reason.
     match stop.received() {
         Some(signal) if ended.is_err() => Ok(Ended::Stopped(signal)),
         _ => ended,
@@ -67,7 +67,7 @@ pub fn animate(run: &mut Run, settings: Settings, stop: &StopRequests) -> anyhow
 }
 
 fn animate_on_screen(run: &mut Run, settings: Settings, stop: &StopRequests) -> anyhow::Result<Ended> {
-    let mut screen = Screen::enter().context("cannot draw on this terminal; --no-animation runs without")?;
+    let mut screen = Screen::enter().context("cannot draw on this terminal: add --no-animation to run without")?;
     let _watchdog = Watchdog::start(stop).context("cannot start a thread")?;
     let frame_time = Duration::from_secs(1) / u32::from(settings.frames_per_second.max(1));
     let mut app = App::new(run, settings.seed, screen.area()?)?;
@@ -81,12 +81,12 @@ fn animate_on_screen(run: &mut Run, settings: Settings, stop: &StopRequests) -> 
         if settings.generations.is_some_and(|last| run.generation() >= last) {
             return Ok(Ended::Finished);
         }
-        // However long the drawing took, half a frame's time goes to the generations.
+        // At least half a frame's time goes to the generations, even if drawing is slow.
         let compute_ends = frame_ends.max(Instant::now() + frame_time / 2);
         if let Some(ended) = compute(run, &mut app, settings, stop, compute_ends)? {
             return Ok(ended);
         }
-        // The rest of the frame belongs to the keyboard.
+        // The rest of the frame's time waits for keys.
         loop {
             let left = frame_ends.saturating_duration_since(Instant::now());
             if let Some(ended) = handle_event(&mut app, stop, left.min(ATTENTION))? {
@@ -99,7 +99,7 @@ fn animate_on_screen(run: &mut Run, settings: Settings, stop: &StopRequests) -> 
     }
 }
 
-/// Advances by the generations that this frame is due, as far as it gets until `compute_ends`.
+/// Advances by the generations that are due in this frame, or as many as are possible until `compute_ends`.
 fn compute(
     run: &mut Run,
     app: &mut App,
@@ -127,7 +127,7 @@ fn compute(
     Ok(None)
 }
 
-/// Waits at most `wait` for one key or signal and acts on it.
+/// Waits at most `wait` for a key or signal and handles it.
 fn handle_event(app: &mut App, stop: &StopRequests, wait: Duration) -> anyhow::Result<Option<Ended>> {
     let came = event::poll(wait).context("cannot read the keyboard")?;
     if let Some(signal) = stop.received() {

@@ -1,31 +1,31 @@
-//! The line in which another rule is typed.
+//! The prompt for a rule.
 
 use life::Rule;
 
 use super::keys::Typed;
 
-/// No rule is longer: a MAP string has 86 digits.
+/// The maximal length of the text. The longest rules, MAP strings, have 86 digits.
 const MAX_CHARACTERS: usize = 120;
 
 /// A rule that is being typed.
 #[derive(Default)]
 pub struct Prompt {
     text: String,
-    /// Why the text is no rule.
+    /// The reason why the text is not a rule.
     refused: Option<String>,
 }
 
 /// The result of a typed key.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// More is to come.
+    /// The prompt stays open.
     Still,
-    /// The rule, or nothing.
+    /// The prompt is closed, with the new rule if there is one.
     Answered(Option<Rule>),
 }
 
 impl Prompt {
-    /// Takes what was typed.
+    /// Processes a key.
     pub fn type_in(&mut self, typed: Typed) -> Asked {
         self.refused = None;
         match typed {
@@ -43,9 +43,9 @@ impl Prompt {
         Asked::Still
     }
 
-    /// The line, and what its end says.
+    /// Returns the line: the text, then an error or the keys that close the prompt.
     pub fn line(&self) -> String {
-        let end = self.refused.as_deref().unwrap_or("Enter takes it · Esc does not");
+        let end = self.refused.as_deref().unwrap_or("Enter accepts · Esc cancels");
         format!(" rule: {}▏ {end}", self.text)
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// `path` with `number` in place of `%d`, or of `%05d`, which has five digits at least. None if its name has no such
-/// place, or another `%`.
+/// Returns `path` with `number` in place of `%d`, or of `%05d` with at least five digits. Returns `None` if the name
+/// contains no such field, or another `%`.
 pub fn name(path: &Path, number: u64) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let (before, rest) = name.split_once('%')?;
@@ -12,7 +12,7 @@ pub fn name(path: &Path, number: u64) -> Option<PathBuf> {
     (width <= 20 && !after.contains('%')).then(|| path.with_file_name(format!("{before}{number:0width$}{after}")))
 }
 
-/// True if the file name contains `%`, with which the place of a number begins.
+/// Returns true if the file name contains `%`, which begins a field.
 pub fn has_sign(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().contains('%'))
 }

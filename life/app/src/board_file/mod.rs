@@ -1,4 +1,4 @@
-//! The files of boards: patterns are read, and `--out` writes them, whole or not at all.
+//! Reads pattern files, and writes the files of `--out`. A failed write leaves no partial file.
 
 use std::fmt;
 use std::fs;
@@ -19,16 +19,15 @@ use program::files::{Draft, WholeFile};
 
 mod frames;
 
-/// The pattern in `file`, or on standard input for `-`; or the object that an apgcode names, where no file has that
-/// name.
+/// Reads the pattern in `file`, or on standard input for `-`. If no such file exists, `file` may be an apgcode.
 ///
 /// # Errors
-/// When the file cannot be read, is malformed or not supported, or takes more memory than there is.
+/// If the file cannot be read, is malformed or not supported, or needs more memory than is free.
 pub fn read(file: &Path) -> anyhow::Result<Pattern> {
     let name = name_of(file);
     let code = file.to_str().filter(|code| apgcode::is_one(code) && !file.exists());
     let mut bytes = Vec::new();
-    // No limit is known on systems that do not say what memory they have.
+    // Some systems do not report their free memory. There is no limit then.
     let free = program::memory::available().unwrap_or(u64::MAX);
     if let Some(code) = code {
         bytes = code.into();
@@ -36,7 +35,7 @@ pub fn read(file: &Path) -> anyhow::Result<Pattern> {
         read_bytes(file, free, &mut bytes).with_context(|| format!("cannot read {name}"))?;
     }
     let what = || format!("cannot read the pattern in {name}");
-    // A name that says no format leaves it to the text.
+    // If the name has no known extension, the content decides.
     let named = Format::from_path(file).ok();
     let free = free.saturating_sub(bytes.len() as u64);
     read_pattern_bytes(&bytes, named, free).with_context(what)
@@ -66,10 +65,10 @@ fn read_bytes(file: &Path, free: u64, bytes: &mut Vec<u8>) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Takes the next rows of a board.
+/// Receives the next rows of a board.
 pub type Take<'a> = &'a mut dyn FnMut(&Board) -> anyhow::Result<()>;
 
-/// A file to write a board to.
+/// A file to which a board is written.
 #[derive(Debug)]
 pub struct BoardFile {
     path: PathBuf,
@@ -79,48 +78,51 @@ pub struct BoardFile {
 }
 
 impl BoardFile {
-    /// A file at `path`, in the format that its extension names; with `%d` or the like in the name of a picture, a file
-    /// for each generation.
+    /// Returns the file at `path` in the format of its extension. A picture with a field such as `%d` in its name is
+    /// one file per generation.
     ///
     /// # Errors
-    /// [`UsageError`] for another extension, and for a format that is read only.
+    /// [`UsageError`] for an unknown extension, and for a format that can only be read.
     pub fn new(path: &Path) -> Result<Self, UsageError> {
         let format = Format::from_path(path).map_err(|error| UsageError(format!("--out: {error}")))?;
         if format == Format::Mcell {
-            let message = format!("--out: {}: .mcl is read only: .rle has rules and states, too", path.display());
+            let message = format!(
+                "--out: '{}': .mcl can only be read: use .rle, which also has rules and states",
+                path.display()
+            );
             return Err(UsageError(message));
         }
         let compressed = life_formats::is_compressed(path);
         let frames = frames::name(path, 0).filter(|_| format == Format::Png);
         if format == Format::Png && frames.is_none() && frames::has_sign(path) {
-            let number = "a picture for each generation has its number at one place of its name, as %d or %05d";
-            let message = format!("--out: '{}': {number}; there is no other use of %", path.display());
+            let number = "% in a file name must be one field for the generation's number: use %d or %05d";
+            let message = format!("--out: '{}': {number}, or leave out the %", path.display());
             return Err(UsageError(message));
         }
         let file = WholeFile::new(frames.as_deref().unwrap_or(path));
         Ok(Self { path: path.to_owned(), file, format, compressed })
     }
 
-    /// Finds out whether the file can be written, before a long run rather than after it.
+    /// Checks before a long run that the file can be written.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn check(&self) -> anyhow::Result<()> {
         self.file.check()
     }
 
-    /// The file that is written first: of pictures with numbers the one with 0.
+    /// Returns the path of the file, or of the first numbered picture.
     pub fn first(&self) -> &Path {
         self.file.path()
     }
 
-    /// True if the file holds every generation ([`BoardFile::record`]) and not only the last one
+    /// Returns true if the file contains every generation ([`BoardFile::record`]), not only the last
     /// ([`BoardFile::write`]).
     pub fn is_recording(&self) -> bool {
         self.format == Format::Gif || self.is_frames()
     }
 
-    /// True if each generation has a file of its own.
+    /// Returns true if each generation is a separate file.
     fn is_frames(&self) -> bool {
         self.format == Format::Png && frames::name(&self.path, 0).is_some()
     }
@@ -128,7 +130,7 @@ impl BoardFile {
     /// Writes `board`.
     ///
     /// # Errors
-    /// When the file cannot be written. Then it is as it was before.
+    /// If the file cannot be written. An existing file is then unchanged.
     pub fn write(&self, board: &Board, about: &About) -> anyhow::Result<()> {
         if self.is_recording() {
             let mut recording = self.record((board.width(), board.height()), Duration::ZERO)?;
@@ -146,16 +148,16 @@ impl BoardFile {
         self.write_parts(size, !board.ages().is_empty(), about, |take| take(board))
     }
 
-    /// True if [`write_parts`](Self::write_parts) supports the format.
+    /// Returns true if [`write_parts`](Self::write_parts) supports the format.
     pub fn takes_parts(&self) -> bool {
         matches!(self.format, Format::Rle | Format::Cells | Format::Life | Format::Png) && !self.is_recording()
     }
 
-    /// Writes a board of this size, whose cells may have further states, and whose rows `parts` gives in parts, one
-    /// after the other.
+    /// Writes a board of this size whose rows `parts` supplies in order. With `has_states` the cells have more than two
+    /// states.
     ///
     /// # Errors
-    /// When the file cannot be written, and those of `parts`. Then the file is as it was before.
+    /// If the file cannot be written, and the errors of `parts`. An existing file is then unchanged.
     pub fn write_parts(
         &self,
         size: (usize, usize),
@@ -193,12 +195,11 @@ impl BoardFile {
     }
 
     fn no_states(&self) -> anyhow::Error {
-        let message =
-            format!("its cells have more than two states, which are written as .rle, and not as {}", self.format);
+        let message = format!("{} has two states per cell, but the board has more: use .rle", self.format);
         io::Error::new(io::ErrorKind::Unsupported, message).into()
     }
 
-    /// Writes the file by `write`, and gives it its name.
+    /// Calls `write` with the file's output, and puts the complete file in place.
     fn write_by(&self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let mut out = self.file.create()?;
         let written = if self.compressed {
@@ -211,10 +212,10 @@ impl BoardFile {
         self.file.keep(out)
     }
 
-    /// Starts an animated picture of boards of this size, each shown for `delay`, or pictures with numbers from 0 on.
+    /// Starts an animated picture of boards of this size, each shown for `delay`, or numbered pictures from 0 on.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn record(&self, (width, height): (usize, usize), delay: Duration) -> anyhow::Result<Recording<'_>> {
         let kind = if self.is_frames() {
             Kind::Frames(0)
@@ -226,7 +227,8 @@ impl BoardFile {
     }
 }
 
-/// A file that gets one picture per generation, which has its name once it is finished; or a file for each of them.
+/// A recording with one picture per generation: an animation, which appears under its name when it is finished, or
+/// numbered files.
 pub struct Recording<'a> {
     file: &'a BoardFile,
     kind: Kind,
@@ -234,7 +236,7 @@ pub struct Recording<'a> {
 
 enum Kind {
     Gif(Box<Gif<BufWriter<Draft>>>),
-    /// The number of the next one.
+    /// The number of the next file.
     Frames(u64),
 }
 
@@ -242,7 +244,7 @@ impl Recording<'_> {
     /// Adds a board.
     ///
     /// # Errors
-    /// When the picture cannot be written. Then the file of this board is as it was before.
+    /// If the picture cannot be written.
     pub fn frame(&mut self, board: &Board) -> anyhow::Result<()> {
         match &mut self.kind {
             Kind::Gif(gif) => gif.frame(board).with_context(|| self.file.file.failed()),
@@ -257,10 +259,10 @@ impl Recording<'_> {
         }
     }
 
-    /// Ends the file and gives it its name.
+    /// Completes the animation and puts it in place.
     ///
     /// # Errors
-    /// When the file cannot be written. Then it is as it was before.
+    /// If the file cannot be written. An existing file is then unchanged.
     pub fn finish(self) -> anyhow::Result<()> {
         match self.kind {
             Kind::Gif(gif) => {

@@ -1,9 +1,8 @@
-//! An object's apgcode, its canonical name: what kind it is, and of all its phases and orientations the shortest text,
-//! or of the shortest ones the first in the order of ASCII.
+//! Computes an object's apgcode, its canonical name: its kind, and the shortest text of all its phases and
+//! orientations. Among several shortest texts it is the first in ASCII order.
 //!
-//! The text is the extended Wechsler format: rows in strips of five, separated by `z`, a column of a strip being a
-//! digit to base 32 whose lowest bit is the upper row; runs of empty columns are `w` (two), `x` (three) and `y` with a
-//! digit (four and more), and those at a strip's end are left out.
+//! The text is in the extended Wechsler format, which [`life_formats::apgcode`] describes. Empty columns at the end of
+//! a strip are omitted.
 
 use super::cells::Cells;
 
@@ -12,8 +11,7 @@ const MOST: i32 = 40;
 
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// The apgcode of the object whose phases these are, one after the other; `moves` says that the last leads to the first
-/// at another place.
+/// Returns the apgcode of the object with these consecutive phases. `moves` is true if the object moves in a period.
 pub fn of(phases: &[Cells], moves: bool) -> String {
     let kind = match phases {
         _ if moves => format!("q{}", phases.len()),
@@ -28,7 +26,7 @@ pub fn of(phases: &[Cells], moves: bool) -> String {
     format!("x{kind}_{shortest}")
 }
 
-/// The eight orientations of cells that begin in the corner.
+/// Returns the eight orientations of `cells`.
 fn orientations(cells: &Cells) -> impl Iterator<Item = Cells> {
     let (width, height) = cells.size();
     (0..8).map(move |orientation| {
@@ -41,7 +39,7 @@ fn orientations(cells: &Cells) -> impl Iterator<Item = Cells> {
     })
 }
 
-/// The text of cells that begin in the corner.
+/// Returns the text of `cells`.
 fn text(cells: &Cells) -> String {
     let (width, height) = cells.size();
     let mut strips = vec![vec![0_u8; width as usize]; (height as usize).div_ceil(5)];

@@ -1,4 +1,4 @@
-//! The objects of a board that repeats itself.
+//! Counts the objects of a periodic board.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,19 +8,20 @@ use super::cells::Cells;
 use super::object::identify;
 use crate::observers::divisors::divisors;
 
-/// How often each object was found, by its apgcode.
+/// The number of each object, by apgcode.
 pub type Tally = BTreeMap<String, u64>;
 
 /// The label of objects whose period was not found or that wrap around the torus.
 pub const UNKNOWN: &str = "unidentified";
 
-/// A longer period is that of spaceships on their way around the torus, mostly: they are looked for first.
+/// Longer periods mostly come from spaceships that travel around the torus. These are removed first.
 const LONG: u64 = 120;
 
-/// How often spaceships are looked for, each time some generations later: one that is near something else is not found.
+/// The number of searches for spaceships, each some generations later. A search does not find a spaceship near other
+/// cells.
 const ATTEMPTS: u64 = 16;
 
-/// Which objects groups of cells are, as far as anybody has asked.
+/// A cache of the objects in groups of cells.
 #[derive(Default)]
 pub struct Known(HashMap<Cells, Option<Vec<String>>>);
 
@@ -30,10 +31,10 @@ impl Known {
     }
 }
 
-/// Adds the objects of `board`, which is the same again after `period` generations, to `tally`.
+/// Adds the objects of `board`, which has this period, to `tally`.
 ///
 /// # Errors
-/// When memory does not suffice.
+/// If memory is too small.
 pub fn count(board: &Board, period: u64, known: &mut Known, tally: &mut Tally) -> anyhow::Result<()> {
     let (mut board, mut period) = (board.clone(), period);
     for _ in 0..ATTEMPTS {
@@ -48,7 +49,7 @@ pub fn count(board: &Board, period: u64, known: &mut Known, tally: &mut Tally) -
             board = later.board()?;
         }
     }
-    // The cells that live at some time.
+    // The cells that are alive in some generation of the period.
     let mut ever = board.words().to_vec();
     let mut life = CpuSimulation::new(&board)?;
     for _ in 1..period {
@@ -69,8 +70,8 @@ pub fn count(board: &Board, period: u64, known: &mut Known, tally: &mut Tally) -
     Ok(())
 }
 
-/// Counts the groups of cells that are spaceships and nothing else, and takes them from the board. Gives whether there
-/// were any.
+/// Counts the groups of cells that consist of spaceships, and removes them from the board. Returns true if there were
+/// any.
 fn take_spaceships(board: &mut Board, known: &mut Known, tally: &mut Tally) -> bool {
     let mut any = false;
     for group in groups(board) {
@@ -87,7 +88,7 @@ fn take_spaceships(board: &mut Board, known: &mut Known, tally: &mut Tally) -> b
     any
 }
 
-/// The period of a board, of which is known that it divides `multiple`; `multiple` itself if it has none that does.
+/// Returns the period of a board, which must divide `multiple`, or `multiple` if no divisor is a period.
 pub fn period_of(board: &Board, multiple: u64) -> anyhow::Result<u64> {
     let mut life = CpuSimulation::new(board)?;
     for divisor in divisors(multiple) {
@@ -102,12 +103,12 @@ pub fn period_of(board: &Board, multiple: u64) -> anyhow::Result<u64> {
 /// A cell of a group.
 struct Member {
     on_board: (usize, usize),
-    /// The same without the torus's edges, so that a group across them is in one piece.
+    /// The position on the unwrapped plane, on which a group across the torus's edges is in one piece.
     on_plane: (i32, i32),
 }
 
-/// The live cells in groups, from each of which the next one is more than two columns or rows away: a cell between them
-/// has neighbours of one alone.
+/// Returns the live cells in groups that are more than two columns or rows apart. No cell then has neighbours in two
+/// groups.
 fn groups(board: &Board) -> Vec<Vec<Member>> {
     let (width, height) = (board.width() as i32, board.height() as i32);
     let mut left = board.clone();

@@ -1,4 +1,4 @@
-//! `--census`: what the ash of a board, or of many soups, is made of, in apgsearch's names.
+//! `--census`: counts the objects that remain of a board, or of many soups, by apgcode.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -20,16 +20,16 @@ mod cells;
 mod names;
 mod object;
 
-/// Generations between two looks whether a soup repeats itself: a multiple of the common periods.
+/// The generations between two tests for a period. It is a multiple of the common periods.
 const INTERVAL: u64 = 120;
 
-/// The most generations of a soup.
+/// The maximal number of generations of a soup.
 const MAX_GENERATIONS: u64 = 10_000_000;
 
-/// Objects that are printed.
+/// The maximal number of printed kinds.
 const MAX_PRINTED: usize = 50;
 
-/// One kind of object.
+/// A kind of object.
 #[derive(Serialize, Debug)]
 pub struct Kind {
     code: String,
@@ -44,7 +44,7 @@ pub struct Census {
     #[serde(skip_serializing_if = "Option::is_none")]
     soups: Option<Soups>,
     objects: u64,
-    /// The commonest first.
+    /// The kinds, the most common first.
     kinds: Vec<Kind>,
 }
 
@@ -66,12 +66,12 @@ fn is_none(number: &u64) -> bool {
     *number == 0
 }
 
-/// The soups of a census: so many of consecutive seeds.
+/// The soups of a census, which have consecutive seeds.
 #[derive(Clone, Copy, Debug)]
 pub struct SoupsToCount {
-    /// How many.
+    /// The number of soups.
     pub count: u64,
-    /// Columns and rows of each.
+    /// The columns and rows of each soup.
     pub size: (usize, usize),
     /// The share of live cells.
     pub density: f64,
@@ -80,28 +80,28 @@ pub struct SoupsToCount {
 }
 
 impl Census {
-    /// Counts the objects of a board that repeats after `period` generations.
+    /// Counts the objects of a board with this period.
     ///
     /// # Errors
-    /// When memory does not suffice.
+    /// If memory is too small.
     pub fn of_board(board: &Board, period: u64) -> anyhow::Result<Self> {
         let mut tally = Tally::new();
         ash::count(board, period, &mut Known::default(), &mut tally)?;
         Ok(Self::of(tally, None))
     }
 
-    /// Runs each soup on one core until it becomes periodic and returns the census. Returns the signal if it was
-    /// interrupted.
+    /// Runs each soup on one core until it is periodic, and returns the census. The inner result is the signal that
+    /// interrupted it.
     ///
     /// # Errors
-    /// When memory does not suffice.
+    /// If memory is too small.
     pub fn of_soups(soups: SoupsToCount, stop: &StopRequests) -> anyhow::Result<Result<Self, i32>> {
         let begun = Instant::now();
         let progress = Mutex::new(Progress::new(soups.count, "soups"));
         let (done, generations, not_settled) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
         let cells = soups.size.0 as f64 * soups.size.1 as f64;
         let next = AtomicU64::new(0);
-        // A core takes one soup after the other, and keeps what it knows.
+        // Each core takes one soup after another, and keeps its table of known objects.
         let work = |_: rayon::BroadcastContext<'_>| {
             let (mut known, mut tally) = (Known::default(), Tally::new());
             loop {
@@ -154,7 +154,7 @@ impl Census {
     }
 }
 
-/// Runs a soup until it repeats itself: the board then, its period if it has one, and the generations run.
+/// Runs a soup until it is periodic. Returns the board, its period if it has one, and the number of generations.
 fn settle(soup: &Board) -> anyhow::Result<(Board, Option<u64>, u64)> {
     let mut life = CpuSimulation::new(soup)?;
     let mut seen = HashMap::new();
@@ -206,7 +206,7 @@ impl fmt::Display for Census {
         }
         match kinds.len().saturating_sub(MAX_PRINTED) {
             0 => Ok(()),
-            more => writeln!(f, "and {} rarer kinds; --json has them all", grouped(more as u64)),
+            more => writeln!(f, "and {} rarer kinds: --json lists them all", grouped(more as u64)),
         }
     }
 }
@@ -232,7 +232,7 @@ mod tests {
             let cells = code.strip_prefix("xs").and_then(|rest| rest.split('_').next()?.parse::<u64>().ok());
             cells.map_or(0, |cells| cells * count)
         };
-        // Still lifes have all their cells in their names, and nothing is counted twice.
+        // The code of a still life contains its number of cells, so an object that is counted twice would show.
         let still: u64 = tally.iter().map(still_cells).sum();
         let blinkers = 3 * tally.get("xp2_7").unwrap_or(&0);
         assert!(still + blinkers <= live && 10 * (still + blinkers) > 9 * live, "{still} + {blinkers} of {live}");

@@ -1,4 +1,4 @@
-//! Names of the commonest objects.
+//! Names of the most common objects.
 
 /// Apgcodes and names.
 const NAMES: &[(&str, &str)] = &[
@@ -62,7 +62,7 @@ const NAMES: &[(&str, &str)] = &[
     ("xp4_37bkic", "mold"),
 ];
 
-/// The name of an object, if it is one of the common ones.
+/// Returns the name of an object, if it is one of the most common.
 pub fn of(code: &str) -> Option<&'static str> {
     NAMES.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
 }
@@ -90,8 +90,8 @@ mod tests {
         ("snake", 21),
     ];
 
-    /// `bench/census/soups-256x256.json` is what `host life --census --soups 10000 --size 256x256 --density 0.5 --seed
-    /// 1` counted.
+    /// `bench/census/soups-256x256.json` is the result of `host life --census --soups 10000 --size 256x256 --density
+    /// 0.5 --seed 1`.
     #[test]
     fn the_recorded_census_has_the_published_order() {
         let census: Value = serde_json::from_str(include_str!("../../../../bench/census/soups-256x256.json")).unwrap();
@@ -104,7 +104,7 @@ mod tests {
             .collect();
         let count = |name: &str| still.iter().find(|(still, _)| *still == name).map(|&(_, count)| count).unwrap();
         for (name, rank) in PUBLISHED {
-            // As many are as common as it is at its rank, but for three standard deviations of both counts.
+            // The count equals the count at the published rank, within three standard deviations of both.
             let (here, there) = (count(name), still[rank - 1].1);
             assert!((here - there).abs() <= 3.0 * (here + there).sqrt(), "{name}: {here}, and {there} at rank {rank}");
         }

@@ -1,29 +1,29 @@
-//! Which objects some cells are, that nothing else is near to.
+//! Identifies the objects in an isolated group of cells.
 
 use std::collections::HashMap;
 
 use super::apgcode;
 use super::cells::{AROUND, Cells};
 
-/// The longest period that is looked for.
+/// The longest period that is searched for.
 const MAX_GENERATIONS: usize = 600;
 
-/// The most cells of a phase: what grows beyond is no ash.
+/// The maximal number of cells of a phase. A group that grows further is not an object.
 const MAX_CELLS: usize = 20_000;
 
-/// A generation of some cells, with the place of its corner.
+/// A generation of a group, with the position of its corner.
 type Phase = (Cells, (i32, i32));
 
-/// The apgcodes of the objects that these cells are; none if the cells do not repeat themselves, at the same place or
-/// at another.
+/// Returns the apgcodes of the objects in `cells`, or `None` if the cells are not periodic, at the same position or
+/// moved.
 ///
-/// Cells belong to one object if they touch, if one is born from or lives on with the other, or if one keeps the
-/// other's neighbour from coming to life: what is left can be apart, and lives by itself as it does here.
+/// Two cells belong to one object if they touch, if one is born from or survives with the other, or if one keeps a
+/// neighbour of the other dead. Objects that are separate by this rule would live alone as they do here.
 pub fn identify(cells: &Cells) -> Option<Vec<String>> {
     let (phases, moved) = phases(cells)?;
     let parts = separate(&phases, moved);
     if parts.len() > 1 {
-        // Each has a period of its own.
+        // Each part has its own period.
         let codes: Option<Vec<_>> = parts.iter().map(identify).collect();
         if let Some(codes) = codes {
             return Some(codes.concat());
@@ -33,7 +33,7 @@ pub fn identify(cells: &Cells) -> Option<Vec<String>> {
     Some(vec![apgcode::of(&phases, moved != (0, 0))])
 }
 
-/// All generations until the cells are as they were, and how far they have moved by then.
+/// Returns all generations of a period, and the distance that the cells move in it.
 fn phases(cells: &Cells) -> Option<(Vec<Phase>, (i32, i32))> {
     let mut phases = vec![(cells.clone(), (0, 0))];
     while phases.len() <= MAX_GENERATIONS {
@@ -51,7 +51,7 @@ fn phases(cells: &Cells) -> Option<(Vec<Phase>, (i32, i32))> {
     None
 }
 
-/// Sets of cells, each of which is known by one of its cells.
+/// A union-find structure: disjoint sets of cells, each represented by one of its cells.
 struct Sets(Vec<usize>);
 
 impl Sets {
@@ -64,7 +64,7 @@ impl Sets {
         root
     }
 
-    /// Gives whether they were two.
+    /// Joins two sets. Returns true if they were different.
     fn join(&mut self, a: usize, b: usize) -> bool {
         let (a, b) = (self.find(a), self.find(b));
         self.0[a] = b;
@@ -72,7 +72,7 @@ impl Sets {
     }
 }
 
-/// The cells of the first phase, by the object that they belong to.
+/// Divides the cells of the first phase into objects.
 fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<Cells> {
     let mut numbers: Vec<HashMap<(i32, i32), usize>> = Vec::new();
     let mut count = 0;
@@ -95,7 +95,7 @@ fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<Cells> {
     let around = |phase: usize, (x, y): (i32, i32)| -> Vec<usize> {
         AROUND.iter().filter_map(|(dx, dy)| numbers[phase].get(&(x + dx, y + dy)).copied()).collect()
     };
-    // Cells whose neighbours do not bring them to life, though some of these would.
+    // Dead cells with more than three neighbours. Three of these neighbours alone would make the cell alive.
     let mut kept_dead = Vec::new();
     for (phase, (cells, at)) in phases.iter().enumerate() {
         for &cell in cells.cells() {
@@ -123,7 +123,7 @@ fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<Cells> {
             }
         }
     }
-    // Joining may give a set a third neighbour of a cell that another one keeps dead.
+    // A join may give a set the third neighbour of a cell that another set keeps dead, so the search repeats.
     loop {
         let mut joined = false;
         for around in &kept_dead {

@@ -1,4 +1,4 @@
-//! Checkpoint files: a board and the facts of its run, from which the run can be resumed.
+//! Checkpoint files: a board and the facts of its run, from which the run resumes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,12 +17,12 @@ pub mod saved;
 pub use claim::Claim;
 pub use format::{Header, write_rows};
 
-/// How often a checkpoint is written.
+/// The interval between checkpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Every {
-    /// Each time so many generations are done.
+    /// This number of generations.
     Generations(u64),
-    /// Each time so much time has passed.
+    /// This time.
     Time(Duration),
 }
 
@@ -30,7 +30,7 @@ impl FromStr for Every {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let form = "give generations, as 1000, or a time, as 30s, 5m or 1h";
+        let form = "use generations, such as 1000, or a time, such as 30s, 5m or 1h";
         let units = [("s", 1), ("m", 60), ("h", 3600)];
         let found = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, Some(*seconds))));
         let (number, seconds) = found.unwrap_or((text, None));
@@ -55,21 +55,21 @@ impl fmt::Display for Every {
 /// The facts that all checkpoints of a run share.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// The rule, as text.
+    /// The rule.
     pub rule: String,
-    /// The topology, as text.
+    /// The topology.
     pub topology: String,
-    /// The generation that the run is to end at.
+    /// The last generation of the run.
     pub until: Option<u64>,
-    /// The seed of the soup that the run began with.
+    /// The seed of the run's soup.
     pub seed: Option<u64>,
-    /// The generation that the run's first board was called in its file; later ones count from it.
+    /// The generation of the run's first board in its pattern file. Other generations of the run count from it.
     pub first: u64,
-    /// Where the upper left corner of the board that this process began with is on the plane, as (column, row).
+    /// The position on the plane of the upper left corner of this process's first board, as (column, row).
     pub origin: (i64, i64),
 }
 
-/// The rule and the topology that a run has.
+/// The defaults.
 const RULE: &str = "B3/S23";
 const TOPOLOGY: &str = "T";
 
@@ -79,7 +79,7 @@ impl Default for Facts {
     }
 }
 
-/// The topology of the unbounded plane.
+/// The text for the unbounded plane.
 const PLANE: &str = "plane";
 
 impl From<Header> for Facts {
@@ -90,7 +90,7 @@ impl From<Header> for Facts {
 }
 
 impl Facts {
-    /// With the board's size and generation.
+    /// Returns the header of a board with this size and generation.
     pub fn header(self, size: (usize, usize), generation: u64) -> Header {
         let Self { rule, topology, until, seed, first, origin } = self;
         Header { rule, topology, size, generation, until, seed, first, origin }
@@ -101,7 +101,7 @@ impl Facts {
         let topology = match (universe.is_unbounded(), universe.topology) {
             (true, _) => PLANE.into(),
             (false, Topology::TORUS) => TOPOLOGY.into(),
-            // An unbounded direction is written as 0. Any other length will do, because the board has its size.
+            // An unbounded direction is written as 0. The other lengths do not matter, because the header has the size.
             _ => universe.suffix((1 << 20, 1 << 20)),
         };
         Self { rule: universe.rule.to_string(), topology, first: universe.generation, origin, ..Self::default() }
@@ -110,13 +110,17 @@ impl Facts {
     /// Returns the universe of a run with this rule and topology.
     ///
     /// # Errors
-    /// When the rule or the topology is not supported.
+    /// If the rule or the topology is not supported.
     pub fn universe(&self) -> anyhow::Result<Universe> {
         let suffix = match &self.topology[..] {
             TOPOLOGY | PLANE => "",
             suffix => suffix,
         };
-        ensure!(suffix.is_empty() || suffix.starts_with(':'), "its topology is {}, which is none", self.topology);
+        ensure!(
+            suffix.is_empty() || suffix.starts_with(':'),
+            "its topology `{}` is invalid: it is damaged",
+            self.topology
+        );
         let (universe, _) = Universe::of(format!("{}{suffix}", self.rule).parse()?);
         Ok(if self.topology == TOPOLOGY { universe.bounded() } else { universe })
     }

@@ -1,4 +1,4 @@
-//! `host life`: a board from a file or from a seed, animated, or run to its end.
+//! `host life`: runs a board from a file or a seed, with or without an animation.
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -37,16 +37,16 @@ use crate::universe::Universe;
 mod observer_options;
 mod summary;
 
-/// Generations of a run that is not animated, when nobody says how many.
+/// The default of `--generations` without an animation.
 const GENERATIONS: u64 = 1000;
 
-/// Live cells of a soup, when nobody says how many.
+/// The default of `--density`.
 const DENSITY: f64 = 0.25;
 
-/// Run Conway's Life, or another rule of its kind
+/// Run Conway's Life or a similar cellular automaton
 ///
-/// In a terminal it is animated. Otherwise, and with --no-animation, with --json, with both --out and --generations, or
-/// with --until, --checkpoint, --stats, --plot or --census, it runs to its end and prints the result.
+/// In a terminal the board is animated. Otherwise, and with --no-animation, --json, --until, --checkpoint, --stats,
+/// --plot, --census or both --out and --generations, the board runs to its end and the result is printed.
 #[derive(Args, Debug)]
 pub struct LifeOptions {
     /// Pattern to start from: .rle, .cells, .lif, .mc, .mcl (each also .gz), .png, an apgcode such as xq4_153, or a
@@ -55,13 +55,13 @@ pub struct LifeOptions {
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// Rule, in place of the file's: B36/S23, 23/36, B2-a/S12, B2/S34H, MAP..., 12/34/3, HighLife, ..., with Golly's
-    /// suffix for a bounded grid, as B3/S23:K30*,20 [default: the file's, or B3/S23]
+    /// Rule instead of the file's: B36/S23, 23/36, B2-a/S12, B2/S34H, MAP..., 12/34/3, HighLife, ... Golly's suffix for
+    /// a bounded grid may follow, such as B3/S23:K30*,20 [default: the file's, or B3/S23]
     #[arg(long, value_name = "RULE")]
     rule: Option<String>,
 
-    /// Size of the board in cells, a torus if no rule's suffix says another thing [default: for a soup what fills the
-    /// terminal, or 256x256; with FILE the grid that its rule names, or else the unbounded plane]
+    /// Size of the board in cells; a torus unless the rule's suffix names another grid [default: a soup fills the
+    /// terminal or has 256x256 cells; a FILE has the grid of its rule, or the unbounded plane]
     #[arg(long, value_name = "WxH")]
     size: Option<Size>,
 
@@ -69,20 +69,20 @@ pub struct LifeOptions {
     #[arg(long, value_name = "SHARE", value_parser = parse_share, conflicts_with = "file")]
     density: Option<f64>,
 
-    /// Seed of the soup, to see the same one again [default: another each time; it is printed]
+    /// Seed of the soup: the same seed makes the same soup [default: a random seed, which is printed]
     #[arg(long, value_name = "N", conflicts_with = "file", allow_negative_numbers = true)]
     seed: Option<u64>,
 
-    /// Generations to run; from a checkpoint, the one to end at [default: 1000, or the checkpoint's; animated, until
-    /// you quit]
+    /// Generations to run, including those before a checkpoint [default: 1000, or the checkpoint's; an animation runs
+    /// until you quit]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     generations: Option<u64>,
 
     #[arg(long = "rung", alias = "kernel", value_name = "NAME", value_parser = parse_kernel, help = kernel_help())]
     kernel: Option<LifeRung>,
 
-    /// Where to run: gpu, gpu:N, sim, cpu (the processor's vector instructions, without a kernel) or auto, which is a
-    /// GPU or else cpu, or sim for --rung; and in bands on several devices: gpu:all, gpu:N,M,…, sim:COUNT
+    /// Device: gpu, gpu:N, sim (simulator), cpu (vector instructions, no kernel), or auto: a GPU, else cpu, or sim with
+    /// --rung. Several devices in bands: gpu:all, gpu:N,M,…, sim:COUNT
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device)]
     device: DeviceSpec,
 
@@ -94,19 +94,19 @@ pub struct LifeOptions {
     #[arg(long)]
     no_animation: bool,
 
-    /// File for the last generation (.rle, .cells, .lif, .mc, each also .gz; .png) or for all of them, at --fps frames
-    /// per second (.gif) or as pictures with numbers (frames/%05d.png)
+    /// File for the last generation (.rle, .cells, .lif, .mc, each also .gz; .png) or for all generations, at --fps
+    /// frames per second (.gif) or as numbered pictures (frames/%05d.png)
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
     #[command(flatten)]
     observers: ObserverOptions,
 
-    /// Run until the board repeats itself, and count the objects that are left, by their apgcodes
+    /// Run until the board is periodic, then count its objects by apgcode
     #[arg(long)]
     census: bool,
 
-    /// Count those of N soups of --size, the first of --seed and each later one of the next, on the processor's cores
+    /// Count the objects of N soups of --size with consecutive seeds from --seed on, on the processor's cores
     #[arg(
         long,
         value_name = "N",
@@ -122,7 +122,7 @@ pub struct LifeOptions {
     json: bool,
 }
 
-/// The help of `--rung`, which names the ladder's rungs.
+/// Returns the help of `--rung`, which lists the rungs.
 fn kernel_help() -> String {
     let names = LifeRung::ALL.iter().map(|rung| rung.name()).collect::<Vec<_>>().join(", ");
     format!("Rung: {names} [default: on a GPU the fastest for the board, in the simulator bitpacked]")
@@ -136,14 +136,14 @@ fn parse_device(text: &str) -> Result<DeviceSpec, String> {
     text.parse::<DeviceSpec>().map_err(|error| error.to_string())
 }
 
-/// How a run ended before its last generation: the signal, and the generation that it had come to.
+/// The signal that stopped a run before its end, and the generation reached.
 type StoppedAt = Option<(i32, String)>;
 
 impl LifeOptions {
     /// Runs the command on the ranks of `communicator`.
     ///
     /// # Errors
-    /// [`UsageError`] for what was typed, [`Stopped`] after a signal, otherwise what made it fail.
+    /// [`UsageError`] for invalid options, [`Stopped`] after a signal, or the failure.
     pub fn run(self, communicator: &'static dyn Communicator) -> anyhow::Result<()> {
         let ranks = Ranks::new(communicator);
         let out = self.out.as_deref().map(BoardFile::new).transpose()?;
@@ -155,7 +155,7 @@ impl LifeOptions {
         if let Some(count) = self.soups {
             return self.count_soups(ranks, count);
         }
-        // Before the input is read, which may be the checkpoint of a run that still writes it.
+        // The claim comes before the input is read, because another run may still be writing that checkpoint.
         let recording = out.as_ref().filter(|out| out.is_recording()).map(BoardFile::first);
         let input = self.file.as_deref();
         let _claim = if ranks.is_first() { self.observers.claim(input, recording)? } else { None };
@@ -196,14 +196,16 @@ impl LifeOptions {
         let size = run.life().size();
         if size != first_size {
             let ((width, height), (w, h)) = (first_size, size);
-            report::note(&format!("the board of {width}x{height} grew to {w}x{h}, before anything reached its edges"));
+            report::note(&format!(
+                "the board grew from {width}x{height} to {w}x{h}, because the pattern came near its edges"
+            ));
         }
         let summary = Summary::of(&mut run, size, facts.seed, stability, census)?;
         out.as_ref().map_or(Ok(()), |out| write_last(out, run.life(), run.generation(), &facts))?;
         if self.json { report::print_json(&summary) } else { report::print(&summary.to_string()) }
     }
 
-    /// Reads the first board, or makes a soup.
+    /// Reads the first board or makes a soup.
     fn first_board(&self, ranks: Ranks, screen: Option<Size>) -> anyhow::Result<FirstBoard> {
         let rule = self.rule.as_deref();
         let first = match &self.file {
@@ -217,7 +219,7 @@ impl LifeOptions {
         match self.generations {
             Some(generations) if generations < begun_at => {
                 let text = format!(
-                    "--generations {generations}: the checkpoint is at generation {begun_at} already: give a later one"
+                    "--generations {generations}: the checkpoint is at generation {begun_at}: use at least that number"
                 );
                 Err(UsageError(text).into())
             }
@@ -225,7 +227,7 @@ impl LifeOptions {
         }
     }
 
-    /// Opens what advances the first board, says what it is, and refuses a run for which there is too little memory.
+    /// Opens the back end for the first board, prints its name, and checks that memory suffices.
     fn open_backend(&self, ranks: Ranks, first: &FirstBoard, out: Option<&BoardFile>) -> anyhow::Result<Backend> {
         let (size, universe) = (first.source.size(), first.universe);
         let (backend, line) = Backend::open(ranks, &self.device, self.kernel, size, universe)?;
@@ -259,7 +261,7 @@ impl LifeOptions {
         })
     }
 
-    /// Runs to the end with the observers that the options name, and returns what the search for the end has found.
+    /// Runs to the end with the observers that the options select, and returns the result of the search for a period.
     fn run_to_end(
         &self,
         run: &mut Run,
@@ -290,7 +292,7 @@ impl LifeOptions {
         observers.extend(frames.as_mut().map(|observer| observer as &mut dyn Observer));
         observers.extend(checkpoints.as_mut().map(|observer| observer as &mut dyn Observer));
         observers.extend(search.as_mut().map(|observer| observer as &mut dyn Observer));
-        // It advances the run.
+        // The statistics must be the last observer, because they advance the run.
         observers.extend(stats.as_mut().map(|observer| observer as &mut dyn Observer));
         let signal = observers::run_to_end(run, last, size, &mut observers, stop)?;
         let of = until.map_or(String::new(), |last| format!(" of {last}"));
@@ -298,22 +300,25 @@ impl LifeOptions {
         Ok((stopped, search.and_then(|search| search.found())))
     }
 
-    /// True if the run goes on until the board repeats itself.
+    /// Returns true if the run continues until the board is periodic.
     fn is_until_stable(&self) -> bool {
         self.observers.until == Some(Until::Stable) || self.census
     }
 
-    /// The census of so many soups.
+    /// Counts the objects of `count` soups.
     fn count_soups(&self, ranks: Ranks, count: u64) -> anyhow::Result<()> {
         ranks.check_alone("life --soups")?;
         let is_auto = |device: &DeviceSpec| *device == DeviceSpec::Device(DeviceChoice::Auto.into());
         if self.device != DeviceSpec::Cpu && !is_auto(&self.device) {
-            let text = format!("--soups: they are run on the processor's cores; leave --device {} out", self.device);
+            let text = format!(
+                "--soups uses the processor's cores, but --device {} was given: leave out --device",
+                self.device
+            );
             return Err(UsageError(text).into());
         }
         let (size, seed) = first_board::soup(self.size, None, self.seed);
         let size = (size.width, size.height);
-        // Each core has a board of its own, and some copies of it.
+        // Each core has its own board and some copies of it.
         Backend::Cpu(Universe::default()).check_memory(size, 8 * CpuSimulation::cores() as u64)?;
         let soups = SoupsToCount { count, size, density: self.density.unwrap_or(DENSITY), seed };
         let stop = StopRequests::watch().context("cannot watch for signals")?;
@@ -324,7 +329,7 @@ impl LifeOptions {
         }
     }
 
-    /// The board size that fills the screen, if the run is to be animated on one.
+    /// Returns the board size that fills the screen, if the run will be animated.
     fn screen(&self, ranks: Ranks) -> Option<Size> {
         let recording = self.out.as_deref().is_some_and(|out| BoardFile::new(out).is_ok_and(|out| out.is_recording()));
         let to_its_end = self.no_animation
@@ -337,14 +342,14 @@ impl LifeOptions {
             return None;
         }
         if ranks.size() > 1 {
-            report::note("several ranks are not animated: the run goes to its end");
+            report::note("an animation needs one rank, but several were started: running without animation");
             return None;
         }
         animation::board_size()
     }
 }
 
-/// Writes the board of a run's last generation, and says so; a recording has it already.
+/// Writes the board of the last generation and prints the file's name. A recording contains that board already.
 fn write_last(out: &BoardFile, life: &GrowingBoard, generation: u64, facts: &Facts) -> anyhow::Result<()> {
     if !out.is_recording() {
         let (size, (left, top), origin) = (life.size(), life.added(), facts.origin);
@@ -357,7 +362,7 @@ fn write_last(out: &BoardFile, life: &GrowingBoard, generation: u64, facts: &Fac
             let has_states = life.universe().rule.states() > 2;
             out.write_parts(size, has_states, &about, |take| life.parts(|_, part| take(part)))?;
         } else {
-            // The first rank takes them.
+            // The first rank receives the parts.
             life.parts(|_, _| Ok(()))?;
         }
     }
@@ -365,13 +370,12 @@ fn write_last(out: &BoardFile, life: &GrowingBoard, generation: u64, facts: &Fac
     Ok(())
 }
 
-/// Refuses a census in a universe whose objects are not known: it counts those of Life on a plane or a torus.
+/// Returns an error unless the universe is Conway's rule on a plane or a torus, whose objects have known names.
 fn check_census(universe: &Universe) -> Result<(), UsageError> {
     let is_known = universe.is_unbounded() || matches!(universe.topology, Topology::TORUS | Topology::Plane);
     if universe.rule == Rule::LIFE && is_known {
         return Ok(());
     }
-    let text =
-        "--census: it knows the objects of B3/S23 on a torus or a plane; leave it out for other rules and topologies";
+    let text = "--census needs the rule B3/S23 on a torus or a plane: use that rule, or leave out --census";
     Err(UsageError(text.into()))
 }

@@ -1,4 +1,4 @@
-//! The first board of a run: a pattern, a random soup or a checkpoint, which the first rank reads.
+//! The first board of a run: a pattern, a soup or a checkpoint. The first rank reads it.
 
 use std::path::Path;
 
@@ -20,23 +20,23 @@ pub use pattern::soup;
 pub use source::Placed;
 pub use source::Source;
 
-/// The first board of a run, and what belongs to it.
+/// The first board of a run, with its universe and metadata.
 pub struct FirstBoard {
-    /// The first board.
+    /// The source of the cells.
     pub source: Source,
-    /// The universe that it lives in.
+    /// The universe of the board.
     pub universe: Universe,
-    /// The facts that the checkpoints of the run store.
+    /// The facts that the run's checkpoints store.
     pub facts: Facts,
-    /// The generation that it begins with.
+    /// The generation of the board.
     pub generation: u64,
 }
 
 impl FirstBoard {
-    /// A soup of this density, under the rule `rule`, of `size` or what that names or fills the `screen`.
+    /// Returns a soup of this density. Its size is `size`, else the grid of `rule`, else the `screen`, else 256 × 256.
     ///
     /// # Errors
-    /// [`UsageError`] for a rule or a size that is none.
+    /// [`UsageError`] for an invalid rule or size.
     pub fn soup(
         ranks: Ranks,
         rule: Option<&str>,
@@ -58,7 +58,7 @@ impl FirstBoard {
     /// Returns the pattern or the checkpoint in `file`. The first rank reads it and sends its header to the others.
     ///
     /// # Errors
-    /// [`UsageError`] for what was typed; when the file cannot be read.
+    /// [`UsageError`] for invalid options. Otherwise if the file cannot be read.
     pub fn file(
         ranks: Ranks,
         file: &Path,
@@ -77,7 +77,7 @@ impl FirstBoard {
         }
     }
 
-    /// The first board of a rank that is not the first, from the header that the first rank has sent.
+    /// Returns the first board on a rank other than the first, from the header that the first rank sent.
     fn from_header(header: Header) -> anyhow::Result<Self> {
         let (size, generation) = (header.size, header.generation);
         let facts = Facts::from(header);
@@ -98,11 +98,11 @@ impl FirstBoard {
             return Ok(Self { source: Source::Pattern(placed), universe, facts, generation: 0 });
         }
         if rule.is_some() {
-            let text = format!("--rule: the checkpoint '{}' has its own rule; leave --rule out", file.display());
+            let text = format!("--rule: the checkpoint '{}' has its own rule: leave out --rule", file.display());
             return Err(UsageError(text).into());
         }
         if size.is_some() {
-            let text = format!("--size: the checkpoint '{}' has its own size; leave --size out", file.display());
+            let text = format!("--size: the checkpoint '{}' has its own size: leave out --size", file.display());
             return Err(UsageError(text).into());
         }
         let saved = saved::open(file)?;

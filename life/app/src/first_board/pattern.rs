@@ -1,4 +1,4 @@
-//! Patterns and random soups on the boards that runs begin with.
+//! Places patterns and soups on the first board of a run.
 
 use std::path::Path;
 
@@ -13,33 +13,33 @@ use gridstride::Size;
 use life::{Board, Grid, Pattern, PlaceError, RuleAndTopology, SizeError};
 use program::error::UsageError;
 
-/// The side of a board that nobody gave a size for.
+/// The default side of a board.
 const ROOMY: usize = 256;
 
-/// The size of a random soup, `size`, or that of the `screen` that it is to be drawn on, or 256 × 256; and the seed
-/// that it is made from, which gives the same one again, together with its size and density.
+/// Returns the size and the seed of a soup. The size is `size`, else the `screen`, else 256 × 256. The seed is `seed`,
+/// else a random one.
 pub fn soup(size: Option<Size>, screen: Option<Size>, seed: Option<u64>) -> (Size, u64) {
-    // 32 bits: short enough to type, and exact for readers of JSON that keep numbers as doubles (jq, JavaScript).
+    // 32 bits are short enough to type, and exact in JSON readers that use doubles (jq, JavaScript).
     let seed = seed.unwrap_or_else(|| rand::random::<u32>().into());
     (size.or(screen).unwrap_or(Size { width: ROOMY, height: ROOMY }), seed)
 }
 
-/// A pattern on a board, with what advances it.
+/// A pattern on a board, with the board's universe.
 #[derive(Debug)]
 pub struct PlacedPattern {
     /// The cells.
     pub placed: Placed,
-    /// The universe that they live in.
+    /// The universe of the board.
     pub universe: Universe,
-    /// Where the board's upper left corner is on the plane, as (column, row).
+    /// The position of the board's upper left corner on the plane, as (column, row).
     pub origin: (i64, i64),
 }
 
-/// The universe of a soup under the rule `rule`, and the size that its suffix names, if it does. A soup's edges are
-/// joined.
+/// Returns the universe of a soup under `rule`, and the size in its suffix, if any. Without a suffix the soup is on a
+/// torus.
 ///
 /// # Errors
-/// [`UsageError`] when it is no rule.
+/// [`UsageError`] if `rule` is not a rule.
 pub fn of_soup(rule: Option<&str>) -> Result<(Universe, Option<Size>), UsageError> {
     let Some(rule) = rule else { return Ok((Universe::default(), None)) };
     let (universe, grid) = Universe::of(rule.parse().map_err(|error| UsageError(format!("--rule: {error}")))?);
@@ -50,15 +50,15 @@ pub fn of_soup(rule: Option<&str>) -> Result<(Universe, Option<Size>), UsageErro
     Ok((if grid.is_none() { universe.bounded() } else { universe }, size))
 }
 
-/// The pattern in `file`, or on standard input for `-`, under the rule `rule`, or the one that the file names.
+/// Reads the pattern in `file`, or on standard input for `-`. The rule is `rule`, else that of the file.
 ///
-/// The board is as large as the suffix of the rule says, and its edges are joined as that says. With a `size` it is of
-/// that size, and without a suffix a torus. With neither it is the unbounded plane: at first it leaves as much room
-/// again as the pattern takes, is at least 256 cells wide and high, and fills the `screen` that it is to be drawn on.
+/// The suffix of the rule sets the size and topology of the board. `size` takes precedence for the size, and makes a
+/// torus if there is no suffix. Without both, the board is the unbounded plane: at first it is twice as large as the
+/// pattern, at least 256 × 256, and fills the `screen`.
 ///
 /// # Errors
-/// [`UsageError`] when the pattern is larger than `size`, there is no board of `size`, or `rule` is none; otherwise
-/// when the file cannot be read, is malformed or has a rule that is not supported, or when memory does not suffice.
+/// [`UsageError`] if `rule` or `size` is invalid, or the pattern is larger than `size`. Otherwise if the file cannot be
+/// read, is malformed or has an unsupported rule, or if memory is too small.
 pub fn pattern(
     ranks: Ranks,
     file: &Path,
@@ -75,11 +75,15 @@ pub fn pattern(
         (Err(error), None) => return Err(anyhow!(error).context(refused())),
     });
     universe.generation = pattern.generation;
-    // Its states above 1 mark cells: the odd ones are alive.
+    // In History rules states above 1 mark cells, and cells in odd states are alive.
     let is_history = text.split(':').next().is_some_and(|rule| rule.trim_end().to_lowercase().ends_with("history"));
     if pattern.states() > universe.rule.states() && !is_history {
         let (states, rule) = (pattern.states(), universe.rule);
-        return Err(anyhow!("its cells have {states} states, and {rule} has {}", rule.states()).context(refused()));
+        return Err(anyhow!(
+            "its cells have {states} states, but the rule {rule} has {}: choose another rule with --rule",
+            rule.states()
+        )
+        .context(refused()));
     }
     if size.is_some() {
         universe = universe.bounded();
@@ -87,7 +91,7 @@ pub fn pattern(
     let room = room_for(&pattern, grid, screen);
     let Size { width, height } = size.unwrap_or(room);
     universe.check_size((width, height))?;
-    // Several ranks never hold the whole board. `Board::check_size` below refuses an impossible size.
+    // With several ranks no rank holds the whole board. `Board::check_size` below rejects an impossible size.
     if width.checked_mul(height).is_some() && ranks.size() == 1 {
         let fits = memory::check_host((width, height), memory::board_bytes((width, height)));
         fits.map_err(|error| if size.is_some() { error } else { error.context(no_room(&pattern, grid, file)) })?;
@@ -102,7 +106,7 @@ pub fn pattern(
         let error = PlaceError { pattern_width, pattern_height, width, height };
         return Err(match size {
             Some(_) => UsageError(format!("--size {width}x{height}: {error}")).into(),
-            None => anyhow!(error).context(format!("cannot use {} on the grid that its rule names", name_of(file))),
+            None => anyhow!(error).context(format!("cannot place {} on the grid in its rule", name_of(file))),
         });
     }
     let origin = match universe.is_unbounded() {
@@ -113,7 +117,7 @@ pub fn pattern(
     Ok(PlacedPattern { placed, universe, origin })
 }
 
-/// The rule of a run, with the suffix of the one that the file names where `rule` has none.
+/// Returns the rule of a run. If `rule` has no suffix, the suffix of the file's rule is added.
 fn rule_text(rule: Option<&str>, of_file: Option<&str>) -> String {
     let of_file = of_file.unwrap_or("B3/S23");
     match (rule, of_file.split_once(':')) {
@@ -123,12 +127,12 @@ fn rule_text(rule: Option<&str>, of_file: Option<&str>) -> String {
     }
 }
 
-/// Where the upper left corner of a pattern is put on a board: in the middle, on a grid where Golly puts it.
+/// Returns the position of a pattern's upper left corner on a board: centred, or on a grid as Golly places it.
 fn corner(pattern: &Pattern, grid: Option<Grid>, (width, height): (usize, usize)) -> (usize, usize) {
     if grid.is_none() {
         return (width.saturating_sub(pattern.width) / 2, height.saturating_sub(pattern.height) / 2);
     }
-    // Its file may say where it is; the grid's middle is at (0, 0).
+    // The file may contain a position, relative to the middle of the grid.
     let (x, y) =
         (pattern.origin.0.saturating_add(width as i64 / 2), pattern.origin.1.saturating_add(height as i64 / 2));
     let fits = |at: i64, length: usize, side: usize| at >= 0 && (at as usize).saturating_add(length) <= side;
@@ -138,7 +142,7 @@ fn corner(pattern: &Pattern, grid: Option<Grid>, (width, height): (usize, usize)
     ((width / 2).saturating_sub(pattern.width / 2), (height / 2).saturating_sub(pattern.height / 2))
 }
 
-/// Too little memory is a failure; a size that no machine could do was typed wrongly.
+/// Too little memory is a failure, but a size that is too large for any machine is a mistake of the user.
 fn size_error(error: SizeError) -> anyhow::Error {
     match error {
         SizeError::OutOfMemory { .. } => error.into(),
@@ -159,13 +163,13 @@ fn room_for(pattern: &Pattern, grid: Option<Grid>, screen: Option<Size>) -> Size
     }
 }
 
-/// Returns the message for a pattern whose default board is too large. Nobody typed that board's size:
-/// it is told where it comes from.
+/// Returns the message for a pattern whose default board is too large. It explains the size, which the user did not
+/// choose.
 fn no_room(pattern: &Pattern, grid: Option<Grid>, file: &Path) -> String {
     let Pattern { width, height, .. } = pattern;
-    let room = if grid.is_some() { "the grid that its rule names" } else { "as much room again as it takes" };
+    let room = if grid.is_some() { "has the size in the file's rule" } else { "is twice as large" };
     let name = name_of(file);
-    format!("the pattern of {width}x{height} cells in {name} gets by default {room}; --size gives it another board")
+    format!("the default board for the pattern of {width}x{height} cells in {name} {room}: choose another with --size")
 }
 
 #[cfg(test)]
@@ -231,13 +235,22 @@ mod tests {
         assert!(format!("{:#}", why(&header("WireWorld"), None, None)).contains("rule tables"));
         assert!(why(&header("Life"), Some("R5,C0"), None).is::<UsageError>());
         assert!(why(&header("Life:S20"), None, size).is::<UsageError>());
-        // Golly's middle of 20 by 10 for three cells is at (9, 4).
+        // Golly places three cells on 20 by 10 at (9, 4).
         let board = start(&header("Life:P20,10"), None, None).unwrap().placed.board().unwrap();
         assert_eq!(board.cells().next(), Some((10, 4)));
         let placed = format!("#CXRLE Pos=-10,-5 Gen=3\n{}", header("Life:P20,10"));
         let PlacedPattern { placed, universe, origin } = start(&placed, None, None).unwrap();
         let board = placed.board().unwrap();
         assert_eq!((board.cells().next(), universe.generation, origin), (Some((1, 0)), 3, (-10, -5)));
+    }
+
+    #[test]
+    fn a_shift_of_an_odd_klein_bottle_is_an_error_in_a_file_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.rle");
+        fs::write(&file, "x = 1, y = 1, rule = B3/S23:K5*+1,6\no!\n").unwrap();
+        let why = format!("{:#}", pattern(Ranks::alone(), &file, None, None, None).unwrap_err());
+        assert!(why.contains("needs an even width, but 5 was given: use 4 or 6"), "{why}");
     }
 
     #[test]
@@ -254,7 +267,7 @@ mod tests {
             assert_eq!(start(rule).unwrap().placed.board().unwrap().population(), 2, "{rule}");
         }
         let why = format!("{:#}", start("/2/3").unwrap_err());
-        assert!(why.contains("4 states, and /2/3 has 3"), "{why}");
+        assert!(why.contains("4 states, but the rule /2/3 has 3"), "{why}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Where the first board of a run comes from.
+//! The source of a run's first board.
 
 use std::ops::Range;
 
@@ -6,19 +6,19 @@ use life::{Board, Pattern};
 
 use crate::checkpoint::saved::Saved;
 
-/// Where a run's first board comes from.
+/// The source of a run's first board.
 #[derive(Debug)]
 pub enum Source {
     /// A pattern.
     Pattern(Placed),
-    /// A board of this size, whose cells the first rank has.
+    /// A board of this size, whose cells only the first rank has.
     OfFirstRank {
-        /// Columns and rows.
+        /// The columns and rows.
         size: (usize, usize),
     },
-    /// Random cells.
+    /// A soup: random cells.
     Soup {
-        /// Columns and rows.
+        /// The columns and rows.
         size: (usize, usize),
         /// The share of live cells.
         density: f64,
@@ -30,7 +30,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Columns and rows.
+    /// The columns and rows.
     pub fn size(&self) -> (usize, usize) {
         match self {
             Self::Pattern(placed) => placed.size,
@@ -40,37 +40,37 @@ impl Source {
     }
 }
 
-/// A pattern on a board that is made when it is asked for, in parts where it is large.
+/// A pattern and its position on a board. The board is made on request, as a whole or in parts.
 #[derive(Debug)]
 pub struct Placed {
     pub(super) pattern: Pattern,
-    /// Columns and rows of the board.
+    /// The columns and rows of the board.
     pub(super) size: (usize, usize),
-    /// The states of its cells.
+    /// The number of states of a cell.
     pub(super) states: u16,
-    /// Where its upper left corner is.
+    /// The position of the pattern's upper left corner.
     pub(super) corner: (usize, usize),
-    /// True for rules such as LifeHistory, whose cells of odd states are alive.
+    /// True for rules such as LifeHistory, in which cells in odd states are alive.
     pub(super) is_history: bool,
 }
 
 impl Placed {
-    /// The pattern that fills a board of two states.
+    /// Returns a pattern that fills a board with two states.
     #[cfg(test)]
     pub fn of(board: Board) -> Self {
         let size = (board.width(), board.height());
         Self { pattern: Pattern::from_board(board), size, states: 2, corner: (0, 0), is_history: false }
     }
 
-    /// The board.
+    /// Makes the board.
     ///
     /// # Errors
-    /// When memory does not suffice, or there is no such board.
+    /// If memory is too small, or no board can have this size.
     pub fn board(&self) -> anyhow::Result<Board> {
         self.rows(0..self.size.1)
     }
 
-    /// Rows of the board.
+    /// Makes these rows of the board.
     ///
     /// # Errors
     /// As for [`board`](Self::board).

@@ -1,4 +1,4 @@
-//! Observers of a run: they record pictures, count, write checkpoints, and search for the end.
+//! Observers of a run: they record pictures, count cells, write checkpoints, and search for a period.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -14,33 +14,32 @@ pub mod recording;
 pub mod stability;
 pub mod stats;
 
-/// How often a run that is not animated shows its progress and looks for signals.
+/// The interval at which a run without animation shows its progress and checks for signals.
 const BATCH: Duration = Duration::from_millis(100);
 
 /// Looks at some generations of a run.
 pub trait Observer {
-    /// Returns the next generation that the observer has to see. A generation that has passed means now.
+    /// Returns the next generation that the observer needs. An earlier generation than the run's means now.
     fn due(&self) -> u64;
 
-    /// Looks at the run's present generation, and breaks if the run is to end. Afterwards [`due`](Self::due) must be
-    /// later than the run's generation. An observer that advances the run must be the last one.
+    /// Looks at the run's generation. Returns `Break` to end the run. Afterwards [`due`](Self::due) must be later than
+    /// the run's generation. An observer that advances the run must be the last one.
     ///
     /// # Errors
-    /// When a device fails, or a file cannot be written.
+    /// If a device fails, or a file cannot be written.
     fn on_generation(&mut self, run: &mut Run) -> anyhow::Result<ControlFlow<()>>;
 
-    /// Finishes at the end of the run, or before it if the run was stopped.
+    /// Called once when the run ends, or when a signal stopped it.
     ///
     /// # Errors
     /// As [`on_generation`](Self::on_generation).
     fn finish(&mut self, run: &mut Run, was_stopped: bool) -> anyhow::Result<()>;
 }
 
-/// Runs until generation `last`, until an observer breaks, or until a signal comes. Returns the signal.
+/// Runs until generation `last`, until an observer breaks, or until a signal arrives. Returns the signal.
 ///
 /// # Errors
-/// When the device fails, and those of the observers; [`Outgrown`] when these are done for the last board that there
-/// was.
+/// If the device fails, and the errors of the observers. [`Outgrown`] after the observers finished with the last board.
 pub fn run_to_end(
     run: &mut Run,
     last: u64,
@@ -79,7 +78,7 @@ fn run_on(
                 return Ok(None);
             }
         }
-        // Whichever rank a signal comes to.
+        // Any rank may receive the signal.
         let signal = ranks.max(stop.received().map_or(0, i32::unsigned_abs).into())? as i32;
         let now = run.generation();
         if signal != 0 || now >= last {

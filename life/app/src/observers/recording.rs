@@ -1,4 +1,4 @@
-//! A picture of every generation, beside a run.
+//! `--out` for pictures of every generation.
 
 use std::ops::ControlFlow;
 
@@ -6,14 +6,14 @@ use super::Observer;
 use crate::board_file::Recording;
 use crate::run::Run;
 
-/// Adds every generation to a recording.
+/// Adds every generation of a run to a recording.
 pub struct Frames<'a> {
     recording: Option<Recording<'a>>,
     due: u64,
 }
 
 impl<'a> Frames<'a> {
-    /// From generation `begin` on. A rank that is not the first has no recording.
+    /// Returns an observer that records from generation `begin` on. Only the first rank has a recording.
     pub fn new(recording: Option<Recording<'a>>, begin: u64) -> Self {
         Self { recording, due: begin }
     }

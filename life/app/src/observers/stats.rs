@@ -1,4 +1,4 @@
-//! `--stats` and `--plot`: population, births and deaths over a run's generations, counted where the board is.
+//! `--stats` and `--plot`: population, births and deaths per generation, counted on the device.
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -17,27 +17,27 @@ use program::report::{self, plot};
 /// The counts of one generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Row {
-    /// Which one.
+    /// The generation.
     pub generation: u64,
-    /// Live cells.
+    /// The number of live cells.
     pub population: u64,
-    /// Cells that it has brought to life. None in the generation that a run begins with.
+    /// The number of births. `None` in the first generation of a run.
     pub births: Option<u64>,
-    /// Cells that have died in it.
+    /// The number of deaths. `None` in the first generation of a run.
     pub deaths: Option<u64>,
 }
 
-/// Which generations are counted.
+/// The generations that are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spacing {
-    /// Every so many.
+    /// The multiples of this number.
     Every(u64),
-    /// All of the first 128, and of each later time that the number doubles, 64.
+    /// All of the first 128, then 64 per doubling.
     Doubling,
 }
 
 impl Spacing {
-    /// The first generation after `generation` that is counted.
+    /// Returns the first generation after `generation` that is counted.
     fn after(self, generation: u64) -> u64 {
         let every = match self {
             Self::Every(every) => every,
@@ -47,14 +47,14 @@ impl Spacing {
     }
 }
 
-/// The format of a file of rows.
+/// The format of a file of counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Format {
     Csv,
     Json,
 }
 
-/// A file for the rows.
+/// A file for the counts.
 #[derive(Clone, Debug)]
 pub struct StatsFile {
     file: WholeFile,
@@ -62,27 +62,28 @@ pub struct StatsFile {
 }
 
 impl StatsFile {
-    /// The file at `path`, in the format of its extension.
+    /// Returns the file at `path` in the format of its extension.
     ///
     /// # Errors
-    /// [`UsageError`] for another extension than .csv and .json.
+    /// [`UsageError`] for an extension other than .csv and .json.
     pub fn new(path: &Path) -> Result<Self, UsageError> {
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
         let format = match extension.to_str() {
             Some("csv") => Format::Csv,
             Some("json") => Format::Json,
             _ => {
-                let text = format!("--stats: '{}' does not say which format: use .csv or .json", path.display());
+                let text =
+                    format!("--stats: '{}' must end with .csv or .json, which chooses the format", path.display());
                 return Err(UsageError(text));
             }
         };
         Ok(Self { file: WholeFile::new(path), format })
     }
 
-    /// Finds out whether the file can be written, before a long run rather than after it.
+    /// Checks before a long run that the file can be written.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn check(&self) -> anyhow::Result<()> {
         self.file.check()
     }
@@ -110,7 +111,7 @@ impl StatsFile {
     }
 }
 
-/// Counts beside a run, and writes what it has counted when that ends, however it does.
+/// Counts generations of a run, and writes the counts when the run ends or is stopped.
 pub struct Stats {
     file: Option<StatsFile>,
     plot: Option<PathBuf>,
@@ -123,7 +124,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Returns the statistics of a run from generation `begin` to at most `last`. The plot has this title.
+    /// Returns the observer of a run from generation `begin` to at most `last`.
     pub fn new(
         file: Option<StatsFile>,
         plot: Option<PathBuf>,
@@ -167,13 +168,13 @@ impl Observer for Stats {
         let (births, deaths) = changes.unzip();
         self.rows.push(Row { generation, population: run.life_mut().population()?, births, deaths });
         let next = self.spacing.after(generation);
-        // The changes of a generation are counted from the one before it.
+        // The births and deaths of a generation are counted while the run advances to it.
         self.due = if next <= self.last { next - 1 } else { u64::MAX };
         Ok(ControlFlow::Continue(()))
     }
 
     fn finish(&mut self, run: &mut Run, _was_stopped: bool) -> anyhow::Result<()> {
-        // A search for its end may have gone back.
+        // A search for a period may have returned to an earlier generation.
         self.rows.retain(|row| row.generation <= run.generation());
         if !run.life().ranks().is_first() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Boards are put in the memory of the back end that advances them.
+//! Puts boards in the memory of the back end that advances them.
 
 use std::ops::Range;
 
@@ -12,13 +12,13 @@ use super::snapshot::Snapshot;
 use crate::backend::{Backend, Team};
 use crate::first_board::Source;
 
-/// A board that advances, whatever advances it.
+/// A board that any back end advances.
 pub type AnyBoard = Box<dyn Advance>;
 
 /// Puts `board`, which is `later` generations after the first one, in the memory of `backend`.
 ///
 /// # Errors
-/// When there is no room for it, or the device fails.
+/// If memory is too small or the device fails.
 pub fn new(backend: &Backend, board: &Board, later: u64) -> anyhow::Result<AnyBoard> {
     of_first(backend, Some(board), (board.width(), board.height()), later)
 }
@@ -50,7 +50,7 @@ fn of_first(backend: &Backend, board: Option<&Board>, size: (usize, usize), late
     })
 }
 
-/// Makes a board in bands. `read` returns its rows in order on the first rank.
+/// Makes a board in bands. `read` is called for its rows in order on the first rank.
 fn in_bands(
     team: &Team,
     size: (usize, usize),
@@ -65,7 +65,7 @@ fn in_bands(
 /// Makes the board of `source` in the memory of `backend`.
 ///
 /// # Errors
-/// As [`new`], and those of `source`.
+/// As [`new`], and the errors of `source`.
 pub fn read(backend: &Backend, source: &Source) -> anyhow::Result<AnyBoard> {
     match (backend, source) {
         (Backend::Team(team), Source::Soup { size, density, seed }) => {
@@ -94,7 +94,7 @@ pub fn read(backend: &Backend, source: &Source) -> anyhow::Result<AnyBoard> {
     }
 }
 
-/// Puts a copy, which was made `later` generations after the first board, in the memory of `backend`.
+/// Puts a copy that was made `later` generations after the first board in the memory of `backend`.
 ///
 /// # Errors
 /// As [`new`].
@@ -110,7 +110,7 @@ pub fn of_snapshot(backend: &Backend, snapshot: &Snapshot, later: u64) -> anyhow
     }
 }
 
-/// Makes a larger board with the cells of `board`, and `left` columns and `top` rows added to the left and above.
+/// Makes a board of `size` with the cells of `board`, whose upper left corner is at column `left` and row `top`.
 ///
 /// # Errors
 /// As [`new`].

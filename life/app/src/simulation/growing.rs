@@ -1,4 +1,4 @@
-//! A board that grows before anything reaches an edge that moves away.
+//! A board that grows in an unbounded universe.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use crate::first_board::Source;
 use crate::ranks::Ranks;
 use crate::universe::Universe;
 
-/// A pattern outgrows its board, and there is no memory for a larger one. The board stays as it was.
+/// A pattern outgrows its board, and memory is too small for a larger one. The board is unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("generation {generation}: the pattern outgrows its board of {}x{}", size.0, size.1)]
 pub struct Outgrown {
@@ -24,18 +24,18 @@ pub struct Outgrown {
     size: (usize, usize),
 }
 
-/// A board that is being advanced. Where its universe is unbounded, it grows before anything reaches its edges.
+/// A board that advances. In an unbounded direction it grows before live cells reach an edge.
 pub struct GrowingBoard {
     backend: Backend,
     board: AnyBoard,
-    /// Columns and rows at first.
+    /// The columns and rows of the first board.
     first_size: (usize, usize),
     size: (usize, usize),
-    /// Columns and rows added to the left and above.
+    /// The columns and rows added to the left and above.
     added: (usize, usize),
-    /// Generations of the boards before this one.
+    /// The generations of the boards before this one.
     before: u64,
-    /// Generations before the board has to be looked at again.
+    /// The number of generations in which no cell can reach an edge. [`u64::MAX`] on a board that does not grow.
     room: u64,
 }
 
@@ -43,7 +43,7 @@ impl GrowingBoard {
     /// Puts `board` in the memory of `backend`.
     ///
     /// # Errors
-    /// When there is no room for it, or the device fails.
+    /// If memory is too small or the device fails.
     pub fn new(backend: &Backend, board: &Board) -> anyhow::Result<Self> {
         Ok(Self::of(backend, boards::new(backend, board, 0)?, (board.width(), board.height())))
     }
@@ -51,12 +51,12 @@ impl GrowingBoard {
     /// Makes the board of `source` in the memory of `backend`.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and those of `source`.
+    /// As [`new`](Self::new), and the errors of `source`.
     pub fn read(backend: &Backend, source: &Source) -> anyhow::Result<Self> {
         Ok(Self::of(backend, boards::read(backend, source)?, source.size()))
     }
 
-    /// As [`new`](Self::new), with a copy that was made `later` generations later than a run on `backend` begins.
+    /// As [`new`](Self::new), with a copy that was made `later` generations after the first board.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -73,15 +73,15 @@ impl GrowingBoard {
     /// Loads the kernel that `backend` needs for a board of this size.
     ///
     /// # Errors
-    /// When a device fails.
+    /// If a device fails.
     pub fn warm_up(backend: &Backend, size: (usize, usize)) -> anyhow::Result<()> {
         let team = match backend {
             Backend::Team(team) => team,
-            // It is loaded with the board; a small one takes another instance.
+            // The kernel is loaded with the board. A small board would load another instance.
             Backend::Kernel(_, LifeRung::Resident, _) => return Ok(()),
             _ => return Self::new(backend, &Board::new(8, 8)?)?.advance(1),
         };
-        // Each member has a row at least.
+        // Each member needs at least one row.
         let rows = 8 * team.group.as_ref().map_or(1, |group| group.members().len()) * team.ranks.size();
         let team = Team { kernel: team.rung(size)?, ..team.clone() };
         let mut bands = Bands::dead(team.ranks.communicator(), team.workers(), team.bands((8, rows), 0))?;
@@ -95,7 +95,7 @@ impl GrowingBoard {
         }
     }
 
-    /// Grows the board if something could reach an edge in the next generation.
+    /// Grows the board if a cell could reach an edge in the next generation.
     fn make_room(&mut self) -> anyhow::Result<()> {
         let grows = self.backend.universe().grows;
         while self.room == 0 {
@@ -108,7 +108,7 @@ impl GrowingBoard {
             let outgrown = Outgrown { generation: before, size: self.size };
             let fits = self.backend.check_memory(size, 2);
             if self.backend.ranks().max(fits.is_err().into())? == 1 {
-                // Whichever rank has too little of it.
+                // Any rank may have too little memory.
                 let why = fits.err().unwrap_or_else(|| anyhow!("another rank has too little memory"));
                 return Err(why.context(outgrown));
             }
@@ -120,23 +120,23 @@ impl GrowingBoard {
         Ok(())
     }
 
-    /// The generations in which nothing reaches an edge that moves away, if they are worth a look.
+    /// Returns the number of generations in which no cell can reach an edge, or `None` if the board should grow first.
     fn room(&self, grows: [bool; 2]) -> anyhow::Result<Option<u64>> {
         let mut extent = Extent::default();
         self.parts(|rows, board| {
             extent.add(board, rows.start);
             Ok(())
         })?;
-        // 0 for none: there are at least as many as are near.
+        // 0 stands for `None`, because `Extent::room` never returns `Some(0)`.
         let room = self.backend.ranks().first(extent.room(self.size, grows).unwrap_or(0))?;
         Ok((room > 0).then_some(room))
     }
 
-    /// Puts `board` in place of the one that there is, as it is `later` generations after the first one, with `added`
-    /// columns and rows to the left and above.
+    /// Replaces the board by `board`, which is `later` generations after the first one and has `added` columns and rows
+    /// more to the left and above.
     ///
     /// # Errors
-    /// As [`new`](Self::new). Then it is as it was.
+    /// As [`new`](Self::new). The board is then unchanged.
     pub fn replace(&mut self, board: &Board, later: u64, added: (usize, usize)) -> anyhow::Result<()> {
         let rule = &self.backend.universe().rule;
         let other =
@@ -150,7 +150,7 @@ impl GrowingBoard {
     /// Continues by another rule. Cells in states that the rule does not have die.
     ///
     /// # Errors
-    /// When no backend has room for it, or the device fails. Then it is as it was.
+    /// If memory is too small or the device fails. The board is then unchanged.
     pub fn change_rule(&mut self, rule: Rule) -> anyhow::Result<()> {
         let backend = self.backend.with_rule(rule, self.size).map_err(anyhow::Error::from)?;
         let board = states::of(&self.board()?, &rule)?;
@@ -161,39 +161,39 @@ impl GrowingBoard {
         Ok(())
     }
 
-    /// True if the board grows in some direction.
+    /// Returns true if the board grows in some direction.
     fn grows(&self) -> bool {
         self.backend.universe().grows != [false; 2]
     }
 
-    /// Returns the ranks that the board is spread over.
+    /// Returns the ranks that share the board.
     pub fn ranks(&self) -> Ranks {
         self.backend.ranks()
     }
 
-    /// The rule, and what is beyond the edges.
+    /// Returns the universe.
     pub fn universe(&self) -> &Universe {
         self.backend.universe()
     }
 
-    /// The board as it is now. Only the first of several ranks has it.
+    /// Returns the board. It must be called on the first rank only if there are several.
     ///
     /// # Errors
-    /// When the device fails or the host has too little memory.
+    /// If the device fails, the host has too little memory, or this is not the first rank.
     pub fn board(&self) -> anyhow::Result<Board> {
         self.gathered()?.context("only the first rank has the board")
     }
 
-    /// Calls `take` on the first rank with the board's rows, part by part. Each part is of as many rows as fit 64 MiB.
+    /// Calls `take` on the first rank with the board's rows, part by part. All ranks must call this function.
     ///
     /// # Errors
-    /// As for [`board`](Self::board), and those of `take`.
+    /// As for [`board`](Self::board), and the errors of `take`.
     pub fn parts(&self, take: impl FnMut(Range<usize>, &Board) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let mut take = take;
         self.board.each_part(&mut |rows, part| part.map_or(Ok(()), |part| take(rows, part)))
     }
 
-    /// Returns the cells that are now where the first board was, on the first rank; `None` on the others.
+    /// Returns the cells at the position of the first board on the first rank, and `None` on the others.
     ///
     /// # Errors
     /// As for [`board`](Self::board).
@@ -206,7 +206,7 @@ impl GrowingBoard {
         Ok(board.map(|board| growth::window(&board, self.first_size, corner)).transpose()?)
     }
 
-    /// A copy of the board, to compare with or to begin again with.
+    /// Returns a copy of the board, to compare or to continue from later.
     ///
     /// # Errors
     /// As for [`board`](Self::board).
@@ -218,8 +218,8 @@ impl GrowingBoard {
         Ok(Snapshot::new(self.size, cells))
     }
 
-    /// A hash of the cells by which boards of one run are compared: of a board that grows, the same wherever they all
-    /// are in the directions in which it does.
+    /// Returns a hash by which boards of one run are compared. On a board that grows it does not change if all cells
+    /// move in a direction of growth.
     ///
     /// # Errors
     /// As for [`hash`](Self::hash).
@@ -236,8 +236,8 @@ impl GrowingBoard {
         self.backend.ranks().first(hash.finish())
     }
 
-    /// How many columns and rows the cells have moved from where those of a copy are, of the board that this began
-    /// with, if they are the same but for that. Only in directions in which the board grows they can have moved.
+    /// Returns the columns and rows by which all cells have moved since `snapshot`, from which this board started, or
+    /// `None` if the cells differ in another way. Cells move only in directions of growth.
     ///
     /// # Errors
     /// As for [`board`](Self::board).
@@ -255,17 +255,17 @@ impl GrowingBoard {
         Ok(is.then_some(moved))
     }
 
-    /// True if the board is in bands.
+    /// Returns true if the board is in bands.
     pub fn is_in_bands(&self) -> bool {
         matches!(self.backend, Backend::Team(_))
     }
 
-    /// Columns and rows of the board as it is now.
+    /// Returns the columns and rows of the board.
     pub fn size(&self) -> (usize, usize) {
         self.size
     }
 
-    /// Columns and rows that the board has grown by to the left and above.
+    /// Returns the columns and rows that were added to the left and above.
     pub fn added(&self) -> (usize, usize) {
         self.added
     }

@@ -1,4 +1,4 @@
-//! Boards that advance, and that grow where their universe is unbounded.
+//! Boards that advance, and that grow in an unbounded universe.
 
 mod advance;
 mod boards;

@@ -4,14 +4,14 @@ use life::Board;
 
 use super::advance::CopiedCells;
 
-/// A copy of a board. Each rank of a board in bands has its own rows.
+/// A copy of a board. If the board is in bands, each rank has its own rows.
 pub struct Snapshot {
     size: (usize, usize),
     cells: CopiedCells,
 }
 
 impl Snapshot {
-    /// A copy of a board of this size.
+    /// Returns a copy of a board of this size.
     pub fn new(size: (usize, usize), cells: CopiedCells) -> Self {
         Self { size, cells }
     }

@@ -1,11 +1,11 @@
-//! A board's cells in the states of another rule.
+//! Converts a board to the states of another rule.
 
 use life::{Board, Rule};
 
-/// `board` with the states that `rule` has: cells in others are dead.
+/// Returns `board` with the states of `rule`. Cells in other states die.
 ///
 /// # Errors
-/// When there is no memory for it.
+/// If memory is too small.
 pub fn of(board: &Board, rule: &Rule) -> anyhow::Result<Board> {
     let mut other = Board::with_states(board.width(), board.height(), rule.states())?;
     for (x, y) in board.cells() {

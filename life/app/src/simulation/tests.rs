@@ -1,4 +1,4 @@
-//! Engines against each other, and what they refuse.
+//! Compares the engines with each other, and tests their errors.
 
 use life::{Board, LifeRung, reference};
 
@@ -45,7 +45,7 @@ fn both_engines_agree() {
     assert_eq!(after(DeviceSpec::Cpu), after(sim("sim")));
 }
 
-/// Bounded grids of every kind by a simulated kernel, from a board and from a soup, and where no kernel has the rule by
+/// All kinds of bounded grids on a simulated kernel, from a board and from a soup. Rules that no kernel supports run on
 /// the cores.
 #[test]
 fn engines_agree_on_bounded_grids() {
@@ -89,7 +89,7 @@ fn engines_make_and_count_alike() {
     }
 }
 
-/// A glider on the unbounded plane, by every backend that there is without a GPU: it never comes back.
+/// A glider on the unbounded plane never returns, on every back end that needs no GPU.
 #[test]
 fn the_plane_grows() {
     let glider = [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)];

@@ -1,4 +1,4 @@
-//! The state of the animation, and its answers to the keys.
+//! The state of the animation, and its reactions to keys.
 
 use std::time::Instant;
 
@@ -21,19 +21,19 @@ use crate::simulation::{Advance, GrowingBoard};
 use life::{Board, Rule};
 use program::report::{Rate, grouped};
 
-/// Rows of the screen that are not the board's.
+/// The rows of the screen below the board.
 pub const STATUS_ROWS: u16 = 2;
 
-/// The state of an animation: a snapshot of the board, and how it is looked at.
+/// The state of an animation: a copy of the board, and the view of it.
 pub struct App {
     board: Board,
-    /// Columns and rows that it has grown by, to the left and above.
+    /// The columns and rows that were added to the left and above.
     added: (usize, usize),
     generation: u64,
     population: u64,
     labels: String,
     view: View,
-    /// Characters that the board has on the screen.
+    /// The columns and rows of the screen that show the board.
     area: (usize, usize),
     speed: Speed,
     meter: Meter,
@@ -42,26 +42,26 @@ pub struct App {
     steps: u64,
     dirty: bool,
     history: History,
-    /// True if the board shown differs from the one that is advanced.
+    /// True if the user has changed the board.
     is_changed: bool,
     follows: bool,
     shows_map: bool,
-    /// The state that a button that is held down gives to cells.
+    /// The state that drawing gives to cells while the button is held.
     pen: bool,
-    /// Another rule, while it is typed, and when it is to be taken.
+    /// The prompt for a rule, while it is open.
     prompt: Option<Prompt>,
     rule: Option<Rule>,
     seed: Option<u64>,
 }
 
-/// Characters of the map at most, without its frame.
+/// The maximal size of the map in characters, without its border.
 const MAP: (u16, u16) = (24, 8);
 
 impl App {
-    /// Shows `run` on a screen of `area`.
+    /// Returns the state that shows `run` on a screen of `area`.
     ///
     /// # Errors
-    /// When the device does not give the board.
+    /// If the device fails.
     pub fn new(run: &mut Run, seed: Option<u64>, area: Rect) -> anyhow::Result<Self> {
         let board = run.life().board()?;
         let labels = labels(run.life());
@@ -98,10 +98,10 @@ impl App {
         }
     }
 
-    /// Puts the board that is shown where `run` goes on from, if somebody has changed it or asked for another rule.
+    /// Applies the user's changes of the board and the rule to `run`.
     ///
     /// # Errors
-    /// When the device fails or has no room for it.
+    /// If the device fails or its memory is too small.
     pub fn hand_over(&mut self, run: &mut Run) -> anyhow::Result<()> {
         if let Some(rule) = self.rule.take() {
             run.change_rule(rule)?;
@@ -115,17 +115,17 @@ impl App {
         Ok(())
     }
 
-    /// True if the user has changed the board that is shown, or the rule.
+    /// Returns true if the user has changed the board or the rule.
     pub fn is_changed(&self) -> bool {
         self.is_changed || self.rule.is_some()
     }
 
-    /// True while a rule is being typed.
+    /// Returns true while the prompt for a rule is open.
     pub fn is_asking(&self) -> bool {
         self.prompt.is_some()
     }
 
-    /// Takes what was typed of a rule.
+    /// Passes a key to the prompt for a rule.
     pub fn type_in(&mut self, typed: Typed) {
         self.dirty = true;
         if let Some(Asked::Answered(rule)) = self.prompt.as_mut().map(|prompt| prompt.type_in(typed)) {
@@ -134,22 +134,22 @@ impl App {
         }
     }
 
-    /// Generations that the next frame is to be further on, and counts the frame.
+    /// Returns the number of generations until the next frame, and counts the frame.
     pub fn generations_due(&mut self) -> u64 {
         let frame = self.frame;
         self.frame += 1;
         if self.paused { std::mem::take(&mut self.steps) } else { self.speed.due(frame) }
     }
 
-    /// True while the board advances only by single steps.
+    /// Returns true while the board advances only by single steps.
     pub fn is_paused(&self) -> bool {
         self.paused
     }
 
-    /// Fetches the board from the device if it is not the one shown.
+    /// Copies the board from the device if its generation is not the one shown.
     ///
     /// # Errors
-    /// When the device fails.
+    /// If the device fails.
     pub fn take_snapshot(&mut self, run: &mut Run) -> anyhow::Result<()> {
         let generation = run.generation();
         if !self.paused {
@@ -169,20 +169,20 @@ impl App {
         Ok(())
     }
 
-    /// True if the screen is out of date.
+    /// Returns true if the screen is out of date.
     pub fn needs_drawing(&self) -> bool {
         self.dirty
     }
 
-    /// Puts the live cells in the middle, if that is wanted.
+    /// Centres the view on the live cells if following is on.
     fn follow(&mut self) {
         if let Some(middle) = follow::middle(&self.board).filter(|_| self.follows) {
             self.view.look_at(middle);
         }
     }
 
-    /// Changes the cell that the mouse points at: what is dead becomes alive where the button goes down, and the other
-    /// way round, and so do those that it is drawn over.
+    /// Draws at the cell under the mouse. The first cell of a stroke changes its state, and the rest of the stroke gets
+    /// the same state.
     fn draw_at(&mut self, place: (u16, u16), lower: bool, on: bool) {
         let board = (self.board.width(), self.board.height());
         let place = (usize::from(place.0), usize::from(place.1));
@@ -197,13 +197,13 @@ impl App {
         self.is_changed = true;
     }
 
-    /// Shows nothing new but what keys ask for.
+    /// Pauses the animation.
     fn pause(&mut self) {
         self.paused = true;
         self.meter.clear();
     }
 
-    /// Does what a key asks for.
+    /// Performs an action.
     pub fn act(&mut self, action: Action) {
         let board = (self.board.width(), self.board.height());
         self.dirty = true;
@@ -247,7 +247,7 @@ impl App {
         }
     }
 
-    /// Draws board and status.
+    /// Draws the board and the status lines.
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
         let (board_area, status_area) = split(frame.area());
         self.area = (usize::from(board_area.width), usize::from(board_area.height));
@@ -265,7 +265,7 @@ impl App {
         self.dirty = false;
     }
 
-    /// Draws all of the board in the upper right corner, in a frame, where there is room.
+    /// Draws the whole board in the upper right corner with a border, if there is room.
     fn draw_map(&self, frame: &mut Frame<'_>, area: Rect) {
         let size = (MAP.0.min(area.width.saturating_sub(2)), MAP.1.min(area.height.saturating_sub(2)));
         if size.0 == 0 || size.1 == 0 {
@@ -281,7 +281,8 @@ impl App {
         frame.render_widget(Picture { board: &self.board, view, population: self.population }, inner);
     }
 
-    /// As much as fits `columns`: what is cut off whole misleads nobody, half a seed does.
+    /// Returns the status in at most `columns` characters. It omits whole entries, because half a seed would be
+    /// misleading.
     fn status(&self, columns: usize) -> String {
         let cells = self.board.width() as f64 * self.board.height() as f64;
         let rate = self.meter.rate();
@@ -313,7 +314,7 @@ fn labels(life: &GrowingBoard) -> String {
     format!("{rule}{device} · {kernel}")
 }
 
-/// The board's part of the screen, and below it the status, which gives way on a small screen.
+/// Splits the screen into the board and the status lines. A small screen shows only the board.
 fn split(screen: Rect) -> (Rect, Rect) {
     let [board, status] = Layout::vertical([Constraint::Min(1), Constraint::Max(STATUS_ROWS)]).areas(screen);
     (board, status)

@@ -1,4 +1,4 @@
-//! Frames and keys, on a screen in memory.
+//! Tests frames and keys on a screen in memory.
 
 use super::*;
 use crate::backend::Backend;
@@ -129,7 +129,7 @@ fn what_was_shown_comes_back_and_goes_on_from_there() {
     run.advance(1, std::time::Duration::ZERO).unwrap();
     app.take_snapshot(&mut run).unwrap();
     assert_eq!((app.generation, app.population), (11, 3));
-    // The run goes on from the drawn board: a block beside the blinker.
+    // The run continues from the drawn board: a block beside the blinker.
     screen(&mut app, 80, 24);
     let drawn = app.population + 4;
     let (left, top) = (32, 7);
