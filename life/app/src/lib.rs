@@ -1,7 +1,7 @@
 //! The command `host life`: advances boards, shows and records them, and analyses their end.
 //!
 //! `command` uses the modules below it: `first_board` reads or makes a board, `backend` opens the device that advances
-//! it, `simulation` advances it, `run` measures the speed, and `observers` look at its generations. Each module uses
+//! it, `simulation` advances it, `timed_run` measures the speed, and `observers` look at its generations. Each module uses
 //! only modules below it.
 
 pub mod command;
@@ -14,6 +14,6 @@ mod checkpoint;
 mod first_board;
 mod observers;
 mod ranks;
-mod run;
 mod simulation;
+mod timed_run;
 mod universe;

@@ -20,6 +20,11 @@ impl<'a> Cursor<'a> {
         Self { text: text.strip_prefix('\u{feff}').unwrap_or(text), at: 0, line: 1, line_start: 0 }
     }
 
+    /// Returns a cursor after the first `at` bytes of line number `line`.
+    pub(super) fn in_line(text: &'a str, line: usize, at: usize) -> Self {
+        Self { text, at, line, line_start: 0 }
+    }
+
     /// Returns the next byte.
     #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
@@ -78,6 +83,24 @@ impl<'a> Cursor<'a> {
             Some(number) => Ok(Some(number)),
             None => Err(Self { at: start, ..self.clone() }.too_large()),
         }
+    }
+
+    /// Reads the letters of a state above 0, if they are here: `A` to `X`, after one of the ten letters from `prefix` on
+    /// for states above 24.
+    #[inline]
+    pub(super) fn state(&mut self, prefix: u8) -> Result<Option<u8>, ParseError> {
+        let (group, letter) = match (self.peek(), self.peek_next()) {
+            (Some(letter @ b'A'..=b'X'), _) => (0, letter),
+            (Some(group), Some(letter @ b'A'..=b'X')) if (prefix..prefix + 10).contains(&group) => {
+                (group - prefix + 1, letter)
+            }
+            _ => return Ok(None),
+        };
+        let state = 24 * u16::from(group) + u16::from(letter - b'A' + 1);
+        let too_large = || self.error(format!("the state of a cell must be at most 255, but {state} was given"));
+        let state = u8::try_from(state).map_err(|_| too_large())?;
+        self.at += 1 + usize::from(group > 0);
+        Ok(Some(state))
     }
 
     /// Returns the rest of the line without trailing white space, and moves to its end.

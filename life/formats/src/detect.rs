@@ -1,14 +1,7 @@
 //! Recognises the format of a file from its content.
 
 use super::apgcode;
-use super::kind::Format;
-
-impl Format {
-    /// Returns the format of a text without a path, such as standard input.
-    pub fn detect(text: &str) -> Self {
-        of_text(text, None)
-    }
-}
+use super::format::Format;
 
 /// The first bytes of a gzip file.
 pub(super) const GZIP: &[u8] = b"\x1f\x8b";

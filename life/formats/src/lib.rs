@@ -15,17 +15,17 @@ pub mod picture;
 pub mod plaintext;
 pub mod rle;
 
-mod about;
-mod cells;
+mod collectors;
 mod cursor;
 mod detect;
 mod error;
-mod kind;
+mod format;
+mod metadata;
 mod text;
 
-pub use about::About;
 pub use error::FormatError;
-pub use kind::{Format, is_compressed};
+pub use format::{Format, is_compressed};
+pub use metadata::Metadata;
 
 /// Reads a pattern from `text` in this format, without a memory limit.
 ///

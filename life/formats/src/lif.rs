@@ -14,9 +14,9 @@
 
 use std::io::{self, Write};
 
-use super::about::About;
-use super::cells::Plane;
+use super::collectors::PlaneCollector;
 use super::error::FormatError;
+use super::metadata::Metadata;
 use life::board::Board;
 use life::pattern::{ParseError, Pattern};
 
@@ -30,7 +30,7 @@ use life::pattern::{ParseError, Pattern};
 /// `limit` is too small.
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut plane = Plane::new(limit);
+    let mut plane = PlaneCollector::new(limit);
     let mut rule = None;
     let (mut left, mut y) = (0, 0);
     // Life 1.06 without cells is an empty board. Rows count even if all their cells are dead.
@@ -100,15 +100,6 @@ fn pair(words: &str) -> Option<(i64, i64)> {
     (near(x) && near(y)).then_some((x, y))
 }
 
-/// Writes the live cells of `board` as Life 1.06, at the position on the plane that `about` contains.
-///
-/// # Errors
-/// If `out` fails.
-pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    write_heading(out)?;
-    write_rows(board, 0, about, out)
-}
-
 /// Writes the first line.
 ///
 /// # Errors
@@ -121,13 +112,13 @@ pub fn write_heading(out: &mut (impl Write + ?Sized)) -> io::Result<()> {
 ///
 /// # Errors
 /// If `out` fails.
-pub fn write_rows(board: &Board, first: usize, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+pub fn write_rows(board: &Board, first: usize, metadata: &Metadata, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     for (x, y) in board.cells().map(|(x, y)| (x, first + y)) {
         writeln!(
             out,
             "{} {}",
-            about.origin.0.saturating_add_unsigned(x as u64),
-            about.origin.1.saturating_add_unsigned(y as u64)
+            metadata.origin.0.saturating_add_unsigned(x as u64),
+            metadata.origin.1.saturating_add_unsigned(y as u64)
         )?;
     }
     Ok(())

@@ -13,9 +13,9 @@
 //! topology as in Golly: a torus if the board wraps, else a bounded plane. The games Life and Generations are read, and
 //! every other game that names a rule for Golly (`#GOLLY`).
 
-use super::cells::Cells;
+use super::collectors::RowCollector;
+use super::cursor::Cursor;
 use super::error::FormatError;
-use life::board::Run;
 use life::pattern::{ParseError, Pattern};
 
 /// Reads a pattern.
@@ -26,9 +26,9 @@ use life::pattern::{ParseError, Pattern};
 /// [`FormatError::Refused`] for another game and for a text without `#MCell` or `#L`. [`FormatError::Malformed`] for an
 /// invalid cell. [`FormatError::TooLarge`] if `limit` is too small.
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
-    let mut cells = Cells::new((0, 0), text.len(), limit);
+    let mut cells = RowCollector::new((0, 0), text.len(), limit);
     let (mut rule, mut golly, mut board, mut wraps) = (String::new(), None, None, false);
-    let (mut x, mut y, mut game) = (0, 0, "Life");
+    let mut game = "Life";
     let is_cells = |line: &str| line.strip_prefix("#L ").is_some_and(|rest| !rest.trim().is_empty());
     if !text.lines().any(|line| line.trim_start_matches('\u{feff}').trim_start().starts_with("#MCell")) {
         return Err(FormatError::Refused(
@@ -48,7 +48,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
             "#GOLLY" => golly = Some(rest.trim().to_owned()),
             "#BOARD" => board = rest.split_once('x').map(|(width, height)| (width.trim(), height.trim())),
             "#WRAP" => wraps = rest.trim() == "1",
-            "#L" => row(line, number, &mut cells, (&mut x, &mut y))?,
+            "#L" => row(Cursor::in_line(line, number, keyword.len() + 1), &mut cells)?,
             _ => {}
         }
     }
@@ -72,60 +72,31 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
 }
 
 /// Reads the cells of one line.
-fn row(line: &str, number: usize, cells: &mut Cells, (x, y): (&mut usize, &mut usize)) -> Result<(), ParseError> {
-    let bytes = line.as_bytes();
-    let mut at = "#L ".len();
-    let error = |at: usize, message: String| {
-        let column = String::from_utf8_lossy(&bytes[..at]).chars().count() + 1;
-        ParseError { line: number, column, message }
-    };
-    let mut count = None::<usize>;
-    while let Some(&byte) = bytes.get(at) {
-        let start = at;
-        at += 1;
-        let too_large = || error(start, "this number is too large: positions and counts must be below 2⁶⁴".to_owned());
+fn row(mut cursor: Cursor<'_>, cells: &mut RowCollector) -> Result<(), ParseError> {
+    loop {
+        cursor.skip_blanks();
+        let start = cursor.clone();
+        let count = cursor.number()?;
         let length = count.unwrap_or(1);
-        let state = match byte {
-            b'0'..=b'9' => {
-                let more = count.unwrap_or(0).checked_mul(10).and_then(|n| n.checked_add((byte - b'0').into()));
-                count = Some(more.ok_or_else(too_large)?);
-                continue;
+        let added = match (cursor.skip_blanks(), count) {
+            (None, None) => return Ok(()),
+            (None, Some(count)) => {
+                let message = format!("the line ends after the count {count}: a cell or `$` must follow it");
+                return Err(cursor.error(message));
             }
             // `0$` would start the same row again.
-            _ if count == Some(0) => {
-                return Err(error(start, "a count must be at least 1, but 0 was given".to_owned()));
-            }
-            b' ' | b'\t' | b'\r' => continue,
-            b'$' => {
-                *y = y.checked_add(length).filter(|&y| y < usize::MAX).ok_or_else(too_large)?;
-                *x = 0;
-                count = None;
-                continue;
-            }
-            b'.' => 0,
-            b'A'..=b'X' => u16::from(byte - b'A' + 1),
-            b'a'..=b'j' if matches!(bytes.get(at), Some(b'A'..=b'X')) => {
-                at += 1;
-                24 * u16::from(byte - b'a' + 1) + u16::from(bytes[at - 1] - b'A' + 1)
+            (_, Some(0)) => return Err(cursor.error("a count must be at least 1, but 0 was given".to_owned())),
+            (Some(tag @ (b'.' | b'$')), _) => {
+                cursor.advance(1);
+                if tag == b'.' { cells.extend(length, 0) } else { cells.end_rows(length) }
             }
             _ => {
-                let found = super::text::shorten(String::from_utf8_lossy(&bytes[start..]).as_ref());
-                return Err(error(
-                    start,
-                    format!("`{found}` is neither `.` (dead) nor `A` to `jO` (states) nor `$` (end of a row)"),
-                ));
+                let needed = "neither `.` (dead) nor `A` to `jO` (states) nor `$` (end of a row)";
+                let state = cursor.state(b'a')?;
+                let state = state.ok_or_else(|| cursor.error(format!("{} is {needed}", cursor.found())))?;
+                cells.extend(length, state)
             }
         };
-        let state = u8::try_from(state)
-            .map_err(|_| error(start, format!("the state of a cell must be at most 255, but {state} was given")))?;
-        let end = x.checked_add(length).ok_or_else(too_large)?;
-        if state > 0 {
-            cells.push(Run { x: *x, y: *y, length }, state);
-        }
-        (*x, count) = (end, None);
-    }
-    match count {
-        Some(count) => Err(error(at, format!("the line ends after the count {count}: a cell or `$` must follow it"))),
-        None => Ok(()),
+        added.ok_or_else(|| start.too_large())?;
     }
 }

@@ -9,6 +9,13 @@ use super::*;
 
 const LIMIT: u64 = 1 << 20;
 
+/// Returns the metadata of a torus under Conway's rule, centred on the plane as Golly does.
+pub(crate) fn torus((width, height): (usize, usize), generation: u64) -> Metadata {
+    let before = |side: usize| 0i64.saturating_sub_unsigned(side as u64 / 2);
+    let rule = format!("B3/S23:T{width},{height}");
+    Metadata { name: None, rule, generation, origin: (before(width), before(height)) }
+}
+
 /// A glider in each format that can be read.
 const GLIDERS: [(&str, Format); 14] = [
     ("x = 3, y = 3, rule = B3/S23\nbob$2bo$3o!", Format::Rle),
@@ -35,7 +42,7 @@ fn read(bytes: &[u8]) -> Result<Pattern, FormatError> {
 #[test]
 fn a_glider_is_a_glider_in_every_format() {
     for (text, format) in GLIDERS {
-        assert_eq!(Format::detect(text), format, "{text:?}");
+        assert_eq!(detect::of_text(text, None), format, "{text:?}");
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(text.as_bytes()).unwrap();
         let pattern = read(text.as_bytes()).unwrap();
@@ -155,10 +162,10 @@ fn the_extension_says_the_format() {
 #[test]
 fn a_text_shows_its_format() {
     for text in ["#N a\nx = 1", "x=1,y=1\no!", "\u{feff}\r\n  X = 1, y = 1\n!", "x\t= 1", "3o!", "#C\nbo$"] {
-        assert_eq!(Format::detect(text), Format::Rle, "{text:?}");
+        assert_eq!(detect::of_text(text, None), Format::Rle, "{text:?}");
     }
     for text in ["", "!Name: x\nO", ".O.\n", "O"] {
-        assert_eq!(Format::detect(text), Format::Cells, "{text:?}");
+        assert_eq!(detect::of_text(text, None), Format::Cells, "{text:?}");
     }
     // The content takes precedence over the name, and the name over a guess.
     let pattern = |text: &str, named| read_pattern_bytes(text.as_bytes(), Some(named), LIMIT).unwrap();

@@ -11,7 +11,7 @@ const BYTES: usize = 256 << 20;
 const BOARDS: usize = 1000;
 
 /// A board that was shown.
-pub struct Shown {
+pub struct ShownBoard {
     /// The generation of the board.
     pub generation: u64,
     /// The cells.
@@ -23,12 +23,12 @@ pub struct Shown {
 /// The last boards. The oldest are dropped first.
 #[derive(Default)]
 pub struct History {
-    boards: VecDeque<Shown>,
+    boards: VecDeque<ShownBoard>,
 }
 
 impl History {
     /// Adds the board that was shown last, unless it alone is too large.
-    pub fn push(&mut self, shown: Shown) {
+    pub fn push(&mut self, shown: ShownBoard) {
         let bytes = size_of_val(shown.board.words()) * (1 + shown.board.ages().len());
         let most = (BYTES / bytes.max(1)).min(BOARDS);
         if most == 0 {
@@ -41,7 +41,7 @@ impl History {
     }
 
     /// Removes and returns the board that was shown last.
-    pub fn pop(&mut self) -> Option<Shown> {
+    pub fn pop(&mut self) -> Option<ShownBoard> {
         self.boards.pop_back()
     }
 }
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn the_last_boards_come_back_in_turn() {
         let mut history = History::default();
-        let shown = |generation, board| Shown { generation, board, added: (0, 0) };
+        let shown = |generation, board| ShownBoard { generation, board, added: (0, 0) };
         assert!(history.pop().is_none());
         for generation in 0..BOARDS as u64 + 5 {
             history.push(shown(generation, Board::new(8, 8).unwrap()));

@@ -50,15 +50,15 @@ pub enum Action {
 
 /// A key that is typed into the prompt for a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Typed {
+pub enum TypedKey {
     /// Append this character.
     Character(char),
     /// Remove the last character.
     Erase,
     /// Accept the text.
-    Done,
+    Accept,
     /// Close the prompt without a change.
-    Never,
+    Cancel,
 }
 
 /// The line of keys in three lengths, the last of which fits 80 columns.
@@ -74,7 +74,7 @@ pub fn help(columns: usize) -> &'static str {
     HELP.into_iter().find(|line| line.chars().count() <= columns).unwrap_or(HELP[2])
 }
 
-impl Typed {
+impl TypedKey {
     /// Returns the key that an event types into the prompt, if any. Other events are handled by [`Action::of`].
     pub fn of(event: &Event) -> Option<Self> {
         let Event::Key(key) = event else { return None };
@@ -84,8 +84,8 @@ impl Typed {
         Some(match key.code {
             KeyCode::Char(character) => Self::Character(character),
             KeyCode::Backspace => Self::Erase,
-            KeyCode::Enter => Self::Done,
-            KeyCode::Esc => Self::Never,
+            KeyCode::Enter => Self::Accept,
+            KeyCode::Esc => Self::Cancel,
             _ => return None,
         })
     }
@@ -193,13 +193,13 @@ mod tests {
 
     #[test]
     fn letters_are_no_actions_while_a_rule_is_typed() {
-        let press = |code, modifiers| Typed::of(&Event::Key(KeyEvent::new(code, modifiers)));
-        assert_eq!(press(KeyCode::Char('q'), KeyModifiers::NONE), Some(Typed::Character('q')));
-        assert_eq!(press(KeyCode::Char('B'), KeyModifiers::SHIFT), Some(Typed::Character('B')));
-        assert_eq!(press(KeyCode::Backspace, KeyModifiers::NONE), Some(Typed::Erase));
-        assert_eq!(press(KeyCode::Esc, KeyModifiers::NONE), Some(Typed::Never));
+        let press = |code, modifiers| TypedKey::of(&Event::Key(KeyEvent::new(code, modifiers)));
+        assert_eq!(press(KeyCode::Char('q'), KeyModifiers::NONE), Some(TypedKey::Character('q')));
+        assert_eq!(press(KeyCode::Char('B'), KeyModifiers::SHIFT), Some(TypedKey::Character('B')));
+        assert_eq!(press(KeyCode::Backspace, KeyModifiers::NONE), Some(TypedKey::Erase));
+        assert_eq!(press(KeyCode::Esc, KeyModifiers::NONE), Some(TypedKey::Cancel));
         assert_eq!(press(KeyCode::Char('c'), KeyModifiers::CONTROL), None);
-        assert_eq!(Typed::of(&Event::Resize(80, 24)), None);
+        assert_eq!(TypedKey::of(&Event::Resize(80, 24)), None);
     }
 
     #[test]

@@ -6,21 +6,21 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use crossterm::event;
 
-use crate::run::Run;
+use crate::timed_run::TimedRun;
 use app::App;
-use keys::{Action, Typed};
+use keys::{Action, TypedKey};
 use program::signals::StopRequests;
 use terminal::Screen;
 use watchdog::Watchdog;
 
 mod app;
-mod follow;
 mod history;
 mod keys;
-mod meter;
+mod live_middle;
 mod picture;
-mod prompt;
+mod rule_prompt;
 mod speed;
+mod speed_meter;
 mod terminal;
 mod view;
 mod watchdog;
@@ -32,7 +32,7 @@ const ATTENTION: Duration = Duration::from_millis(50);
 
 /// The options of an animation.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct AnimationOptions {
     /// Frames per second, at least 1.
     pub frames_per_second: u16,
     /// The generation at which the animation ends.
@@ -57,8 +57,8 @@ pub enum Ended {
 ///
 /// # Errors
 /// If the terminal cannot be controlled, or the device fails.
-pub fn animate(run: &mut Run, settings: Settings, stop: &StopRequests) -> anyhow::Result<Ended> {
-    let ended = animate_on_screen(run, settings, stop);
+pub fn animate(run: &mut TimedRun, options: AnimationOptions, stop: &StopRequests) -> anyhow::Result<Ended> {
+    let ended = animate_on_screen(run, options, stop);
     // A closed terminal causes both an error and a signal. The signal is the better reason.
     match stop.received() {
         Some(signal) if ended.is_err() => Ok(Ended::Stopped(signal)),
@@ -66,11 +66,11 @@ pub fn animate(run: &mut Run, settings: Settings, stop: &StopRequests) -> anyhow
     }
 }
 
-fn animate_on_screen(run: &mut Run, settings: Settings, stop: &StopRequests) -> anyhow::Result<Ended> {
+fn animate_on_screen(run: &mut TimedRun, options: AnimationOptions, stop: &StopRequests) -> anyhow::Result<Ended> {
     let mut screen = Screen::enter().context("cannot draw on this terminal: add --no-animation to run without")?;
     let _watchdog = Watchdog::start(stop).context("cannot start a thread")?;
-    let frame_time = Duration::from_secs(1) / u32::from(settings.frames_per_second.max(1));
-    let mut app = App::new(run, settings.seed, screen.area()?)?;
+    let frame_time = Duration::from_secs(1) / u32::from(options.frames_per_second.max(1));
+    let mut app = App::new(run, options.seed, screen.area()?)?;
     loop {
         let frame_ends = Instant::now() + frame_time;
         app.hand_over(run)?;
@@ -78,12 +78,12 @@ fn animate_on_screen(run: &mut Run, settings: Settings, stop: &StopRequests) -> 
         if app.needs_drawing() {
             screen.draw(&mut app)?;
         }
-        if settings.generations.is_some_and(|last| run.generation() >= last) {
+        if options.generations.is_some_and(|last| run.generation() >= last) {
             return Ok(Ended::Finished);
         }
         // At least half a frame's time goes to the generations, even if drawing is slow.
         let compute_ends = frame_ends.max(Instant::now() + frame_time / 2);
-        if let Some(ended) = compute(run, &mut app, settings, stop, compute_ends)? {
+        if let Some(ended) = compute(run, &mut app, options, stop, compute_ends)? {
             return Ok(ended);
         }
         // The rest of the frame's time waits for keys.
@@ -101,14 +101,14 @@ fn animate_on_screen(run: &mut Run, settings: Settings, stop: &StopRequests) -> 
 
 /// Advances by the generations that are due in this frame, or as many as are possible until `compute_ends`.
 fn compute(
-    run: &mut Run,
+    run: &mut TimedRun,
     app: &mut App,
-    settings: Settings,
+    options: AnimationOptions,
     stop: &StopRequests,
     compute_ends: Instant,
 ) -> anyhow::Result<Option<Ended>> {
     let mut due = app.generations_due();
-    if let Some(last) = settings.generations {
+    if let Some(last) = options.generations {
         due = due.min(last.saturating_sub(run.generation()));
     }
     while due > 0 {
@@ -135,7 +135,7 @@ fn handle_event(app: &mut App, stop: &StopRequests, wait: Duration) -> anyhow::R
     }
     if came {
         let event = event::read().context("cannot read the keyboard")?;
-        if let Some(typed) = Typed::of(&event).filter(|_| app.is_asking()) {
+        if let Some(typed) = TypedKey::of(&event).filter(|_| app.is_asking()) {
             app.type_in(typed);
             return Ok(None);
         }

@@ -12,12 +12,12 @@ use flate2::write::GzEncoder;
 
 use life::{Board, Pattern};
 use life_formats::picture::{self, Gif};
-use life_formats::{About, Format, FormatError, apgcode, lif, macrocell, plaintext, read_pattern_bytes, rle};
+use life_formats::{Format, FormatError, Metadata, apgcode, lif, macrocell, plaintext, read_pattern_bytes, rle};
 use program::error::UsageError;
 
 use program::files::{Draft, WholeFile};
 
-mod frames;
+mod numbered_files;
 
 /// Reads the pattern in `file`, or on standard input for `-`. If no such file exists, `file` may be an apgcode.
 ///
@@ -93,8 +93,8 @@ impl BoardFile {
             return Err(UsageError(message));
         }
         let compressed = life_formats::is_compressed(path);
-        let frames = frames::name(path, 0).filter(|_| format == Format::Png);
-        if format == Format::Png && frames.is_none() && frames::has_sign(path) {
+        let frames = numbered_files::name(path, 0).filter(|_| format == Format::Png);
+        if format == Format::Png && frames.is_none() && numbered_files::has_sign(path) {
             let number = "% in a file name must be one field for the generation's number: use %d or %05d";
             let message = format!("--out: '{}': {number}, or leave out the %", path.display());
             return Err(UsageError(message));
@@ -124,14 +124,14 @@ impl BoardFile {
 
     /// Returns true if each generation is a separate file.
     fn is_frames(&self) -> bool {
-        self.format == Format::Png && frames::name(&self.path, 0).is_some()
+        self.format == Format::Png && numbered_files::name(&self.path, 0).is_some()
     }
 
     /// Writes `board`.
     ///
     /// # Errors
     /// If the file cannot be written. An existing file is then unchanged.
-    pub fn write(&self, board: &Board, about: &About) -> anyhow::Result<()> {
+    pub fn write(&self, board: &Board, metadata: &Metadata) -> anyhow::Result<()> {
         if self.is_recording() {
             let mut recording = self.record((board.width(), board.height()), Duration::ZERO)?;
             recording.frame(board)?;
@@ -139,13 +139,13 @@ impl BoardFile {
         }
         if !self.takes_parts() {
             return self.write_by(|out| match (self.format, board.ages()) {
-                (Format::Macrocell, []) => Ok(macrocell::write(board, about, out)?),
+                (Format::Macrocell, []) => Ok(macrocell::write(board, metadata, out)?),
                 (Format::Macrocell, _) => Err(self.no_states()),
                 _ => Err(io::Error::from(io::ErrorKind::Unsupported).into()),
             });
         }
         let size = (board.width(), board.height());
-        self.write_parts(size, !board.ages().is_empty(), about, |take| take(board))
+        self.write_parts(size, !board.ages().is_empty(), metadata, |take| take(board))
     }
 
     /// Returns true if [`write_parts`](Self::write_parts) supports the format.
@@ -162,7 +162,7 @@ impl BoardFile {
         &self,
         size: (usize, usize),
         has_states: bool,
-        about: &About,
+        metadata: &Metadata,
         parts: impl FnOnce(Take<'_>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         self.write_by(|out| {
@@ -171,19 +171,19 @@ impl BoardFile {
             }
             match self.format {
                 Format::Rle => {
-                    let mut writer = rle::Writer::new(size, has_states, about, out)?;
+                    let mut writer = rle::Writer::new(size, has_states, metadata, out)?;
                     parts(&mut |board| Ok(writer.rows(board)?))?;
                     Ok(writer.finish()?)
                 }
                 Format::Cells => {
-                    plaintext::write_name(about, out)?;
+                    plaintext::write_name(metadata, out)?;
                     parts(&mut |board| Ok(plaintext::write_rows(board, out)?))
                 }
                 Format::Life => {
                     lif::write_heading(out)?;
                     let mut first = 0;
                     parts(&mut |board| {
-                        lif::write_rows(board, first, about, out)?;
+                        lif::write_rows(board, first, metadata, out)?;
                         first += board.height();
                         Ok(())
                     })
@@ -218,10 +218,10 @@ impl BoardFile {
     /// If the file cannot be written.
     pub fn record(&self, (width, height): (usize, usize), delay: Duration) -> anyhow::Result<Recording<'_>> {
         let kind = if self.is_frames() {
-            Kind::Frames(0)
+            RecordingKind::Frames(0)
         } else {
             let out = self.file.create()?;
-            Kind::Gif(Box::new(Gif::new(out, width, height, delay).with_context(|| self.file.failed())?))
+            RecordingKind::Gif(Box::new(Gif::new(out, width, height, delay).with_context(|| self.file.failed())?))
         };
         Ok(Recording { file: self, kind })
     }
@@ -231,10 +231,10 @@ impl BoardFile {
 /// numbered files.
 pub struct Recording<'a> {
     file: &'a BoardFile,
-    kind: Kind,
+    kind: RecordingKind,
 }
 
-enum Kind {
+enum RecordingKind {
     Gif(Box<Gif<BufWriter<Draft>>>),
     /// The number of the next file.
     Frames(u64),
@@ -247,9 +247,9 @@ impl Recording<'_> {
     /// If the picture cannot be written.
     pub fn frame(&mut self, board: &Board) -> anyhow::Result<()> {
         match &mut self.kind {
-            Kind::Gif(gif) => gif.frame(board).with_context(|| self.file.file.failed()),
-            Kind::Frames(number) => {
-                let path = frames::name(&self.file.path, *number).unwrap_or_else(|| self.file.path.clone());
+            RecordingKind::Gif(gif) => gif.frame(board).with_context(|| self.file.file.failed()),
+            RecordingKind::Frames(number) => {
+                let path = numbered_files::name(&self.file.path, *number).unwrap_or_else(|| self.file.path.clone());
                 *number += 1;
                 let file = WholeFile::new(&path);
                 let mut out = file.create()?;
@@ -265,11 +265,11 @@ impl Recording<'_> {
     /// If the file cannot be written. An existing file is then unchanged.
     pub fn finish(self) -> anyhow::Result<()> {
         match self.kind {
-            Kind::Gif(gif) => {
+            RecordingKind::Gif(gif) => {
                 let out = gif.finish().with_context(|| self.file.file.failed())?;
                 self.file.file.keep(out)
             }
-            Kind::Frames(_) => Ok(()),
+            RecordingKind::Frames(_) => Ok(()),
         }
     }
 }
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn a_board_is_written_in_the_format_of_the_extension() {
         let folder = tempfile::tempdir().unwrap();
-        let about = About { name: None, rule: "B3/S23:P5,5".into(), generation: 7, origin: (-9, 4) };
+        let metadata = Metadata { name: None, rule: "B3/S23:P5,5".into(), generation: 7, origin: (-9, 4) };
         let files: [(&str, &[u8]); 9] = [
             ("a.rle", b"#CXRLE Pos=-9,4 Gen=7\nx = 5, y = 5, rule = B3/S23:P5,5\n2$b3o!\n"),
             ("a.CELLS", b".....\n.....\n.OOO."),
@@ -311,7 +311,7 @@ mod tests {
         ];
         for (name, begins) in files {
             let path = folder.path().join(name);
-            BoardFile::new(&path).unwrap().write(&blinker(), &about).unwrap();
+            BoardFile::new(&path).unwrap().write(&blinker(), &metadata).unwrap();
             let bytes = fs::read(&path).unwrap();
             assert!(bytes.starts_with(begins), "{name}: {}", String::from_utf8_lossy(&bytes));
             if name == "a.gif" {
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn a_board_in_parts_is_written_as_one() {
         let folder = tempfile::tempdir().unwrap();
-        let about = About { name: Some("parts".into()), rule: "345/2/4".into(), generation: 7, origin: (-9, 4) };
+        let metadata = Metadata { name: Some("parts".into()), rule: "345/2/4".into(), generation: 7, origin: (-9, 4) };
         for states in [2, 4] {
             let mut board = Board::with_states(70, 30, states).unwrap();
             for (i, (x, y)) in
@@ -344,9 +344,9 @@ mod tests {
                 let parts = |take: Take<'_>| {
                     [0..1, 1..13, 13..14, 14..30].into_iter().try_for_each(|rows| take(&board.part(rows).unwrap()))
                 };
-                let in_parts = file.write_parts((70, 30), states > 2, &about, parts);
+                let in_parts = file.write_parts((70, 30), states > 2, &metadata, parts);
                 let whole = file.takes_parts().then(|| in_parts.map(|()| fs::read(&path).unwrap()));
-                let written = file.write(&board, &about).map(|()| fs::read(&path).unwrap());
+                let written = file.write(&board, &metadata).map(|()| fs::read(&path).unwrap());
                 assert_eq!(whole.unwrap().ok(), written.ok(), "{name}, {states} states");
             }
         }

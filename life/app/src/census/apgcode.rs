@@ -4,7 +4,7 @@
 //! The text is in the extended Wechsler format, which [`life_formats::apgcode`] describes. Empty columns at the end of
 //! a strip are omitted.
 
-use super::cells::Cells;
+use super::cell_set::CellSet;
 
 /// The largest side of an object that has a text.
 const MOST: i32 = 40;
@@ -12,7 +12,7 @@ const MOST: i32 = 40;
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// Returns the apgcode of the object with these consecutive phases. `moves` is true if the object moves in a period.
-pub fn of(phases: &[Cells], moves: bool) -> String {
+pub fn of(phases: &[CellSet], moves: bool) -> String {
     let kind = match phases {
         _ if moves => format!("q{}", phases.len()),
         [still] => format!("s{}", still.cells().len()),
@@ -27,7 +27,7 @@ pub fn of(phases: &[Cells], moves: bool) -> String {
 }
 
 /// Returns the eight orientations of `cells`.
-fn orientations(cells: &Cells) -> impl Iterator<Item = Cells> {
+fn orientations(cells: &CellSet) -> impl Iterator<Item = CellSet> {
     let (width, height) = cells.size();
     (0..8).map(move |orientation| {
         let turn = |&(x, y): &(i32, i32)| {
@@ -35,12 +35,12 @@ fn orientations(cells: &Cells) -> impl Iterator<Item = Cells> {
             let y = if orientation & 2 == 0 { y } else { height - 1 - y };
             if orientation & 4 == 0 { (x, y) } else { (y, x) }
         };
-        Cells::new(cells.cells().iter().map(turn).collect()).0
+        CellSet::new(cells.cells().iter().map(turn).collect()).0
     })
 }
 
 /// Returns the text of `cells`.
-fn text(cells: &Cells) -> String {
+fn text(cells: &CellSet) -> String {
     let (width, height) = cells.size();
     let mut strips = vec![vec![0_u8; width as usize]; (height as usize).div_ceil(5)];
     for &(x, y) in cells.cells() {
@@ -75,13 +75,13 @@ fn strip_text(columns: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::census::object::identify;
+    use crate::census::identify::identify;
     use life_formats::rle;
 
     fn codes(pattern: &str) -> Vec<String> {
         let pattern = rle::parse(&format!("x = 40, y = 40\n{pattern}!"), 1 << 20).unwrap();
         let cells = pattern.cells();
-        identify(&Cells::new(cells.map(|(x, y)| (x as i32, y as i32)).collect()).0).unwrap()
+        identify(&CellSet::new(cells.map(|(x, y)| (x as i32, y as i32)).collect()).0).unwrap()
     }
 
     #[test]
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn what_is_large_has_no_text() {
-        let line = Cells::new((0..41).map(|x| (x, 0)).collect()).0;
+        let line = CellSet::new((0..41).map(|x| (x, 0)).collect()).0;
         assert_eq!(of(&[line.clone(), line], false), "ov_p2");
     }
 }

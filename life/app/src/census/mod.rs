@@ -9,16 +9,16 @@ use std::time::Instant;
 use life::{Board, CpuSimulation};
 use serde::Serialize;
 
-use ash::{Known, Tally};
+use count::{ObjectCache, Tally};
 use program::report::progress::Progress;
 use program::report::{self, Seconds, grouped};
 use program::signals::StopRequests;
 
 mod apgcode;
-mod ash;
-mod cells;
-mod names;
-mod object;
+mod cell_set;
+mod count;
+mod identify;
+mod object_names;
 
 /// The generations between two tests for a period. It is a multiple of the common periods.
 const INTERVAL: u64 = 120;
@@ -86,7 +86,7 @@ impl Census {
     /// If memory is too small.
     pub fn of_board(board: &Board, period: u64) -> anyhow::Result<Self> {
         let mut tally = Tally::new();
-        ash::count(board, period, &mut Known::default(), &mut tally)?;
+        count::count(board, period, &mut ObjectCache::default(), &mut tally)?;
         Ok(Self::of(tally, None))
     }
 
@@ -103,7 +103,7 @@ impl Census {
         let next = AtomicU64::new(0);
         // Each core takes one soup after another, and keeps its table of known objects.
         let work = |_: rayon::BroadcastContext<'_>| {
-            let (mut known, mut tally) = (Known::default(), Tally::new());
+            let (mut known, mut tally) = (ObjectCache::default(), Tally::new());
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 if number >= soups.count || stop.received().is_some() {
@@ -113,7 +113,7 @@ impl Census {
                 let soup = Board::random(soups.size.0, soups.size.1, soups.density, seed)?;
                 let (board, period, took) = settle(&soup)?;
                 match period {
-                    Some(period) => ash::count(&board, period, &mut known, &mut tally)?,
+                    Some(period) => count::count(&board, period, &mut known, &mut tally)?,
                     None => drop(not_settled.fetch_add(1, Ordering::Relaxed)),
                 }
                 let all = generations.fetch_add(took, Ordering::Relaxed) + took;
@@ -147,7 +147,7 @@ impl Census {
 
     fn of(tally: Tally, soups: Option<Soups>) -> Self {
         let objects = tally.values().sum();
-        let kind = |(code, count): (String, u64)| Kind { name: names::of(&code), code, count };
+        let kind = |(code, count): (String, u64)| Kind { name: object_names::of(&code), code, count };
         let mut kinds: Vec<_> = tally.into_iter().map(kind).collect();
         kinds.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.code.cmp(&b.code)));
         Self { soups, objects, kinds }
@@ -164,7 +164,7 @@ fn settle(soup: &Board) -> anyhow::Result<(Board, Option<u64>, u64)> {
         let board = life.board()?;
         let now = life.generation();
         if board == before {
-            let period = ash::period_of(&board, INTERVAL)?;
+            let period = count::period_of(&board, INTERVAL)?;
             return Ok((board, Some(period), now));
         }
         if let Some(since) = seen.insert(board.hash(), now) {
@@ -172,7 +172,7 @@ fn settle(soup: &Board) -> anyhow::Result<(Board, Option<u64>, u64)> {
             let mut again = CpuSimulation::new(&board)?;
             again.advance(multiple);
             if again.board()? == board {
-                let period = ash::period_of(&board, multiple)?;
+                let period = count::period_of(&board, multiple)?;
                 return Ok((board, Some(period), now));
             }
         }
@@ -223,7 +223,7 @@ mod tests {
         let mut tally = Tally::new();
         for seed in 20..26 {
             let (board, period, _) = settle(&Board::random(96, 64, 0.4, seed).unwrap()).unwrap();
-            ash::count(&board, period.unwrap(), &mut Known::default(), &mut tally).unwrap();
+            count::count(&board, period.unwrap(), &mut ObjectCache::default(), &mut tally).unwrap();
             live += board.population();
         }
         assert_eq!(census.objects, tally.values().sum::<u64>());
@@ -236,7 +236,7 @@ mod tests {
         let still: u64 = tally.iter().map(still_cells).sum();
         let blinkers = 3 * tally.get("xp2_7").unwrap_or(&0);
         assert!(still + blinkers <= live && 10 * (still + blinkers) > 9 * live, "{still} + {blinkers} of {live}");
-        assert!(!tally.contains_key(ash::UNKNOWN), "{tally:?}");
+        assert!(!tally.contains_key(count::UNKNOWN), "{tally:?}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use super::saved;
+use super::saved_board;
 use program::error::UsageError;
 use program::files::{WholeFile, are_the_same, followed};
 use program::report;
@@ -36,7 +36,7 @@ impl Claim {
         // The lock comes first, because its holder may be about to write the file.
         let lock = Lock::new(path)?;
         let is_resumed = input.is_some_and(|input| are_the_same(input, path));
-        match saved::begins_as_one(path) {
+        match saved_board::begins_as_one(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
                 return Err(error)
@@ -48,7 +48,7 @@ impl Claim {
             }
             Ok(true) if is_resumed || may_overwrite => {}
             Ok(true) => {
-                let at = saved::open(path).map(|saved| format!(" at generation {}", saved.header.generation));
+                let at = saved_board::open(path).map(|saved| format!(" at generation {}", saved.header.generation));
                 let at = at.unwrap_or_default();
                 let text = format!(
                     "--checkpoint: '{shown}' is the checkpoint of another run{at}: `host life {shown} --checkpoint {shown}` \

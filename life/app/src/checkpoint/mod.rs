@@ -12,7 +12,7 @@ use program::options::parse_count;
 
 mod claim;
 mod format;
-pub mod saved;
+pub mod saved_board;
 
 pub use claim::Claim;
 pub use format::{Header, write_rows};
@@ -54,7 +54,7 @@ impl fmt::Display for Every {
 
 /// The facts that all checkpoints of a run share.
 #[derive(Clone, Debug)]
-pub struct Facts {
+pub struct RunFacts {
     /// The rule.
     pub rule: String,
     /// The topology.
@@ -73,7 +73,7 @@ pub struct Facts {
 const RULE: &str = "B3/S23";
 const TOPOLOGY: &str = "T";
 
-impl Default for Facts {
+impl Default for RunFacts {
     fn default() -> Self {
         Self { rule: RULE.into(), topology: TOPOLOGY.into(), until: None, seed: None, first: 0, origin: (0, 0) }
     }
@@ -82,14 +82,14 @@ impl Default for Facts {
 /// The text for the unbounded plane.
 const PLANE: &str = "plane";
 
-impl From<Header> for Facts {
+impl From<Header> for RunFacts {
     fn from(header: Header) -> Self {
         let Header { rule, topology, until, seed, first, origin, .. } = header;
         Self { rule, topology, until, seed, first, origin }
     }
 }
 
-impl Facts {
+impl RunFacts {
     /// Returns the header of a board with this size and generation.
     pub fn header(self, size: (usize, usize), generation: u64) -> Header {
         let Self { rule, topology, until, seed, first, origin } = self;

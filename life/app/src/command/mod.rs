@@ -11,7 +11,7 @@ use cuda_std::Ladder;
 
 use launch::DeviceChoice;
 use life::{CpuSimulation, LifeRung, Rule, Topology};
-use life_formats::About;
+use life_formats::Metadata;
 use multi::ranks::Communicator;
 use observer_options::{ObserverOptions, Until};
 use program::error::{Stopped, UsageError};
@@ -20,18 +20,18 @@ use program::report;
 use program::signals::StopRequests;
 use summary::Summary;
 
-use crate::animation::{self, Ended, Settings};
+use crate::animation::{self, AnimationOptions, Ended};
 use crate::backend::{Backend, DeviceSpec, memory};
 use crate::board_file::BoardFile;
 use crate::census::{Census, SoupsToCount};
-use crate::checkpoint::Facts;
+use crate::checkpoint::RunFacts;
 use crate::first_board::{self, FirstBoard};
 use crate::observers::recording::Frames;
 use crate::observers::stability::{Search, Stability};
 use crate::observers::{self, Observer};
 use crate::ranks::Ranks;
-use crate::run::Run;
 use crate::simulation::{Advance, GrowingBoard, Outgrown};
+use crate::timed_run::TimedRun;
 use crate::universe::Universe;
 
 mod observer_options;
@@ -166,7 +166,7 @@ impl LifeOptions {
         let backend = self.open_backend(ranks, &first, out.as_ref())?;
 
         let stop = StopRequests::watch().context("cannot watch for signals")?;
-        let mut run = Run::begin(&backend, &first.source, first.generation)?;
+        let mut run = TimedRun::begin(&backend, &first.source, first.generation)?;
         let ended = if screen.is_some() {
             drop(first);
             self.animate(&mut run, &facts, &stop).map(|stopped| (stopped, None))
@@ -252,10 +252,10 @@ impl LifeOptions {
     }
 
     /// Animates the run in the terminal.
-    fn animate(&self, run: &mut Run, facts: &Facts, stop: &StopRequests) -> anyhow::Result<StoppedAt> {
+    fn animate(&self, run: &mut TimedRun, facts: &RunFacts, stop: &StopRequests) -> anyhow::Result<StoppedAt> {
         let generations = self.generations.or(facts.until);
-        let settings = Settings { frames_per_second: self.fps, generations, seed: facts.seed };
-        Ok(match animation::animate(run, settings, stop)? {
+        let options = AnimationOptions { frames_per_second: self.fps, generations, seed: facts.seed };
+        Ok(match animation::animate(run, options, stop)? {
             Ended::Finished | Ended::Quit => None,
             Ended::Stopped(signal) => Some((signal, run.generation().to_string())),
         })
@@ -264,7 +264,7 @@ impl LifeOptions {
     /// Runs to the end with the observers that the options select, and returns the result of the search for a period.
     fn run_to_end(
         &self,
-        run: &mut Run,
+        run: &mut TimedRun,
         backend: &Backend,
         first: FirstBoard,
         out: Option<&BoardFile>,
@@ -281,7 +281,7 @@ impl LifeOptions {
         let delay = Duration::from_secs(1) / u32::from(self.fps);
         let recording = recorded.filter(|_| is_first).map(|out| out.record(size, delay)).transpose()?;
         let mut frames = recorded.map(|_| Frames::new(recording, begun_at));
-        let mut checkpoints = self.observers.checkpoints(Facts { until, ..facts }, begun_at);
+        let mut checkpoints = self.observers.checkpoints(RunFacts { until, ..facts }, begun_at);
         let title = format!("Life, {}x{} cells, {}", size.0, size.1, run.life().device());
         let mut stats = self.observers.stats(title, (begun_at, last))?;
         let mut search = self.is_until_stable().then(|| {
@@ -350,17 +350,17 @@ impl LifeOptions {
 }
 
 /// Writes the board of the last generation and prints the file's name. A recording contains that board already.
-fn write_last(out: &BoardFile, life: &GrowingBoard, generation: u64, facts: &Facts) -> anyhow::Result<()> {
+fn write_last(out: &BoardFile, life: &GrowingBoard, generation: u64, facts: &RunFacts) -> anyhow::Result<()> {
     if !out.is_recording() {
         let (size, (left, top), origin) = (life.size(), life.added(), facts.origin);
         let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
         let generation = facts.first.saturating_add(generation);
-        let about = About { name: None, rule: life.universe().text(size), generation, origin };
+        let metadata = Metadata { name: None, rule: life.universe().text(size), generation, origin };
         if !out.takes_parts() {
-            life.gathered()?.map_or(Ok(()), |board| out.write(&board, &about))?;
+            life.gathered()?.map_or(Ok(()), |board| out.write(&board, &metadata))?;
         } else if life.ranks().is_first() {
             let has_states = life.universe().rule.states() > 2;
-            out.write_parts(size, has_states, &about, |take| life.parts(|_, part| take(part)))?;
+            out.write_parts(size, has_states, &metadata, |take| life.parts(|_, part| take(part)))?;
         } else {
             // The first rank receives the parts.
             life.parts(|_, _| Ok(()))?;

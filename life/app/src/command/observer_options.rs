@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
-use crate::checkpoint::{Claim, Every, Facts, saved};
+use crate::checkpoint::{Claim, Every, RunFacts, saved_board};
 use crate::observers::checkpoints::Checkpoints;
 use crate::observers::stats::{Spacing, Stats, StatsFile};
 use crate::ranks::Ranks;
@@ -105,7 +105,7 @@ impl ObserverOptions {
         ];
         let outputs: Vec<_> = outputs.into_iter().filter_map(|(flag, path)| Some((flag, path?))).collect();
         for (i, &(flag, path)) in outputs.iter().enumerate() {
-            let is_resumed = |input: &Path| flag == "--checkpoint" && saved::is_checkpoint(input);
+            let is_resumed = |input: &Path| flag == "--checkpoint" && saved_board::is_checkpoint(input);
             if input.is_some_and(|input| are_the_same(input, path) && !is_resumed(input)) {
                 let text = format!("{flag}: '{}' is also the input: use another file", path.display());
                 return Err(UsageError(text));
@@ -124,7 +124,7 @@ impl ObserverOptions {
     /// # Errors
     /// [`UsageError`] for invalid options. Otherwise if the file cannot be written, or another run is writing it.
     pub fn claim(&self, input: Option<&Path>, recording: Option<&Path>) -> anyhow::Result<Option<Claim>> {
-        let is_resumed = input.is_some_and(saved::is_checkpoint);
+        let is_resumed = input.is_some_and(saved_board::is_checkpoint);
         if self.overwrite && self.checkpoint.is_none() && !is_resumed {
             let text =
                 "--overwrite needs --checkpoint FILE, or a checkpoint to resume from: add one of them, or leave it out";
@@ -147,7 +147,7 @@ impl ObserverOptions {
     }
 
     /// Returns the observer that writes checkpoints of a run at `generation`, if `--checkpoint` is present.
-    pub fn checkpoints(&self, facts: Facts, generation: u64) -> Option<Checkpoints> {
+    pub fn checkpoints(&self, facts: RunFacts, generation: u64) -> Option<Checkpoints> {
         let file = self.checkpoint.as_deref()?;
         Some(Checkpoints::new(file, self.every.unwrap_or(EVERY), facts, generation))
     }

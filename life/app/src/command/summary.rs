@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::census::Census;
 use crate::observers::stability::Stability;
-use crate::run::Run;
 use crate::simulation::Advance;
+use crate::timed_run::TimedRun;
 use program::report::{Rate, Seconds, grouped};
 
 /// The result of a run.
@@ -43,7 +43,7 @@ impl Summary {
     /// # Errors
     /// If the device cannot count the live cells.
     pub fn of(
-        run: &mut Run,
+        run: &mut TimedRun,
         (width, height): (usize, usize),
         seed: Option<u64>,
         stable: Option<Option<Stability>>,

@@ -5,29 +5,29 @@ use std::path::Path;
 use anyhow::Context;
 use gridstride::Size;
 
-use crate::checkpoint::{Facts, Header, saved};
+use crate::checkpoint::{Header, RunFacts, saved_board};
 use crate::ranks::Ranks;
 use crate::universe::Universe;
 use pattern::PlacedPattern;
 use program::error::UsageError;
 use program::report;
 
+mod board_source;
 mod pattern;
-mod source;
 
-pub use pattern::soup;
+pub use board_source::BoardSource;
 #[cfg(test)]
-pub use source::Placed;
-pub use source::Source;
+pub use board_source::Placed;
+pub use pattern::soup;
 
 /// The first board of a run, with its universe and metadata.
 pub struct FirstBoard {
     /// The source of the cells.
-    pub source: Source,
+    pub source: BoardSource,
     /// The universe of the board.
     pub universe: Universe,
     /// The facts that the run's checkpoints store.
-    pub facts: Facts,
+    pub facts: RunFacts,
     /// The generation of the board.
     pub generation: u64,
 }
@@ -51,8 +51,8 @@ impl FirstBoard {
         universe.check_size((width, height))?;
         let seed = ranks.first(seed)?;
         let origin = (-(width as i64 / 2), -(height as i64 / 2));
-        let facts = Facts { seed: Some(seed), ..Facts::of(&universe, origin) };
-        Ok(Self { source: Source::Soup { size: (width, height), density, seed }, universe, facts, generation: 0 })
+        let facts = RunFacts { seed: Some(seed), ..RunFacts::of(&universe, origin) };
+        Ok(Self { source: BoardSource::Soup { size: (width, height), density, seed }, universe, facts, generation: 0 })
     }
 
     /// Returns the pattern or the checkpoint in `file`. The first rank reads it and sends its header to the others.
@@ -80,9 +80,9 @@ impl FirstBoard {
     /// Returns the first board on a rank other than the first, from the header that the first rank sent.
     fn from_header(header: Header) -> anyhow::Result<Self> {
         let (size, generation) = (header.size, header.generation);
-        let facts = Facts::from(header);
+        let facts = RunFacts::from(header);
         let universe = Universe { generation: facts.first.wrapping_add(generation), ..facts.universe()? };
-        Ok(Self { source: Source::OfFirstRank { size }, universe, facts, generation })
+        Ok(Self { source: BoardSource::OfFirstRank { size }, universe, facts, generation })
     }
 
     fn read(
@@ -92,10 +92,10 @@ impl FirstBoard {
         size: Option<Size>,
         screen: Option<Size>,
     ) -> anyhow::Result<Self> {
-        if !saved::is_checkpoint(file) {
+        if !saved_board::is_checkpoint(file) {
             let PlacedPattern { placed, universe, origin } = pattern::pattern(ranks, file, rule, size, screen)?;
-            let facts = Facts::of(&universe, origin);
-            return Ok(Self { source: Source::Pattern(placed), universe, facts, generation: 0 });
+            let facts = RunFacts::of(&universe, origin);
+            return Ok(Self { source: BoardSource::Pattern(placed), universe, facts, generation: 0 });
         }
         if rule.is_some() {
             let text = format!("--rule: the checkpoint '{}' has its own rule: leave out --rule", file.display());
@@ -105,12 +105,12 @@ impl FirstBoard {
             let text = format!("--size: the checkpoint '{}' has its own size: leave out --size", file.display());
             return Err(UsageError(text).into());
         }
-        let saved = saved::open(file)?;
+        let saved = saved_board::open(file)?;
         let generation = saved.header.generation;
-        let facts = Facts::from(saved.header.clone());
+        let facts = RunFacts::from(saved.header.clone());
         let universe = facts.universe().with_context(|| format!("cannot resume from '{}'", file.display()))?;
         report::note(&format!("resuming at generation {generation}"));
         let universe = Universe { generation: facts.first.wrapping_add(generation), ..universe };
-        Ok(Self { source: Source::Saved(saved), universe, facts, generation })
+        Ok(Self { source: BoardSource::Saved(saved), universe, facts, generation })
     }
 }

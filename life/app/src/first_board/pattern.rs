@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::anyhow;
 
-use super::source::Placed;
+use super::board_source::Placed;
 use crate::backend::memory;
 use crate::board_file::{name_of, read};
 use crate::ranks::Ranks;

@@ -9,15 +9,15 @@ use anyhow::{Context, anyhow};
 use program::files::WholeFile;
 
 use super::Observer;
-use crate::checkpoint::{Every, Facts, Header, write_rows};
-use crate::run::Run;
+use crate::checkpoint::{Every, Header, RunFacts, write_rows};
 use crate::simulation::Advance;
+use crate::timed_run::TimedRun;
 
 /// Writes checkpoints of a run. It copies the board, and a thread writes the copy while the run continues.
 pub struct Checkpoints {
     file: WholeFile,
     every: Every,
-    facts: Facts,
+    facts: RunFacts,
     /// The next generation at which a checkpoint is due.
     next: u64,
     last: Instant,
@@ -29,7 +29,7 @@ pub struct Checkpoints {
 impl Checkpoints {
     /// Returns the writer of the file at `path` for a run that is at `generation`. The first rank must have a
     /// [`Claim`](crate::checkpoint::Claim) to the file.
-    pub fn new(path: &Path, every: Every, facts: Facts, generation: u64) -> Self {
+    pub fn new(path: &Path, every: Every, facts: RunFacts, generation: u64) -> Self {
         let file = WholeFile::new(path);
         let mut checkpoints =
             Self { file, every, facts, next: generation, last: Instant::now(), newest: None, writing: None };
@@ -45,11 +45,11 @@ impl Checkpoints {
     }
 
     /// Waits for the previous checkpoint and starts to write the next.
-    fn begin(&mut self, run: &mut Run) -> anyhow::Result<()> {
+    fn begin(&mut self, run: &mut TimedRun) -> anyhow::Result<()> {
         self.wait()?;
         let (generation, (left, top)) = (run.generation(), run.life().added());
         let origin = (self.facts.origin.0 - left as i64, self.facts.origin.1 - top as i64);
-        let header = Facts { origin, ..self.facts.clone() }.header(run.life().size(), generation);
+        let header = RunFacts { origin, ..self.facts.clone() }.header(run.life().size(), generation);
         self.newest = Some(generation);
         if run.life().is_in_bands() {
             return self.write_parts(&header, run);
@@ -66,7 +66,7 @@ impl Checkpoints {
     }
 
     /// Writes a board in bands on the first rank, part by part. The run waits for the end.
-    fn write_parts(&self, header: &Header, run: &mut Run) -> anyhow::Result<()> {
+    fn write_parts(&self, header: &Header, run: &mut TimedRun) -> anyhow::Result<()> {
         let hash = run.life_mut().hash()?;
         let mut out = if run.life().ranks().is_first() { Some(self.file.create()?) } else { None };
         if let Some(out) = &mut out {
@@ -105,7 +105,7 @@ impl Observer for Checkpoints {
         }
     }
 
-    fn on_generation(&mut self, run: &mut Run) -> anyhow::Result<ControlFlow<()>> {
+    fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>> {
         self.plan(run.generation());
         // There is one copy of the board at a time. While a slow disk writes it, due checkpoints are skipped.
         if self.writing.as_ref().is_none_or(JoinHandle::is_finished) {
@@ -114,7 +114,7 @@ impl Observer for Checkpoints {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn finish(&mut self, run: &mut Run, _was_stopped: bool) -> anyhow::Result<()> {
+    fn finish(&mut self, run: &mut TimedRun, _was_stopped: bool) -> anyhow::Result<()> {
         if self.newest != Some(run.generation()) {
             self.begin(run)?;
         }

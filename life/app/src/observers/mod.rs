@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use crate::run::Run;
 use crate::simulation::Outgrown;
+use crate::timed_run::TimedRun;
 use program::report::progress::Progress;
 use program::signals::StopRequests;
 
@@ -27,13 +27,13 @@ pub trait Observer {
     ///
     /// # Errors
     /// If a device fails, or a file cannot be written.
-    fn on_generation(&mut self, run: &mut Run) -> anyhow::Result<ControlFlow<()>>;
+    fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>>;
 
     /// Called once when the run ends, or when a signal stopped it.
     ///
     /// # Errors
     /// As [`on_generation`](Self::on_generation).
-    fn finish(&mut self, run: &mut Run, was_stopped: bool) -> anyhow::Result<()>;
+    fn finish(&mut self, run: &mut TimedRun, was_stopped: bool) -> anyhow::Result<()>;
 }
 
 /// Runs until generation `last`, until an observer breaks, or until a signal arrives. Returns the signal.
@@ -41,7 +41,7 @@ pub trait Observer {
 /// # Errors
 /// If the device fails, and the errors of the observers. [`Outgrown`] after the observers finished with the last board.
 pub fn run_to_end(
-    run: &mut Run,
+    run: &mut TimedRun,
     last: u64,
     size: (usize, usize),
     observers: &mut [&mut dyn Observer],
@@ -58,7 +58,7 @@ pub fn run_to_end(
 }
 
 fn run_on(
-    run: &mut Run,
+    run: &mut TimedRun,
     last: u64,
     (width, height): (usize, usize),
     observers: &mut [&mut dyn Observer],

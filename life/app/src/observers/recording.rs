@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::Observer;
 use crate::board_file::Recording;
-use crate::run::Run;
+use crate::timed_run::TimedRun;
 
 /// Adds every generation of a run to a recording.
 pub struct Frames<'a> {
@@ -24,7 +24,7 @@ impl Observer for Frames<'_> {
         self.due
     }
 
-    fn on_generation(&mut self, run: &mut Run) -> anyhow::Result<ControlFlow<()>> {
+    fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>> {
         let board = run.life().first_window()?;
         if let Some((recording, board)) = self.recording.as_mut().zip(board) {
             recording.frame(&board)?;
@@ -33,7 +33,7 @@ impl Observer for Frames<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn finish(&mut self, _run: &mut Run, was_stopped: bool) -> anyhow::Result<()> {
+    fn finish(&mut self, _run: &mut TimedRun, was_stopped: bool) -> anyhow::Result<()> {
         match self.recording.take() {
             Some(recording) if !was_stopped => recording.finish(),
             _ => Ok(()),

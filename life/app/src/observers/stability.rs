@@ -22,8 +22,8 @@ use serde::Serialize;
 use super::Observer;
 use super::divisors::divisors;
 use crate::backend::Backend;
-use crate::run::Run;
 use crate::simulation::{Advance, GrowingBoard, Snapshot};
+use crate::timed_run::TimedRun;
 use program::report::grouped;
 
 /// The initial number of generations between two hashes. It is a multiple of the common periods, so that these are
@@ -174,7 +174,7 @@ impl<'e> Search<'e> {
     /// one, `run` returns to the generation at which a board first occurred again.
     fn find(
         &mut self,
-        run: &mut Run,
+        run: &mut TimedRun,
         (board, now): (&Snapshot, u64),
         multiple: u64,
     ) -> anyhow::Result<ControlFlow<()>> {
@@ -193,7 +193,7 @@ impl Observer for Search<'_> {
         self.next.min(self.last)
     }
 
-    fn on_generation(&mut self, run: &mut Run) -> anyhow::Result<ControlFlow<()>> {
+    fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>> {
         let (begun, now) = (Instant::now(), run.generation());
         if let Some(before) = self.seen.insert(run.life_mut().fingerprint()?, now) {
             let board = run.life().snapshot()?;
@@ -216,7 +216,7 @@ impl Observer for Search<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn finish(&mut self, _run: &mut Run, _was_stopped: bool) -> anyhow::Result<()> {
+    fn finish(&mut self, _run: &mut TimedRun, _was_stopped: bool) -> anyhow::Result<()> {
         Ok(())
     }
 }
@@ -226,7 +226,7 @@ mod tests {
     use life::{Board, CpuSimulation, LifeRung, Pattern};
 
     use super::*;
-    use crate::first_board::{Placed, Source};
+    use crate::first_board::{BoardSource, Placed};
     use crate::observers::run_to_end;
     use crate::ranks::Ranks;
     use crate::universe::Universe;
@@ -241,7 +241,7 @@ mod tests {
         let size = (board.width(), board.height());
         let spec = if kernel.is_some() { "sim" } else { "cpu" };
         let (backend, _) = Backend::open(Ranks::alone(), &spec.parse().unwrap(), kernel, size, universe).unwrap();
-        let mut run = Run::begin(&backend, &Source::Pattern(Placed::of(board.clone())), 0).unwrap();
+        let mut run = TimedRun::begin(&backend, &BoardSource::Pattern(Placed::of(board.clone())), 0).unwrap();
         let mut search = Search::new(&backend, (0, last), || GrowingBoard::new(&backend, board));
         let stop = StopRequests::watch().unwrap();
         run_to_end(&mut run, last, size, &mut [&mut search], &stop).unwrap();
@@ -327,7 +327,7 @@ mod tests {
             for last in [40_000, u64::MAX] {
                 let (backend, _) =
                     Backend::open(Ranks::alone(), &"cpu".parse().unwrap(), None, (9, 12), Universe::default()).unwrap();
-                let mut run = Run::begin(&backend, &Source::Pattern(Placed::of(board.clone())), 0).unwrap();
+                let mut run = TimedRun::begin(&backend, &BoardSource::Pattern(Placed::of(board.clone())), 0).unwrap();
                 let mut search = Search::new(&backend, (0, last), || GrowingBoard::new(&backend, &board));
                 search.interval = interval;
                 let stop = StopRequests::watch().unwrap();

@@ -8,15 +8,15 @@ use anyhow::Context;
 use serde::Serialize;
 
 use super::Observer;
-use crate::run::Run;
 use crate::simulation::Advance;
+use crate::timed_run::TimedRun;
 use program::error::UsageError;
 use program::files::WholeFile;
 use program::report::{self, plot};
 
 /// The counts of one generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct Row {
+pub struct GenerationCounts {
     /// The generation.
     pub generation: u64,
     /// The number of live cells.
@@ -88,13 +88,13 @@ impl StatsFile {
         self.file.check()
     }
 
-    fn write(&self, rows: &[Row]) -> anyhow::Result<()> {
+    fn write(&self, rows: &[GenerationCounts]) -> anyhow::Result<()> {
         let mut out = self.file.create()?;
         let text = match self.format {
             Format::Csv => {
                 let number = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
-                let line = |row: &Row| {
-                    let Row { generation, population, births, deaths } = *row;
+                let line = |row: &GenerationCounts| {
+                    let GenerationCounts { generation, population, births, deaths } = *row;
                     format!("{generation},{population},{},{}\n", number(births), number(deaths))
                 };
                 "generation,population,births,deaths\n"
@@ -119,7 +119,7 @@ pub struct Stats {
     spacing: Spacing,
     /// The last generation of the run.
     last: u64,
-    rows: Vec<Row>,
+    rows: Vec<GenerationCounts>,
     due: u64,
 }
 
@@ -136,8 +136,8 @@ impl Stats {
     }
 
     fn draw(&self, path: &Path) -> anyhow::Result<()> {
-        let series = |name: &str, of: fn(&Row) -> Option<u64>| {
-            let point = |row: &Row| Some((row.generation as f64, of(row)? as f64));
+        let series = |name: &str, of: fn(&GenerationCounts) -> Option<u64>| {
+            let point = |row: &GenerationCounts| Some((row.generation as f64, of(row)? as f64));
             plot::Series { name: name.into(), points: self.rows.iter().filter_map(point).collect() }
         };
         let picture = plot::LinePlot {
@@ -162,18 +162,18 @@ impl Observer for Stats {
         self.due
     }
 
-    fn on_generation(&mut self, run: &mut Run) -> anyhow::Result<ControlFlow<()>> {
+    fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>> {
         let changes = if self.rows.is_empty() { None } else { Some(run.advance_counting()?) };
         let generation = run.generation();
         let (births, deaths) = changes.unzip();
-        self.rows.push(Row { generation, population: run.life_mut().population()?, births, deaths });
+        self.rows.push(GenerationCounts { generation, population: run.life_mut().population()?, births, deaths });
         let next = self.spacing.after(generation);
         // The births and deaths of a generation are counted while the run advances to it.
         self.due = if next <= self.last { next - 1 } else { u64::MAX };
         Ok(ControlFlow::Continue(()))
     }
 
-    fn finish(&mut self, run: &mut Run, _was_stopped: bool) -> anyhow::Result<()> {
+    fn finish(&mut self, run: &mut TimedRun, _was_stopped: bool) -> anyhow::Result<()> {
         // A search for a period may have returned to an earlier generation.
         self.rows.retain(|row| row.generation <= run.generation());
         if !run.life().ranks().is_first() {

@@ -10,7 +10,7 @@ use super::engines::TeamBands;
 use super::growth;
 use super::snapshot::Snapshot;
 use crate::backend::{Backend, Team};
-use crate::first_board::Source;
+use crate::first_board::BoardSource;
 
 /// A board that any back end advances.
 pub type AnyBoard = Box<dyn Advance>;
@@ -66,22 +66,26 @@ fn in_bands(
 ///
 /// # Errors
 /// As [`new`], and the errors of `source`.
-pub fn read(backend: &Backend, source: &Source) -> anyhow::Result<AnyBoard> {
+pub fn read(backend: &Backend, source: &BoardSource) -> anyhow::Result<AnyBoard> {
     match (backend, source) {
-        (Backend::Team(team), Source::Soup { size, density, seed }) => {
+        (Backend::Team(team), BoardSource::Soup { size, density, seed }) => {
             let (workers, universe) = (team.workers(), team.bands(*size, 0));
             let bands = Bands::soup(team.ranks.communicator(), workers, universe, *density, *seed)?;
             Ok(Box::new(TeamBands { bands, team: team.clone() }))
         }
-        (Backend::Kernel(device, kernel, universe), Source::Soup { size, density, seed }) => {
+        (Backend::Kernel(device, kernel, universe), BoardSource::Soup { size, density, seed }) => {
             let life = Simulation::soup(device, *kernel, *size, *density, *seed, &universe.rule)?;
             Ok(Box::new(life.on(universe.kernel_topology())?))
         }
-        (_, Source::Soup { size, density, seed }) => new(backend, &Board::random(size.0, size.1, *density, *seed)?, 0),
-        (Backend::Team(team), Source::Pattern(placed)) => in_bands(team, source.size(), 0, |rows| placed.rows(rows)),
-        (_, Source::Pattern(placed)) => new(backend, &placed.board()?, 0),
-        (_, Source::OfFirstRank { size }) => of_first(backend, None, *size, 0),
-        (Backend::Team(team), Source::Saved(saved)) => {
+        (_, BoardSource::Soup { size, density, seed }) => {
+            new(backend, &Board::random(size.0, size.1, *density, *seed)?, 0)
+        }
+        (Backend::Team(team), BoardSource::Pattern(placed)) => {
+            in_bands(team, source.size(), 0, |rows| placed.rows(rows))
+        }
+        (_, BoardSource::Pattern(placed)) => new(backend, &placed.board()?, 0),
+        (_, BoardSource::OfFirstRank { size }) => of_first(backend, None, *size, 0),
+        (Backend::Team(team), BoardSource::Saved(saved)) => {
             let read = || {
                 let mut body = saved.body()?;
                 let cells = in_bands(team, saved.size(), 0, |rows| body.rows(rows.len()))?;
@@ -90,7 +94,7 @@ pub fn read(backend: &Backend, source: &Source) -> anyhow::Result<AnyBoard> {
             };
             read().with_context(|| saved.failed())
         }
-        (_, Source::Saved(saved)) => new(backend, &saved.board()?, 0),
+        (_, BoardSource::Saved(saved)) => new(backend, &saved.board()?, 0),
     }
 }
 

@@ -3,14 +3,14 @@
 mod advance;
 mod boards;
 mod engines;
-mod growing;
+mod growing_board;
 mod growth;
+mod rule_states;
 mod shape;
 mod snapshot;
-mod states;
 
 pub use advance::Advance;
-pub use growing::{GrowingBoard, Outgrown};
+pub use growing_board::{GrowingBoard, Outgrown};
 pub use snapshot::Snapshot;
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use life::{Board, LifeRung, reference};
 
 use super::*;
 use crate::backend::{Backend, DeviceSpec};
-use crate::first_board::Source;
+use crate::first_board::BoardSource;
 use crate::ranks::Ranks;
 use crate::universe::Universe;
 use life::RuleAndTopology;
@@ -55,7 +55,7 @@ fn engines_agree_on_bounded_grids() {
         let after = |spec: DeviceSpec| {
             let (backend, _) = Backend::open(Ranks::alone(), &spec, None, size, universe).unwrap();
             assert_eq!(matches!(backend, Backend::Kernel(_, LifeRung::Streaming, _)), spec != DeviceSpec::Cpu);
-            let mut life = GrowingBoard::read(&backend, &Source::Soup { size, density: 0.4, seed: 1 }).unwrap();
+            let mut life = GrowingBoard::read(&backend, &BoardSource::Soup { size, density: 0.4, seed: 1 }).unwrap();
             life.advance(50).unwrap();
             let board = life.board().unwrap();
             let mut again = GrowingBoard::new(&backend, &board).unwrap();
@@ -79,7 +79,8 @@ fn engines_make_and_count_alike() {
     for kernel in [None, Some(LifeRung::Global), Some(LifeRung::Bitpacked), Some(LifeRung::Temporal)] {
         let spec = if kernel.is_some() { sim("sim") } else { DeviceSpec::Cpu };
         let (backend, _) = Backend::open(Ranks::alone(), &spec, kernel, (300, 100), Universe::default()).unwrap();
-        let mut life = GrowingBoard::read(&backend, &Source::Soup { size: (300, 100), density: 0.4, seed: 1 }).unwrap();
+        let mut life =
+            GrowingBoard::read(&backend, &BoardSource::Soup { size: (300, 100), density: 0.4, seed: 1 }).unwrap();
         let board = Board::random(300, 100, 0.4, 1).unwrap();
         assert_eq!(life.board().unwrap(), board);
         assert_eq!(life.hash().unwrap(), board.hash());

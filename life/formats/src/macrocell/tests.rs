@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::about::About;
+use super::super::metadata::Metadata;
 use super::*;
 
 const LIMIT: u64 = 1 << 20;
@@ -85,9 +85,9 @@ proptest! {
         width in 1..90usize, height in 1..40usize, density in 0.0..1.0, seed: u64, x in -50..50i64, y in -50..50i64
     ) {
         let board = Board::random(width, height, density * density, seed).unwrap();
-        let about = About { rule: "B36/S23".into(), generation: seed, origin: (x, y), name: None };
+        let metadata = Metadata { rule: "B36/S23".into(), generation: seed, origin: (x, y), name: None };
         let mut out = Vec::new();
-        write(&board, &about, &mut out).unwrap();
+        write(&board, &metadata, &mut out).unwrap();
         let pattern = parse(std::str::from_utf8(&out).unwrap(), LIMIT).unwrap();
         prop_assert_eq!((pattern.rule.as_deref(), pattern.generation), (Some("B36/S23"), seed));
         let plane = |x: i64, y: i64, cells: Vec<(usize, usize)>| {

@@ -3,21 +3,21 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::super::about::About;
+use super::super::metadata::Metadata;
 use life::board::{Board, WORD_BITS};
 
 /// Writes `board` with its rule, generation and position. The tree needs memory for each different square.
 ///
 /// # Errors
 /// If `out` fails.
-pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+pub fn write(board: &Board, metadata: &Metadata, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "[M2] (gridstride {})", env!("CARGO_PKG_VERSION"))?;
-    writeln!(out, "#R {}", about.rule)?;
-    if about.generation > 0 {
-        writeln!(out, "#G {}", about.generation)?;
+    writeln!(out, "#R {}", metadata.rule)?;
+    if metadata.generation > 0 {
+        writeln!(out, "#G {}", metadata.generation)?;
     }
     // The first cell of the root's south-east quarter is at (0, 1). The board may extend to all sides of it.
-    let (left, top) = (i128::from(about.origin.0), i128::from(about.origin.1) - 1);
+    let (left, top) = (i128::from(metadata.origin.0), i128::from(metadata.origin.1) - 1);
     let fits = |level: &u8| {
         let half = 1i128 << (level - 1);
         let within = |from: i128, length: usize| from >= -half && from + length as i128 <= half;

@@ -5,7 +5,7 @@
 
 use std::io::Cursor;
 
-use crate::cells::Cells;
+use crate::collectors::RowCollector;
 use crate::error::FormatError;
 use life::board::Run;
 use life::pattern::Pattern;
@@ -40,7 +40,7 @@ pub fn parse(bytes: &[u8], limit: u64) -> Result<Pattern, FormatError> {
         return Err(FormatError::TooLarge { needed, free: limit });
     }
     let samples = reader.output_color_type().0.samples();
-    let mut cells = Cells::new((width / side, height / side), bytes.len(), limit - needed);
+    let mut cells = RowCollector::new((width / side, height / side), bytes.len(), limit - needed);
     let mut row_of = |y: usize, row: &[u8]| {
         if !y.is_multiple_of(side) {
             return;

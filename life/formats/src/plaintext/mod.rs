@@ -13,9 +13,9 @@
 
 use std::io::{self, Write};
 
-use super::about::About;
-use super::cells::Cells;
+use super::collectors::RowCollector;
 use super::error::FormatError;
+use super::metadata::Metadata;
 use life::board::{Board, Run, WORD_BITS};
 use life::pattern::{ParseError, Pattern};
 
@@ -35,7 +35,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
         ));
     }
     let width = rows().map(|(row, _)| row.len()).max().unwrap_or(0);
-    let mut cells = Cells::new((width, rows().count()), text.len(), limit);
+    let mut cells = RowCollector::new((width, rows().count()), text.len(), limit);
     for (y, (row, line)) in rows().enumerate() {
         let mut x = 0;
         while let Some(&cell) = row.as_bytes().get(x) {
@@ -66,27 +66,18 @@ fn unexpected(rest: &str) -> String {
     format!("`{found}` is neither `.` (dead) nor `O` (alive); a comment must start with `!` at the start of a line")
 }
 
-/// Writes every row of `board` in full, so that the pattern read back has the board's size.
+/// Writes the line with the name, if there is one.
 ///
 /// # Errors
 /// If `out` fails.
-pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    write_name(about, out)?;
-    write_rows(board, out)
-}
-
-/// Writes what stands before the rows.
-///
-/// # Errors
-/// If `out` fails.
-pub fn write_name(about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    match &about.name {
+pub fn write_name(metadata: &Metadata, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    match &metadata.name {
         Some(name) => writeln!(out, "!Name: {}", super::text::printable(name).unwrap_or_default()),
         None => Ok(()),
     }
 }
 
-/// Writes the next rows.
+/// Writes the next rows in full, so that the pattern read back has the board's size.
 ///
 /// # Errors
 /// If `out` fails.

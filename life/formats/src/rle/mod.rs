@@ -12,7 +12,7 @@
 //!   position. Other comments are ignored.
 //! - The size in the header may be too small: the pattern's box then also contains all cells that are not dead. A
 //!   text without a header must contain `!`, `$` or a count.
-//! - Cells are `b` or `.` (dead), `o` or `A` (alive), and `B` to `X` and `pA` to `yX` (further states, up to 255).
+//! - RowCollector are `b` or `.` (dead), `o` or `A` (alive), and `B` to `X` and `pA` to `yX` (further states, up to 255).
 //!   `p` to `y` without a following capital letter are live cells, as in old files. White space may appear anywhere
 //!   except within a number.
 //! - The text after `!` is a comment. A text without `!` is an error if it has fewer rows than its header requires,
@@ -21,12 +21,12 @@
 
 use std::io::{self, Write};
 
-use super::about::About;
-use super::cells::Cells;
+use super::collectors::RowCollector;
 use super::cursor::Cursor;
 use super::error::FormatError;
+use super::metadata::Metadata;
 use header::Header;
-use life::board::{Board, Run};
+use life::board::Board;
 use life::pattern::{ParseError, Pattern};
 
 mod header;
@@ -50,7 +50,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     }
     let has_header = header::is_here(&cursor);
     let header = if has_header { header::parse(&mut cursor)? } else { Header::default() };
-    let mut cells = Cells::new((header.width, header.height), text.len(), limit);
+    let mut cells = RowCollector::new((header.width, header.height), text.len(), limit);
     parse_cells(&mut cursor, has_header.then_some(&header), &mut cells, &mut comments)?;
     let mut pattern = cells.finish()?;
     pattern.rule = header.rule.or(comments.rule);
@@ -105,10 +105,9 @@ fn pair<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<(i64, i64)> {
 fn parse_cells(
     cursor: &mut Cursor<'_>,
     header: Option<&Header>,
-    cells: &mut Cells,
+    cells: &mut RowCollector,
     comments: &mut Comments,
 ) -> Result<(), ParseError> {
-    let (mut x, mut y) = (0usize, 0usize);
     let (mut is_begun, mut is_rle) = (false, false);
     loop {
         match cursor.skip_white_space() {
@@ -121,7 +120,7 @@ fn parse_cells(
                     None if is_rle => Ok(()),
                     None => Err(cursor.end_error(NOT_RLE.to_owned())),
                     Some(Header { width: 0, height: 0, .. }) => Ok(()),
-                    Some(header) if is_begun && y.saturating_add(1) >= header.height => Ok(()),
+                    Some(header) if is_begun && cells.rows().saturating_add(1) >= header.height => Ok(()),
                     Some(_) => Err(truncated(cursor)),
                 };
             }
@@ -135,36 +134,23 @@ fn parse_cells(
         }
         let Some(tag) = cursor.skip_white_space() else { return Err(truncated(cursor)) };
         let length = count.unwrap_or(1);
-        let state = match tag {
-            b'!' => return Ok(()),
-            b'$' => {
-                y = y.checked_add(length).filter(|&y| y < usize::MAX).ok_or_else(|| start.too_large())?;
-                (x, is_rle) = (0, true);
-                None
-            }
-            b'b' | b'.' => Some(0),
-            b'o' => Some(1),
-            b'A'..=b'X' => Some(tag - b'A' + 1),
-            b'p'..=b'y' => Some(match cursor.peek_next() {
-                Some(letter @ b'A'..=b'X') => {
-                    let state = 24 * u16::from(tag - b'p' + 1) + u16::from(letter - b'A' + 1);
-                    cursor.advance(1);
-                    u8::try_from(state).map_err(|_| {
-                        start.error(format!("the state of a cell must be at most 255, but {state} was given"))
-                    })?
+        let added = if let Some(state) = cursor.state(b'p')? {
+            cells.extend(length, state)
+        } else {
+            let added = match tag {
+                b'!' => return Ok(()),
+                b'$' => {
+                    is_rle = true;
+                    cells.end_rows(length)
                 }
-                _ => 1,
-            }),
-            _ => return Err(unexpected(cursor, tag)),
+                b'b' | b'.' => cells.extend(length, 0),
+                b'o'..=b'y' => cells.extend(length, 1),
+                _ => return Err(unexpected(cursor, tag)),
+            };
+            cursor.advance(1);
+            added
         };
-        if let Some(state) = state {
-            let end = x.checked_add(length).ok_or_else(|| start.too_large())?;
-            if state > 0 {
-                cells.push(Run { x, y, length }, state);
-            }
-            x = end;
-        }
-        cursor.advance(1);
+        added.ok_or_else(|| start.too_large())?;
     }
 }
 
@@ -190,19 +176,9 @@ fn unexpected(cursor: &Cursor<'_>, tag: u8) -> ParseError {
     })
 }
 
-/// Writes `board` with its metadata, so that reading the text back returns the board.
+/// Writes a board, whose rows arrive in parts, with its metadata, so that reading the text back returns the board.
 ///
 /// Lines of cells have at most 70 characters. Each line is one write: pass a buffered writer.
-///
-/// # Errors
-/// If `out` fails.
-pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let mut writer = Writer::new((board.width(), board.height()), !board.ages().is_empty(), about, out)?;
-    writer.rows(board)?;
-    writer.finish()
-}
-
-/// As [`write()`], for a board whose rows arrive in parts.
 pub struct Writer<'a, W: Write + ?Sized> {
     lines: Lines<'a, W>,
     has_states: bool,
@@ -219,12 +195,17 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
     ///
     /// # Errors
     /// If `out` fails.
-    pub fn new((width, height): (usize, usize), has_states: bool, about: &About, out: &'a mut W) -> io::Result<Self> {
-        if let Some(name) = &about.name {
+    pub fn new(
+        (width, height): (usize, usize),
+        has_states: bool,
+        metadata: &Metadata,
+        out: &'a mut W,
+    ) -> io::Result<Self> {
+        if let Some(name) = &metadata.name {
             writeln!(out, "#N {}", super::text::printable(name).unwrap_or_default())?;
         }
-        writeln!(out, "#CXRLE Pos={},{} Gen={}", about.origin.0, about.origin.1, about.generation)?;
-        writeln!(out, "x = {width}, y = {height}, rule = {}", about.rule)?;
+        writeln!(out, "#CXRLE Pos={},{} Gen={}", metadata.origin.0, metadata.origin.1, metadata.generation)?;
+        writeln!(out, "x = {width}, y = {height}, rule = {}", metadata.rule)?;
         let lines = Lines { out, line: Vec::with_capacity(LINE + 1) };
         Ok(Self { lines, has_states, rows: 0, y: 0, x: 0 })
     }

@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::tests::torus;
+use life::board::Run;
 
 fn parse(text: &str) -> Result<Pattern, FormatError> {
     super::parse(text, 1 << 20)
@@ -12,8 +14,14 @@ fn cells(text: &str) -> Vec<(usize, usize)> {
     parse(text).unwrap().cells().collect()
 }
 
-fn about(board: &Board) -> About {
-    About::torus((board.width(), board.height()), 0)
+fn metadata(board: &Board) -> Metadata {
+    torus((board.width(), board.height()), 0)
+}
+
+fn write(board: &Board, metadata: &Metadata, out: &mut dyn Write) -> io::Result<()> {
+    let mut writer = Writer::new((board.width(), board.height()), !board.ages().is_empty(), metadata, out)?;
+    writer.rows(board)?;
+    writer.finish()
 }
 
 #[track_caller]
@@ -195,7 +203,7 @@ fn a_huge_header_takes_no_memory() {
 
 fn written(board: &Board) -> String {
     let mut out = Vec::new();
-    write(board, &about(board), &mut out).unwrap();
+    write(board, &metadata(board), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -208,7 +216,7 @@ fn what_is_written() {
     assert_eq!(written(&board), "#CXRLE Pos=-4,-4 Gen=0\nx = 8, y = 9, rule = B3/S23:T8,9\n2$2bo$3bo$b3o3$7bo!\n");
     let mut out = Vec::new();
     let sink: &mut dyn io::Write = &mut out;
-    let named = About { name: Some("two\nlines ".into()), ..About::torus((1, 1), 5) };
+    let named = Metadata { name: Some("two\nlines ".into()), ..torus((1, 1), 5) };
     write(&Board::new(1, 1).unwrap(), &named, sink).unwrap();
     assert_eq!(out, b"#N twolines\n#CXRLE Pos=0,0 Gen=5\nx = 1, y = 1, rule = B3/S23:T1,1\n!\n");
 }
@@ -246,7 +254,7 @@ fn a_failing_writer_is_an_error() {
         }
     }
     let board = Board::new(1, 1).unwrap();
-    let error = write(&board, &about(&board), &mut Full).unwrap_err();
+    let error = write(&board, &metadata(&board), &mut Full).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
 }
 

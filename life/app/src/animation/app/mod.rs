@@ -8,16 +8,16 @@ use ratatui::style::Stylize;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear};
 
-use super::follow;
-use super::history::{History, Shown};
-use super::keys::{Action, Typed, help};
-use super::meter::Meter;
+use super::history::{History, ShownBoard};
+use super::keys::{Action, TypedKey, help};
+use super::live_middle;
 use super::picture::Picture;
-use super::prompt::{Asked, Prompt};
+use super::rule_prompt::{PromptState, RulePrompt};
 use super::speed::Speed;
+use super::speed_meter::SpeedMeter;
 use super::view::View;
-use crate::run::Run;
 use crate::simulation::{Advance, GrowingBoard};
+use crate::timed_run::TimedRun;
 use life::{Board, Rule};
 use program::report::{Rate, grouped};
 
@@ -36,7 +36,7 @@ pub struct App {
     /// The columns and rows of the screen that show the board.
     area: (usize, usize),
     speed: Speed,
-    meter: Meter,
+    meter: SpeedMeter,
     frame: u64,
     paused: bool,
     steps: u64,
@@ -49,7 +49,7 @@ pub struct App {
     /// The state that drawing gives to cells while the button is held.
     pen: bool,
     /// The prompt for a rule, while it is open.
-    prompt: Option<Prompt>,
+    prompt: Option<RulePrompt>,
     rule: Option<Rule>,
     seed: Option<u64>,
 }
@@ -62,7 +62,7 @@ impl App {
     ///
     /// # Errors
     /// If the device fails.
-    pub fn new(run: &mut Run, seed: Option<u64>, area: Rect) -> anyhow::Result<Self> {
+    pub fn new(run: &mut TimedRun, seed: Option<u64>, area: Rect) -> anyhow::Result<Self> {
         let board = run.life().board()?;
         let labels = labels(run.life());
         let generation = run.generation();
@@ -82,7 +82,7 @@ impl App {
             labels,
             area,
             speed: Speed::default(),
-            meter: Meter::default(),
+            meter: SpeedMeter::default(),
             frame: 0,
             paused: false,
             steps: 0,
@@ -102,7 +102,7 @@ impl App {
     ///
     /// # Errors
     /// If the device fails or its memory is too small.
-    pub fn hand_over(&mut self, run: &mut Run) -> anyhow::Result<()> {
+    pub fn hand_over(&mut self, run: &mut TimedRun) -> anyhow::Result<()> {
         if let Some(rule) = self.rule.take() {
             run.change_rule(rule)?;
             self.labels = labels(run.life());
@@ -126,9 +126,9 @@ impl App {
     }
 
     /// Passes a key to the prompt for a rule.
-    pub fn type_in(&mut self, typed: Typed) {
+    pub fn type_in(&mut self, typed: TypedKey) {
         self.dirty = true;
-        if let Some(Asked::Answered(rule)) = self.prompt.as_mut().map(|prompt| prompt.type_in(typed)) {
+        if let Some(PromptState::Closed(rule)) = self.prompt.as_mut().map(|prompt| prompt.type_in(typed)) {
             self.prompt = None;
             self.rule = rule;
         }
@@ -150,7 +150,7 @@ impl App {
     ///
     /// # Errors
     /// If the device fails.
-    pub fn take_snapshot(&mut self, run: &mut Run) -> anyhow::Result<()> {
+    pub fn take_snapshot(&mut self, run: &mut TimedRun) -> anyhow::Result<()> {
         let generation = run.generation();
         if !self.paused {
             self.meter.record(Instant::now(), generation);
@@ -158,7 +158,7 @@ impl App {
         if generation != self.generation {
             self.population = run.life_mut().population()?;
             let shown = std::mem::replace(&mut self.board, run.life().board()?);
-            self.history.push(Shown { generation: self.generation, board: shown, added: self.added });
+            self.history.push(ShownBoard { generation: self.generation, board: shown, added: self.added });
             let (added, (left, top)) = (run.life().added(), self.added);
             self.view.follow((added.0 - left, added.1 - top));
             self.added = added;
@@ -176,7 +176,7 @@ impl App {
 
     /// Centres the view on the live cells if following is on.
     fn follow(&mut self) {
-        if let Some(middle) = follow::middle(&self.board).filter(|_| self.follows) {
+        if let Some(middle) = live_middle::middle(&self.board).filter(|_| self.follows) {
             self.view.look_at(middle);
         }
     }
@@ -191,7 +191,7 @@ impl App {
         if !on {
             self.pen = !self.board.get(x, y);
             let (generation, added) = (self.generation, self.added);
-            self.history.push(Shown { generation, board: self.board.clone(), added });
+            self.history.push(ShownBoard { generation, board: self.board.clone(), added });
         }
         self.board.set_state(x, y, u8::from(self.pen));
         self.is_changed = true;
@@ -219,7 +219,7 @@ impl App {
             Action::Back => {
                 self.pause();
                 self.steps = 0;
-                if let Some(Shown { generation, board, added }) = self.history.pop() {
+                if let Some(ShownBoard { generation, board, added }) = self.history.pop() {
                     let (left, top) = (self.added.0 - added.0, self.added.1 - added.1);
                     self.view.follow_back((left, top), (board.width(), board.height()));
                     (self.generation, self.board, self.added, self.is_changed) = (generation, board, added, true);
@@ -230,7 +230,7 @@ impl App {
                 self.follows = !self.follows;
                 self.follow();
             }
-            Action::TypeRule => self.prompt = Some(Prompt::default()),
+            Action::TypeRule => self.prompt = Some(RulePrompt::default()),
             Action::ShowMap => self.shows_map = !self.shows_map,
             Action::Draw { column, row, lower, on } => {
                 self.pause();

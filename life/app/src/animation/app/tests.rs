@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::backend::Backend;
-use crate::first_board::{Placed, Source};
+use crate::first_board::{BoardSource, Placed};
 use crate::simulation::Advance;
 use crate::universe::Universe;
 use ratatui::Terminal;
@@ -111,7 +111,7 @@ fn what_was_shown_comes_back_and_goes_on_from_there() {
     let backend = Backend::Cpu(Universe { generation: 10, ..universe });
     let mut board = Board::new(16, 16).unwrap();
     (5..8).for_each(|x| board.set(x, 7, true));
-    let mut run = Run::begin(&backend, &Source::Pattern(Placed::of(board.clone())), 10).unwrap();
+    let mut run = TimedRun::begin(&backend, &BoardSource::Pattern(Placed::of(board.clone())), 10).unwrap();
     let mut app = App::new(&mut run, None, Rect::new(0, 0, 80, 24)).unwrap();
     for _ in 0..3 {
         run.advance(1, std::time::Duration::ZERO).unwrap();
@@ -148,7 +148,7 @@ fn the_status_has_the_size_that_the_board_has_now() {
     let backend = Backend::Cpu(Universe::of("B3/S23".parse().unwrap()).0);
     let mut board = Board::new(160, 160).unwrap();
     [(80, 78), (81, 79), (79, 80), (80, 80), (81, 80)].iter().for_each(|&(x, y)| board.set(x, y, true));
-    let mut run = Run::begin(&backend, &Source::Pattern(Placed::of(board)), 0).unwrap();
+    let mut run = TimedRun::begin(&backend, &BoardSource::Pattern(Placed::of(board)), 0).unwrap();
     let mut app = App::new(&mut run, None, Rect::new(0, 0, 200, 24)).unwrap();
     assert!(screen(&mut app, 200, 24)[22].contains(" 160x160"));
     run.advance(400, std::time::Duration::from_secs(60)).unwrap();

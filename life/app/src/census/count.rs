@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use life::{Board, CpuSimulation};
 
-use super::cells::Cells;
-use super::object::identify;
+use super::cell_set::CellSet;
+use super::identify::identify;
 use crate::observers::divisors::divisors;
 
 /// The number of each object, by apgcode.
@@ -23,10 +23,10 @@ const ATTEMPTS: u64 = 16;
 
 /// A cache of the objects in groups of cells.
 #[derive(Default)]
-pub struct Known(HashMap<Cells, Option<Vec<String>>>);
+pub struct ObjectCache(HashMap<CellSet, Option<Vec<String>>>);
 
-impl Known {
-    fn codes(&mut self, cells: Cells) -> Option<&[String]> {
+impl ObjectCache {
+    fn codes(&mut self, cells: CellSet) -> Option<&[String]> {
         self.0.entry(cells).or_insert_with_key(identify).as_deref()
     }
 }
@@ -35,7 +35,7 @@ impl Known {
 ///
 /// # Errors
 /// If memory is too small.
-pub fn count(board: &Board, period: u64, known: &mut Known, tally: &mut Tally) -> anyhow::Result<()> {
+pub fn count(board: &Board, period: u64, known: &mut ObjectCache, tally: &mut Tally) -> anyhow::Result<()> {
     let (mut board, mut period) = (board.clone(), period);
     for _ in 0..ATTEMPTS {
         if period <= LONG {
@@ -61,7 +61,7 @@ pub fn count(board: &Board, period: u64, known: &mut Known, tally: &mut Tally) -
     let ever = Board::from_words(board.width(), board.height(), ever)?;
     for group in groups(&ever) {
         let here = group.iter().filter(|cell| board.get(cell.on_board.0, cell.on_board.1));
-        let cells = Cells::new(here.map(|cell| cell.on_plane).collect()).0;
+        let cells = CellSet::new(here.map(|cell| cell.on_plane).collect()).0;
         let codes = known.codes(cells);
         for code in codes.unwrap_or(&[UNKNOWN.to_owned()]) {
             *tally.entry(code.clone()).or_default() += 1;
@@ -72,10 +72,10 @@ pub fn count(board: &Board, period: u64, known: &mut Known, tally: &mut Tally) -
 
 /// Counts the groups of cells that consist of spaceships, and removes them from the board. Returns true if there were
 /// any.
-fn take_spaceships(board: &mut Board, known: &mut Known, tally: &mut Tally) -> bool {
+fn take_spaceships(board: &mut Board, known: &mut ObjectCache, tally: &mut Tally) -> bool {
     let mut any = false;
     for group in groups(board) {
-        let cells = Cells::new(group.iter().map(|cell| cell.on_plane).collect()).0;
+        let cells = CellSet::new(group.iter().map(|cell| cell.on_plane).collect()).0;
         let Some(codes) = known.codes(cells) else { continue };
         if codes.iter().all(|code| code.starts_with("xq")) {
             any = true;
@@ -143,7 +143,7 @@ mod tests {
         let mut board = Board::new(width, height).unwrap();
         cells.iter().for_each(|&(x, y)| board.set(x, y, true));
         let mut tally = Tally::new();
-        count(&board, period, &mut Known::default(), &mut tally).unwrap();
+        count(&board, period, &mut ObjectCache::default(), &mut tally).unwrap();
         tally.into_iter().collect()
     }
 

@@ -2,9 +2,9 @@
 
 /// Live cells in order, row by row. The first occupied row and column are number 0.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Cells(Vec<(i32, i32)>);
+pub struct CellSet(Vec<(i32, i32)>);
 
-impl Cells {
+impl CellSet {
     /// Returns the cells moved to column and row 0, and the column and row that were the first before.
     pub fn new(mut cells: Vec<(i32, i32)>) -> (Self, (i32, i32)) {
         let left = cells.iter().map(|cell| cell.0).min().unwrap_or(0);
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn a_glider_moves() {
-        let (glider, at) = Cells::new(vec![(6, 5), (7, 6), (5, 7), (6, 7), (7, 7)]);
+        let (glider, at) = CellSet::new(vec![(6, 5), (7, 6), (5, 7), (6, 7), (7, 7)]);
         assert_eq!((at, glider.size()), ((5, 5), (3, 3)));
         let (mut now, mut place) = (glider.clone(), (0, 0));
         for _ in 0..4 {
@@ -102,6 +102,6 @@ mod tests {
             (now, place) = (next, (place.0 + moved.0, place.1 + moved.1));
         }
         assert_eq!((now, place), (glider, (1, 1)));
-        assert!(Cells::new(vec![(0, 0)]).0.next().0.cells().is_empty());
+        assert!(CellSet::new(vec![(0, 0)]).0.next().0.cells().is_empty());
     }
 }

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 /// Measures the speed of an animation, including waiting times.
 #[derive(Debug, Default)]
-pub struct Meter {
+pub struct SpeedMeter {
     samples: VecDeque<(Instant, u64)>,
 }
 
-impl Meter {
+impl SpeedMeter {
     const WINDOW: Duration = Duration::from_secs(1);
 
     /// Records that `generation` was reached at `now`.
@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_that_of_the_last_second() {
-        let (mut meter, begun) = (Meter::default(), Instant::now());
+        let (mut meter, begun) = (SpeedMeter::default(), Instant::now());
         assert_eq!(meter.rate(), 0.0);
         for tenth in 0..=30u32 {
             // 10 generations per second for two seconds, then 1000.
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn frames_longer_than_the_window_count_as_well() {
-        let (mut meter, begun) = (Meter::default(), Instant::now());
+        let (mut meter, begun) = (SpeedMeter::default(), Instant::now());
         for frame in 0..4u32 {
             meter.record(begun + Duration::from_secs(4) * frame, u64::from(frame));
         }

@@ -2,14 +2,14 @@
 
 use life::Rule;
 
-use super::keys::Typed;
+use super::keys::TypedKey;
 
 /// The maximal length of the text. The longest rules, MAP strings, have 86 digits.
 const MAX_CHARACTERS: usize = 120;
 
 /// A rule that is being typed.
 #[derive(Default)]
-pub struct Prompt {
+pub struct RulePrompt {
     text: String,
     /// The reason why the text is not a rule.
     refused: Option<String>,
@@ -17,30 +17,30 @@ pub struct Prompt {
 
 /// The result of a typed key.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum PromptState {
     /// The prompt stays open.
-    Still,
+    Open,
     /// The prompt is closed, with the new rule if there is one.
-    Answered(Option<Rule>),
+    Closed(Option<Rule>),
 }
 
-impl Prompt {
+impl RulePrompt {
     /// Processes a key.
-    pub fn type_in(&mut self, typed: Typed) -> Asked {
+    pub fn type_in(&mut self, typed: TypedKey) -> PromptState {
         self.refused = None;
         match typed {
-            Typed::Character(character) if self.text.len() < MAX_CHARACTERS => self.text.push(character),
-            Typed::Character(_) => {}
-            Typed::Erase => {
+            TypedKey::Character(character) if self.text.len() < MAX_CHARACTERS => self.text.push(character),
+            TypedKey::Character(_) => {}
+            TypedKey::Erase => {
                 self.text.pop();
             }
-            Typed::Never => return Asked::Answered(None),
-            Typed::Done => match self.text.parse() {
-                Ok(rule) => return Asked::Answered(Some(rule)),
+            TypedKey::Cancel => return PromptState::Closed(None),
+            TypedKey::Accept => match self.text.parse() {
+                Ok(rule) => return PromptState::Closed(Some(rule)),
                 Err(error) => self.refused = Some(error.to_string()),
             },
         }
-        Asked::Still
+        PromptState::Open
     }
 
     /// Returns the line: the text, then an error or the keys that close the prompt.
@@ -56,26 +56,26 @@ mod tests {
 
     #[test]
     fn a_rule_is_typed_and_what_is_none_is_said() {
-        let mut prompt = Prompt::default();
+        let mut prompt = RulePrompt::default();
         for character in "B36/S2x".chars() {
-            assert_eq!(prompt.type_in(Typed::Character(character)), Asked::Still);
+            assert_eq!(prompt.type_in(TypedKey::Character(character)), PromptState::Open);
         }
-        assert_eq!(prompt.type_in(Typed::Done), Asked::Still);
+        assert_eq!(prompt.type_in(TypedKey::Accept), PromptState::Open);
         assert!(prompt.line().contains("B36/S2x") && !prompt.line().contains("Enter"), "{}", prompt.line());
-        prompt.type_in(Typed::Erase);
-        prompt.type_in(Typed::Character('3'));
+        prompt.type_in(TypedKey::Erase);
+        prompt.type_in(TypedKey::Character('3'));
         assert!(prompt.line().contains("Enter"));
-        assert_eq!(prompt.type_in(Typed::Done), Asked::Answered("HighLife".parse().ok()));
-        assert_eq!(prompt.type_in(Typed::Never), Asked::Answered(None));
+        assert_eq!(prompt.type_in(TypedKey::Accept), PromptState::Closed("HighLife".parse().ok()));
+        assert_eq!(prompt.type_in(TypedKey::Cancel), PromptState::Closed(None));
     }
 
     #[test]
     fn a_topology_is_no_part_of_a_rule() {
-        let mut prompt = Prompt::default();
+        let mut prompt = RulePrompt::default();
         for character in "B3/S23:K40*,30".chars() {
-            assert_eq!(prompt.type_in(Typed::Character(character)), Asked::Still);
+            assert_eq!(prompt.type_in(TypedKey::Character(character)), PromptState::Open);
         }
-        assert_eq!(prompt.type_in(Typed::Done), Asked::Still);
+        assert_eq!(prompt.type_in(TypedKey::Accept), PromptState::Open);
         assert!(prompt.line().contains(":K40*,30 is a topology"), "{}", prompt.line());
     }
 }

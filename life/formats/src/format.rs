@@ -27,6 +27,18 @@ pub enum Format {
     Gif,
 }
 
+/// The extensions. A format is named by the first of its extensions.
+const EXTENSIONS: [(&str, Format); 8] = [
+    ("rle", Format::Rle),
+    ("cells", Format::Cells),
+    ("lif", Format::Life),
+    ("life", Format::Life),
+    ("mc", Format::Macrocell),
+    ("mcl", Format::Mcell),
+    ("png", Format::Png),
+    ("gif", Format::Gif),
+];
+
 impl Format {
     /// Returns the format of the path's extension, in upper or lower case. An extension `.gz` is removed first.
     ///
@@ -35,17 +47,10 @@ impl Format {
     pub fn from_path(path: &Path) -> Result<Self, FormatError> {
         let plain = if is_compressed(path) { path.with_extension("") } else { path.to_owned() };
         let extension = plain.extension().unwrap_or_default().to_ascii_lowercase();
-        let format = match extension.to_str() {
-            Some("rle") => Self::Rle,
-            Some("cells") => Self::Cells,
-            Some("lif" | "life") => Self::Life,
-            Some("mc") => Self::Macrocell,
-            Some("mcl") => Self::Mcell,
-            Some("png") if plain == path => Self::Png,
-            Some("gif") if plain == path => Self::Gif,
-            _ => return Err(FormatError::Unknown { path: path.to_owned() }),
-        };
-        Ok(format)
+        match EXTENSIONS.iter().find(|(known, _)| extension == *known) {
+            Some(&(_, format)) if plain == path || !matches!(format, Self::Png | Self::Gif) => Ok(format),
+            _ => Err(FormatError::Unknown { path: path.to_owned() }),
+        }
     }
 }
 
@@ -57,15 +62,9 @@ pub fn is_compressed(path: &Path) -> bool {
 /// Writes the extension with its dot.
 impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Rle => ".rle",
-            Self::Cells => ".cells",
-            Self::Life => ".lif",
-            Self::Macrocell => ".mc",
-            Self::Mcell => ".mcl",
-            Self::Apgcode => "apgcode",
-            Self::Png => ".png",
-            Self::Gif => ".gif",
-        })
+        match EXTENSIONS.iter().find(|(_, format)| format == self) {
+            Some((extension, _)) => write!(f, ".{extension}"),
+            None => f.write_str("apgcode"),
+        }
     }
 }

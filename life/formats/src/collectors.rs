@@ -7,8 +7,10 @@ use life::pattern::Pattern;
 /// Collects the cells of a text, row by row from the left.
 ///
 /// Once the limit is exceeded, it drops the cells and only counts, so that the error can state the required memory.
-pub(super) struct Cells {
+pub(super) struct RowCollector {
     pattern: Pattern,
+    /// The column and row of the next run of [`extend`](Self::extend).
+    next: (usize, usize),
     limit: u64,
     /// The bytes of all cells after the limit was exceeded; 0 before.
     uncounted: u64,
@@ -20,11 +22,11 @@ const GROWING: u64 = 3;
 /// The bytes of a run in a list.
 const RUN: u64 = size_of::<(Run, u8)>() as u64;
 
-impl Cells {
+impl RowCollector {
     /// Returns a collector for a text of `length` bytes with this bounding box, which may use `limit` bytes of memory.
     pub(super) fn new((width, height): (usize, usize), length: usize, limit: u64) -> Self {
         let budget = usize::try_from(limit).unwrap_or(usize::MAX).min(length.max(4096));
-        Self { pattern: Pattern::with_budget(width, height, budget), limit, uncounted: 0 }
+        Self { pattern: Pattern::with_budget(width, height, budget), next: (0, 0), limit, uncounted: 0 }
     }
 
     /// Adds cells of one state after those added before. The end of the run must fit a `usize`.
@@ -40,6 +42,28 @@ impl Cells {
         }
     }
 
+    /// Appends `length` cells to the current row. Returns `None` if the column overflows.
+    #[inline]
+    pub(super) fn extend(&mut self, length: usize, state: u8) -> Option<()> {
+        let (x, y) = self.next;
+        self.next.0 = x.checked_add(length)?;
+        if state > 0 {
+            self.push(Run { x, y, length }, state);
+        }
+        Some(())
+    }
+
+    /// Ends `rows` rows. Returns `None` if the row overflows.
+    pub(super) fn end_rows(&mut self, rows: usize) -> Option<()> {
+        self.next = (0, self.next.1.checked_add(rows).filter(|&y| y < usize::MAX)?);
+        Some(())
+    }
+
+    /// Returns the number of ended rows.
+    pub(super) fn rows(&self) -> usize {
+        self.next.1
+    }
+
     /// Returns the pattern.
     ///
     /// # Errors
@@ -53,7 +77,7 @@ impl Cells {
 }
 
 /// Collects cells in any order from anywhere on the plane.
-pub(super) struct Plane {
+pub(super) struct PlaneCollector {
     runs: Vec<Run>,
     limit: u64,
     needed: u64,
@@ -62,7 +86,7 @@ pub(super) struct Plane {
 /// Maps coordinates of the plane, which begin at -2⁶³, to those of a pattern, which begin at 0.
 const MIDDLE: u64 = 1 << 63;
 
-impl Plane {
+impl PlaneCollector {
     /// Returns a collector that may use `limit` bytes of memory.
     pub(super) fn new(limit: u64) -> Self {
         Self { runs: Vec::new(), limit, needed: 0 }

@@ -8,11 +8,11 @@ use life::{Bands, Board, LifeRung, Rule};
 use super::advance::{Advance, CopiedCells, TakePart};
 use super::boards::{self, AnyBoard};
 use super::growth::{self, Extent};
+use super::rule_states;
 use super::shape::{self, ShapeHash};
 use super::snapshot::Snapshot;
-use super::states;
 use crate::backend::{Backend, Team};
-use crate::first_board::Source;
+use crate::first_board::BoardSource;
 use crate::ranks::Ranks;
 use crate::universe::Universe;
 
@@ -52,7 +52,7 @@ impl GrowingBoard {
     ///
     /// # Errors
     /// As [`new`](Self::new), and the errors of `source`.
-    pub fn read(backend: &Backend, source: &Source) -> anyhow::Result<Self> {
+    pub fn read(backend: &Backend, source: &BoardSource) -> anyhow::Result<Self> {
         Ok(Self::of(backend, boards::read(backend, source)?, source.size()))
     }
 
@@ -139,8 +139,9 @@ impl GrowingBoard {
     /// As [`new`](Self::new). The board is then unchanged.
     pub fn replace(&mut self, board: &Board, later: u64, added: (usize, usize)) -> anyhow::Result<()> {
         let rule = &self.backend.universe().rule;
-        let other =
-            (Board::planes(rule.states()) != 1 + board.ages().len()).then(|| states::of(board, rule)).transpose()?;
+        let other = (Board::planes(rule.states()) != 1 + board.ages().len())
+            .then(|| rule_states::of(board, rule))
+            .transpose()?;
         self.board = boards::new(&self.backend, other.as_ref().unwrap_or(board), later)?;
         (self.size, self.added, self.before) = ((board.width(), board.height()), added, later);
         self.room = if self.backend.universe().grows == [false; 2] { u64::MAX } else { 0 };
@@ -153,7 +154,7 @@ impl GrowingBoard {
     /// If memory is too small or the device fails. The board is then unchanged.
     pub fn change_rule(&mut self, rule: Rule) -> anyhow::Result<()> {
         let backend = self.backend.with_rule(rule, self.size).map_err(anyhow::Error::from)?;
-        let board = states::of(&self.board()?, &rule)?;
+        let board = rule_states::of(&self.board()?, &rule)?;
         let later = self.generation();
         self.board = boards::new(&backend, &board, later)?;
         (self.backend, self.before) = (backend, later);

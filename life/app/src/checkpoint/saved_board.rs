@@ -30,7 +30,7 @@ pub fn begins_as_one(path: &Path) -> io::Result<bool> {
 
 /// A checkpoint file whose header was read.
 #[derive(Debug)]
-pub struct Saved {
+pub struct SavedBoard {
     path: PathBuf,
     file: File,
     /// The header of the board.
@@ -44,18 +44,18 @@ pub struct Saved {
 ///
 /// # Errors
 /// If the file cannot be read or is not a checkpoint.
-pub fn open(path: &Path) -> anyhow::Result<Saved> {
+pub fn open(path: &Path) -> anyhow::Result<SavedBoard> {
     let file = File::open(path).with_context(|| failed(path))?;
     let length = file.metadata().with_context(|| failed(path))?.len();
     let (header, at, hash) = format::read_header(&mut BufReader::new(&file), length).with_context(|| failed(path))?;
-    Ok(Saved { path: path.to_owned(), file, header, at, hash })
+    Ok(SavedBoard { path: path.to_owned(), file, header, at, hash })
 }
 
 fn failed(path: &Path) -> String {
     format!("cannot read the checkpoint '{}'", path.display())
 }
 
-impl Saved {
+impl SavedBoard {
     /// Returns the columns and rows of the board.
     pub fn size(&self) -> (usize, usize) {
         self.header.size

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::apgcode;
-use super::cells::{AROUND, Cells};
+use super::cell_set::{AROUND, CellSet};
 
 /// The longest period that is searched for.
 const MAX_GENERATIONS: usize = 600;
@@ -12,14 +12,14 @@ const MAX_GENERATIONS: usize = 600;
 const MAX_CELLS: usize = 20_000;
 
 /// A generation of a group, with the position of its corner.
-type Phase = (Cells, (i32, i32));
+type Phase = (CellSet, (i32, i32));
 
 /// Returns the apgcodes of the objects in `cells`, or `None` if the cells are not periodic, at the same position or
 /// moved.
 ///
 /// Two cells belong to one object if they touch, if one is born from or survives with the other, or if one keeps a
 /// neighbour of the other dead. Objects that are separate by this rule would live alone as they do here.
-pub fn identify(cells: &Cells) -> Option<Vec<String>> {
+pub fn identify(cells: &CellSet) -> Option<Vec<String>> {
     let (phases, moved) = phases(cells)?;
     let parts = separate(&phases, moved);
     if parts.len() > 1 {
@@ -29,12 +29,12 @@ pub fn identify(cells: &Cells) -> Option<Vec<String>> {
             return Some(codes.concat());
         }
     }
-    let phases: Vec<Cells> = phases.into_iter().map(|(cells, _)| cells).collect();
+    let phases: Vec<CellSet> = phases.into_iter().map(|(cells, _)| cells).collect();
     Some(vec![apgcode::of(&phases, moved != (0, 0))])
 }
 
 /// Returns all generations of a period, and the distance that the cells move in it.
-fn phases(cells: &Cells) -> Option<(Vec<Phase>, (i32, i32))> {
+fn phases(cells: &CellSet) -> Option<(Vec<Phase>, (i32, i32))> {
     let mut phases = vec![(cells.clone(), (0, 0))];
     while phases.len() <= MAX_GENERATIONS {
         let (now, at) = phases.last()?;
@@ -52,9 +52,9 @@ fn phases(cells: &Cells) -> Option<(Vec<Phase>, (i32, i32))> {
 }
 
 /// A union-find structure: disjoint sets of cells, each represented by one of its cells.
-struct Sets(Vec<usize>);
+struct DisjointSets(Vec<usize>);
 
-impl Sets {
+impl DisjointSets {
     fn find(&mut self, cell: usize) -> usize {
         let mut root = cell;
         while self.0[root] != root {
@@ -73,7 +73,7 @@ impl Sets {
 }
 
 /// Divides the cells of the first phase into objects.
-fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<Cells> {
+fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<CellSet> {
     let mut numbers: Vec<HashMap<(i32, i32), usize>> = Vec::new();
     let mut count = 0;
     for (cells, _) in phases {
@@ -90,7 +90,7 @@ fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<Cells> {
                 .collect(),
         );
     }
-    let mut sets = Sets((0..count).collect());
+    let mut sets = DisjointSets((0..count).collect());
     // The neighbours of a cell.
     let around = |phase: usize, (x, y): (i32, i32)| -> Vec<usize> {
         AROUND.iter().filter_map(|(dx, dy)| numbers[phase].get(&(x + dx, y + dy)).copied()).collect()
@@ -143,7 +143,7 @@ fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<Cells> {
     for (&cell, &number) in &numbers[0] {
         parts.entry(sets.find(number)).or_default().push(cell);
     }
-    parts.into_values().map(|cells| Cells::new(cells).0).collect()
+    parts.into_values().map(|cells| CellSet::new(cells).0).collect()
 }
 
 #[cfg(test)]
@@ -154,7 +154,7 @@ mod tests {
         let live = |(y, row): (usize, &&str)| -> Vec<(i32, i32)> {
             row.bytes().enumerate().filter(|cell| cell.1 == b'O').map(|(x, _)| (x as i32, y as i32)).collect()
         };
-        let mut codes = identify(&Cells::new(rows.iter().enumerate().flat_map(live).collect()).0)?;
+        let mut codes = identify(&CellSet::new(rows.iter().enumerate().flat_map(live).collect()).0)?;
         codes.sort();
         Some(codes)
     }

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use life::{Board, Rule};
 
 use crate::backend::Backend;
-use crate::first_board::Source;
+use crate::first_board::BoardSource;
 use crate::simulation::{Advance, GrowingBoard};
 
 /// A board that advances, and the time that this has taken.
-pub struct Run {
+pub struct TimedRun {
     life: GrowingBoard,
     /// The generation of the first board.
     begun_at: u64,
@@ -19,13 +19,13 @@ pub struct Run {
     pace: Pace,
 }
 
-impl Run {
+impl TimedRun {
     /// Makes the board of `source`, which is at generation `generation`, in the memory of `backend`. It also loads the
     /// kernel, so that loading does not count as computing.
     ///
     /// # Errors
     /// If the device fails or has too little memory for the board, and the errors of `source`.
-    pub fn begin(backend: &Backend, source: &Source, generation: u64) -> anyhow::Result<Self> {
+    pub fn begin(backend: &Backend, source: &BoardSource, generation: u64) -> anyhow::Result<Self> {
         let mut life = GrowingBoard::read(backend, source)?;
         GrowingBoard::warm_up(backend, source.size())?;
         life.advance(0)?;

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use life::{Board, Pattern};
 
-use crate::checkpoint::saved::Saved;
+use crate::checkpoint::saved_board::SavedBoard;
 
 /// The source of a run's first board.
 #[derive(Debug)]
-pub enum Source {
+pub enum BoardSource {
     /// A pattern.
     Pattern(Placed),
     /// A board of this size, whose cells only the first rank has.
@@ -26,10 +26,10 @@ pub enum Source {
         seed: u64,
     },
     /// A checkpoint.
-    Saved(Saved),
+    Saved(SavedBoard),
 }
 
-impl Source {
+impl BoardSource {
     /// The columns and rows.
     pub fn size(&self) -> (usize, usize) {
         match self {
