@@ -4,6 +4,13 @@
 //! it, `simulation` advances it, `timed_run` measures the speed, and `observers` look at its generations. Each module uses
 //! only modules below it.
 
+/// Returns a [`UsageError`](program::error::UsageError) with a formatted message from the calling function.
+macro_rules! reject {
+    ($($argument:tt)*) => {
+        return Err(program::error::UsageError(format!($($argument)*)).into())
+    };
+}
+
 pub mod command;
 
 mod animation;

@@ -7,7 +7,6 @@ use std::thread::available_parallelism;
 use anyhow::Context;
 use launch::GroupChoice;
 use multi::ranks::{Alone, Communicator, alone};
-use program::error::UsageError;
 
 /// The ranks that share a run. This process is one of them.
 #[derive(Clone, Copy)]
@@ -41,20 +40,6 @@ impl Ranks {
     /// Returns true on the rank that prints and writes files.
     pub fn is_first(self) -> bool {
         self.communicator.rank() == 0
-    }
-
-    /// Returns an error if there are several ranks.
-    ///
-    /// # Errors
-    /// [`UsageError`] with the command to type instead.
-    pub fn check_alone(self, command: &str) -> Result<(), UsageError> {
-        match self.size() {
-            1 => Ok(()),
-            size => {
-                let text = format!("host {command} runs as one process, but {size} were started: leave out mpirun");
-                Err(UsageError(text))
-            }
-        }
     }
 
     /// Returns the devices of `choice` that this rank uses.

@@ -6,16 +6,18 @@ use life::{Board, Rule};
 
 use crate::backend::Backend;
 use crate::first_board::BoardSource;
-use crate::simulation::{Advance, GrowingBoard};
+use crate::simulation::GrowingBoard;
 
 /// A board that advances, and the time that this has taken.
 pub struct TimedRun {
-    life: GrowingBoard,
+    /// The board.
+    pub life: GrowingBoard,
     /// The generation of the first board.
     begun_at: u64,
-    /// The number of computed generations.
-    advanced: u64,
-    computing: Duration,
+    /// The number of computed generations, including those before a return to an earlier one.
+    pub advanced: u64,
+    /// The time spent on computing generations.
+    pub computing: Duration,
     pace: Pace,
 }
 
@@ -29,7 +31,7 @@ impl TimedRun {
         let mut life = GrowingBoard::read(backend, source)?;
         GrowingBoard::warm_up(backend, source.size())?;
         life.advance(0)?;
-        let pace = Pace::new(life.generations_at_once());
+        let pace = Pace::new(life.engine().generations_at_once());
         Ok(Self { life, begun_at: generation, advanced: 0, computing: Duration::ZERO, pace })
     }
 
@@ -76,11 +78,6 @@ impl TimedRun {
         self.begun_at + self.life.generation()
     }
 
-    /// Replaces the board by the same run's board at an earlier generation.
-    pub fn go_back(&mut self, life: GrowingBoard) {
-        self.life = life;
-    }
-
     /// Continues from `board`, which is at generation `generation` and has `added` columns and rows more to the left
     /// and above than the first board. The generation must not be earlier than the first.
     ///
@@ -96,28 +93,8 @@ impl TimedRun {
     /// As [`begin`](Self::begin). The board is then unchanged.
     pub fn change_rule(&mut self, rule: Rule) -> anyhow::Result<()> {
         self.life.change_rule(rule)?;
-        self.pace = Pace::new(self.life.generations_at_once());
+        self.pace = Pace::new(self.life.engine().generations_at_once());
         Ok(())
-    }
-
-    /// Returns the board that advances.
-    pub fn life(&self) -> &GrowingBoard {
-        &self.life
-    }
-
-    /// Returns the board that advances, to count or hash its cells on the device.
-    pub fn life_mut(&mut self) -> &mut GrowingBoard {
-        &mut self.life
-    }
-
-    /// Returns the number of computed generations, including those before a return to an earlier one.
-    pub fn advanced(&self) -> u64 {
-        self.advanced
-    }
-
-    /// Returns the time spent on computing generations.
-    pub fn computing(&self) -> Duration {
-        self.computing
     }
 }
 

@@ -4,7 +4,7 @@
 //! which `z` separates. A digit, `0` to `9` or `a` to `v`, is a column of a strip; its lowest bit is the top cell. `w`
 //! and `x` are two and three empty columns. `y` with a digit, up to `z`, is four or more empty columns.
 
-use super::error::FormatError;
+use super::error::{FormatError, check_memory};
 use life::board::Run;
 use life::pattern::{ParseError, Pattern};
 
@@ -36,20 +36,16 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
         return Err(error(0, "this is not an apgcode, which looks like xq4_153".to_owned()).into());
     };
     if !matches!(&kind[..2], "xs" | "xp" | "xq") {
-        return Err(FormatError::Refused(format!(
+        refuse!(
             "apgcodes that begin with {} do not contain the cells: use one that begins with xs, xp or xq",
             &kind[..2]
-        )));
+        );
     }
     if cells.contains('_') {
-        return Err(FormatError::Refused(
-            "it is an apgcode of a rule with more than two states: use an RLE file instead".into(),
-        ));
+        refuse!("it is an apgcode of a rule with more than two states: use an RLE file instead");
     }
     let needed = (cells.len() as u64).saturating_mul(5 * 3 * size_of::<Run>() as u64);
-    if needed > limit {
-        return Err(FormatError::TooLarge { needed, free: limit });
-    }
+    check_memory(needed, limit)?;
     let mut live = Vec::new();
     let (mut x, mut top) = (0, 0);
     let mut bytes = cells.bytes().zip(kind.len() + 1..);

@@ -1,6 +1,6 @@
 //! Collects cells within a memory limit.
 
-use super::error::FormatError;
+use super::error::{FormatError, check_memory};
 use life::board::Run;
 use life::pattern::Pattern;
 
@@ -69,10 +69,8 @@ impl RowCollector {
     /// # Errors
     /// [`FormatError::TooLarge`] if the cells exceeded the limit.
     pub(super) fn finish(self) -> Result<Pattern, FormatError> {
-        match self.uncounted {
-            0 => Ok(self.pattern),
-            needed => Err(FormatError::TooLarge { needed, free: self.limit }),
-        }
+        check_memory(self.uncounted, self.limit)?;
+        Ok(self.pattern)
     }
 }
 
@@ -108,9 +106,7 @@ impl PlaneCollector {
     /// # Errors
     /// [`FormatError::TooLarge`] if the cells exceeded the limit.
     pub(super) fn finish(mut self) -> Result<Pattern, FormatError> {
-        if self.needed > self.limit {
-            return Err(FormatError::TooLarge { needed: self.needed, free: self.limit });
-        }
+        check_memory(self.needed, self.limit)?;
         let left = self.runs.iter().map(|run| run.x).min().unwrap_or(0);
         let top = self.runs.iter().map(|run| run.y).min().unwrap_or(0);
         for run in &mut self.runs {

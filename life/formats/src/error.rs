@@ -38,3 +38,8 @@ pub enum FormatError {
         free: u64,
     },
 }
+
+/// Returns [`FormatError::TooLarge`] if `needed` bytes are more than `free`.
+pub(crate) fn check_memory(needed: u64, free: u64) -> Result<(), FormatError> {
+    if needed > free { Err(FormatError::TooLarge { needed, free }) } else { Ok(()) }
+}

@@ -7,6 +7,13 @@ use std::io::Read;
 
 use life::pattern::Pattern;
 
+/// Returns [`FormatError::Refused`] with a formatted message from the calling function.
+macro_rules! refuse {
+    ($($argument:tt)*) => {
+        return Err(FormatError::Refused(format!($($argument)*)))
+    };
+}
+
 pub mod apgcode;
 pub mod lif;
 pub mod macrocell;
@@ -77,20 +84,20 @@ pub fn read_pattern_bytes(bytes: &[u8], named: Option<Format>, limit: u64) -> Re
         plain.shrink_to_fit();
         let taken = plain.len() as u64;
         if plain.starts_with(detect::GZIP) {
-            return Err(FormatError::Refused("it is compressed twice: decompress it once with gunzip".into()));
+            refuse!("it is compressed twice: decompress it once with gunzip");
         }
         return read_pattern_bytes(&plain, named, limit - taken);
     }
     if bytes.strip_prefix(detect::BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii().is_empty() {
-        return Err(FormatError::Refused("it is empty: give a file with a pattern".into()));
+        refuse!("it is empty: give a file with a pattern");
     }
     if bytes.starts_with(detect::PNG) {
         return picture::parse(bytes, limit);
     }
     if let Some(what) = detect::unsupported(bytes) {
-        return Err(FormatError::Refused(format!(
+        refuse!(
             "it is {what}, which is not supported: use .rle, .cells, .lif, .mc, .mcl (also .gz), .png or an apgcode"
-        )));
+        );
     }
     let text = text::with_newlines(String::from_utf8_lossy(bytes));
     let limit = match &text {

@@ -85,7 +85,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     }
     if !is_pattern {
         let needed = "it needs rows of `.` and `*`, or the line `#Life 1.06` and the column and row of each live cell";
-        return Err(FormatError::Refused(format!("it has no cells of Life 1.05 or 1.06: {needed}")));
+        refuse!("it has no cells of Life 1.05 or 1.06: {needed}");
     }
     let mut pattern = plane.finish()?;
     pattern.rule = rule;

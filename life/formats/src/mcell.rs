@@ -31,13 +31,11 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let mut game = "Life";
     let is_cells = |line: &str| line.strip_prefix("#L ").is_some_and(|rest| !rest.trim().is_empty());
     if !text.lines().any(|line| line.trim_start_matches('\u{feff}').trim_start().starts_with("#MCell")) {
-        return Err(FormatError::Refused(
-            "it is not an MCell file: the first line must be such as `#MCell 4.20`".into(),
-        ));
+        refuse!("it is not an MCell file: the first line must be such as `#MCell 4.20`");
     }
     if !text.lines().any(is_cells) {
         let needed = "add lines such as `#L .A$..A$3A`, or check whether the file was cut off";
-        return Err(FormatError::Refused(format!("it is an MCell file without cells: {needed}")));
+        refuse!("it is an MCell file without cells: {needed}");
     }
     for (line, number) in text.lines().zip(1..) {
         let Some((keyword, rest)) = line.trim_end().split_once(' ') else { continue };
@@ -54,9 +52,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     }
     if golly.is_none() && !matches!(game, "Life" | "Generations") {
         let game = super::text::shorten(game);
-        return Err(FormatError::Refused(format!(
-            "MCell's game {game} is not supported: use Life or Generations, or name a rule in a `#GOLLY` line"
-        )));
+        refuse!("MCell's game {game} is not supported: use Life or Generations, or name a rule in a `#GOLLY` line");
     }
     let mut pattern = cells.finish()?;
     let rule = golly.filter(|rule| !rule.is_empty()).or((!rule.is_empty()).then_some(rule));

@@ -11,6 +11,7 @@ const BYTES: usize = 256 << 20;
 const BOARDS: usize = 1000;
 
 /// A board that was shown.
+#[derive(Clone)]
 pub struct ShownBoard {
     /// The generation of the board.
     pub generation: u64,

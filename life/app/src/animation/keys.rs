@@ -48,19 +48,6 @@ pub enum Action {
     Redraw,
 }
 
-/// A key that is typed into the prompt for a rule.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum TypedKey {
-    /// Append this character.
-    Character(char),
-    /// Remove the last character.
-    Erase,
-    /// Accept the text.
-    Accept,
-    /// Close the prompt without a change.
-    Cancel,
-}
-
 /// The line of keys in three lengths, the last of which fits 80 columns.
 const HELP: [&str; 3] = [
     "q quit · space pause · s step · z back · r rule · +/- speed · b dots · i/o zoom · arrows move · c centre · \
@@ -74,21 +61,13 @@ pub fn help(columns: usize) -> &'static str {
     HELP.into_iter().find(|line| line.chars().count() <= columns).unwrap_or(HELP[2])
 }
 
-impl TypedKey {
-    /// Returns the key that an event types into the prompt, if any. Other events are handled by [`Action::of`].
-    pub fn of(event: &Event) -> Option<Self> {
-        let Event::Key(key) = event else { return None };
-        if key.kind == KeyEventKind::Release || key.modifiers.contains(KeyModifiers::CONTROL) {
-            return None;
-        }
-        Some(match key.code {
-            KeyCode::Char(character) => Self::Character(character),
-            KeyCode::Backspace => Self::Erase,
-            KeyCode::Enter => Self::Accept,
-            KeyCode::Esc => Self::Cancel,
-            _ => return None,
-        })
-    }
+/// Returns the key that an event types into the prompt for a rule: a character, Backspace, Enter or Escape. Other events
+/// are handled by [`Action::of`].
+pub fn typed(event: &Event) -> Option<KeyCode> {
+    let Event::Key(key) = event else { return None };
+    let is_typed = matches!(key.code, KeyCode::Char(_) | KeyCode::Backspace | KeyCode::Enter | KeyCode::Esc);
+    let is_pressed = key.kind != KeyEventKind::Release && !key.modifiers.contains(KeyModifiers::CONTROL);
+    (is_typed && is_pressed).then_some(key.code)
 }
 
 impl Action {
@@ -193,13 +172,13 @@ mod tests {
 
     #[test]
     fn letters_are_no_actions_while_a_rule_is_typed() {
-        let press = |code, modifiers| TypedKey::of(&Event::Key(KeyEvent::new(code, modifiers)));
-        assert_eq!(press(KeyCode::Char('q'), KeyModifiers::NONE), Some(TypedKey::Character('q')));
-        assert_eq!(press(KeyCode::Char('B'), KeyModifiers::SHIFT), Some(TypedKey::Character('B')));
-        assert_eq!(press(KeyCode::Backspace, KeyModifiers::NONE), Some(TypedKey::Erase));
-        assert_eq!(press(KeyCode::Esc, KeyModifiers::NONE), Some(TypedKey::Cancel));
+        let press = |code, modifiers| typed(&Event::Key(KeyEvent::new(code, modifiers)));
+        assert_eq!(press(KeyCode::Char('q'), KeyModifiers::NONE), Some(KeyCode::Char('q')));
+        assert_eq!(press(KeyCode::Char('B'), KeyModifiers::SHIFT), Some(KeyCode::Char('B')));
+        assert_eq!(press(KeyCode::Backspace, KeyModifiers::NONE), Some(KeyCode::Backspace));
+        assert_eq!(press(KeyCode::Esc, KeyModifiers::NONE), Some(KeyCode::Esc));
         assert_eq!(press(KeyCode::Char('c'), KeyModifiers::CONTROL), None);
-        assert_eq!(TypedKey::of(&Event::Resize(80, 24)), None);
+        assert_eq!(typed(&Event::Resize(80, 24)), None);
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! The prompt for a rule.
 
+use crossterm::event::KeyCode;
 use life::Rule;
-
-use super::keys::TypedKey;
 
 /// The maximal length of the text. The longest rules, MAP strings, have 86 digits.
 const MAX_CHARACTERS: usize = 120;
@@ -26,19 +25,19 @@ pub enum PromptState {
 
 impl RulePrompt {
     /// Processes a key.
-    pub fn type_in(&mut self, typed: TypedKey) -> PromptState {
+    pub fn type_in(&mut self, key: KeyCode) -> PromptState {
         self.refused = None;
-        match typed {
-            TypedKey::Character(character) if self.text.len() < MAX_CHARACTERS => self.text.push(character),
-            TypedKey::Character(_) => {}
-            TypedKey::Erase => {
+        match key {
+            KeyCode::Char(character) if self.text.len() < MAX_CHARACTERS => self.text.push(character),
+            KeyCode::Backspace => {
                 self.text.pop();
             }
-            TypedKey::Cancel => return PromptState::Closed(None),
-            TypedKey::Accept => match self.text.parse() {
+            KeyCode::Esc => return PromptState::Closed(None),
+            KeyCode::Enter => match self.text.parse() {
                 Ok(rule) => return PromptState::Closed(Some(rule)),
                 Err(error) => self.refused = Some(error.to_string()),
             },
+            _ => {}
         }
         PromptState::Open
     }
@@ -58,24 +57,24 @@ mod tests {
     fn a_rule_is_typed_and_what_is_none_is_said() {
         let mut prompt = RulePrompt::default();
         for character in "B36/S2x".chars() {
-            assert_eq!(prompt.type_in(TypedKey::Character(character)), PromptState::Open);
+            assert_eq!(prompt.type_in(KeyCode::Char(character)), PromptState::Open);
         }
-        assert_eq!(prompt.type_in(TypedKey::Accept), PromptState::Open);
+        assert_eq!(prompt.type_in(KeyCode::Enter), PromptState::Open);
         assert!(prompt.line().contains("B36/S2x") && !prompt.line().contains("Enter"), "{}", prompt.line());
-        prompt.type_in(TypedKey::Erase);
-        prompt.type_in(TypedKey::Character('3'));
+        prompt.type_in(KeyCode::Backspace);
+        prompt.type_in(KeyCode::Char('3'));
         assert!(prompt.line().contains("Enter"));
-        assert_eq!(prompt.type_in(TypedKey::Accept), PromptState::Closed("HighLife".parse().ok()));
-        assert_eq!(prompt.type_in(TypedKey::Cancel), PromptState::Closed(None));
+        assert_eq!(prompt.type_in(KeyCode::Enter), PromptState::Closed("HighLife".parse().ok()));
+        assert_eq!(prompt.type_in(KeyCode::Esc), PromptState::Closed(None));
     }
 
     #[test]
     fn a_topology_is_no_part_of_a_rule() {
         let mut prompt = RulePrompt::default();
         for character in "B3/S23:K40*,30".chars() {
-            assert_eq!(prompt.type_in(TypedKey::Character(character)), PromptState::Open);
+            assert_eq!(prompt.type_in(KeyCode::Char(character)), PromptState::Open);
         }
-        assert_eq!(prompt.type_in(TypedKey::Accept), PromptState::Open);
+        assert_eq!(prompt.type_in(KeyCode::Enter), PromptState::Open);
         assert!(prompt.line().contains(":K40*,30 is a topology"), "{}", prompt.line());
     }
 }

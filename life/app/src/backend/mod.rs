@@ -60,16 +60,14 @@ impl Backend {
             (DeviceSpec::Device(choice), _) => ranks.devices(choice),
             (DeviceSpec::Cpu, None) => return Ok(cores(None)),
             (DeviceSpec::Cpu, Some(kernel)) => {
-                let message = format!(
+                reject!(
                     "--rung {kernel} needs a GPU or the simulator, but --device cpu was given: use --device auto or sim"
                 );
-                return Err(UsageError(message).into());
             }
         };
         let by_cores = |why: String| {
             let Some(kernel) = kernel else { return Ok(cores(Some(why))) };
-            let message = format!("--rung {kernel}: {why}: leave out --rung to use the processor's cores");
-            Err(UsageError(message).into())
+            reject!("--rung {kernel}: {why}: leave out --rung to use the processor's cores")
         };
         if let Some(why) = universe.why_no_kernel() {
             return by_cores(why);

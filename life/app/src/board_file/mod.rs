@@ -14,7 +14,6 @@ use life::{Board, Pattern};
 use life_formats::picture::{self, Gif};
 use life_formats::{Format, FormatError, Metadata, apgcode, lif, macrocell, plaintext, read_pattern_bytes, rle};
 use program::error::UsageError;
-
 use program::files::{Draft, WholeFile};
 
 mod numbered_files;
@@ -86,18 +85,13 @@ impl BoardFile {
     pub fn new(path: &Path) -> Result<Self, UsageError> {
         let format = Format::from_path(path).map_err(|error| UsageError(format!("--out: {error}")))?;
         if format == Format::Mcell {
-            let message = format!(
-                "--out: '{}': .mcl can only be read: use .rle, which also has rules and states",
-                path.display()
-            );
-            return Err(UsageError(message));
+            reject!("--out: '{}': .mcl can only be read: use .rle, which also has rules and states", path.display());
         }
         let compressed = life_formats::is_compressed(path);
         let frames = numbered_files::name(path, 0).filter(|_| format == Format::Png);
         if format == Format::Png && frames.is_none() && numbered_files::has_sign(path) {
             let number = "% in a file name must be one field for the generation's number: use %d or %05d";
-            let message = format!("--out: '{}': {number}, or leave out the %", path.display());
-            return Err(UsageError(message));
+            reject!("--out: '{}': {number}, or leave out the %", path.display());
         }
         let file = WholeFile::new(frames.as_deref().unwrap_or(path));
         Ok(Self { path: path.to_owned(), file, format, compressed })
@@ -127,70 +121,46 @@ impl BoardFile {
         self.format == Format::Png && numbered_files::name(&self.path, 0).is_some()
     }
 
-    /// Writes `board`.
-    ///
-    /// # Errors
-    /// If the file cannot be written. An existing file is then unchanged.
-    pub fn write(&self, board: &Board, metadata: &Metadata) -> anyhow::Result<()> {
-        if self.is_recording() {
-            let mut recording = self.record((board.width(), board.height()), Duration::ZERO)?;
-            recording.frame(board)?;
-            return recording.finish();
-        }
-        if !self.takes_parts() {
-            return self.write_by(|out| match (self.format, board.ages()) {
-                (Format::Macrocell, []) => Ok(macrocell::write(board, metadata, out)?),
-                (Format::Macrocell, _) => Err(self.no_states()),
-                _ => Err(io::Error::from(io::ErrorKind::Unsupported).into()),
-            });
-        }
-        let size = (board.width(), board.height());
-        self.write_parts(size, !board.ages().is_empty(), metadata, |take| take(board))
-    }
-
-    /// Returns true if [`write_parts`](Self::write_parts) supports the format.
+    /// Returns true if [`write`](Self::write) supports boards in parts in this format.
     pub fn takes_parts(&self) -> bool {
-        matches!(self.format, Format::Rle | Format::Cells | Format::Life | Format::Png) && !self.is_recording()
+        self.format != Format::Macrocell && !self.is_recording()
     }
 
-    /// Writes a board of this size whose rows `parts` supplies in order. With `has_states` the cells have more than two
-    /// states.
+    /// Writes a board of this size whose rows `parts` supplies in order, as one part if [`takes_parts`](Self::takes_parts)
+    /// is false. With `has_states` the cells have more than two states.
     ///
     /// # Errors
     /// If the file cannot be written, and the errors of `parts`. An existing file is then unchanged.
-    pub fn write_parts(
+    pub fn write(
         &self,
         size: (usize, usize),
         has_states: bool,
         metadata: &Metadata,
         parts: impl FnOnce(Take<'_>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        self.write_by(|out| {
-            if has_states && matches!(self.format, Format::Cells | Format::Life) {
-                return Err(self.no_states());
+        self.write_by(|out| match self.format {
+            Format::Cells | Format::Life | Format::Macrocell if has_states => Err(self.no_states()),
+            Format::Rle => {
+                let mut writer = rle::Writer::new(size, has_states, metadata, out)?;
+                parts(&mut |board| Ok(writer.rows(board)?))?;
+                Ok(writer.finish()?)
             }
-            match self.format {
-                Format::Rle => {
-                    let mut writer = rle::Writer::new(size, has_states, metadata, out)?;
-                    parts(&mut |board| Ok(writer.rows(board)?))?;
-                    Ok(writer.finish()?)
-                }
-                Format::Cells => {
-                    plaintext::write_name(metadata, out)?;
-                    parts(&mut |board| Ok(plaintext::write_rows(board, out)?))
-                }
-                Format::Life => {
-                    lif::write_heading(out)?;
-                    let mut first = 0;
-                    parts(&mut |board| {
-                        lif::write_rows(board, first, metadata, out)?;
-                        first += board.height();
-                        Ok(())
-                    })
-                }
-                Format::Png => picture::write_png_in_parts(size, out, |take| parts(take)),
-                _ => Err(io::Error::from(io::ErrorKind::Unsupported).into()),
+            Format::Cells => {
+                plaintext::write_name(metadata, out)?;
+                parts(&mut |board| Ok(plaintext::write_rows(board, out)?))
             }
+            Format::Life => {
+                lif::write_heading(out)?;
+                let mut first = 0;
+                parts(&mut |board| {
+                    lif::write_rows(board, first, metadata, out)?;
+                    first += board.height();
+                    Ok(())
+                })
+            }
+            Format::Macrocell => parts(&mut |board| Ok(macrocell::write(board, metadata, out)?)),
+            Format::Png => picture::write_png_in_parts(size, out, |take| parts(take)),
+            _ => Err(io::Error::from(io::ErrorKind::Unsupported).into()),
         })
     }
 
@@ -294,6 +264,16 @@ mod tests {
         board
     }
 
+    fn write(file: &BoardFile, board: &Board, metadata: &Metadata) -> anyhow::Result<()> {
+        let size = (board.width(), board.height());
+        if file.is_recording() {
+            let mut recording = file.record(size, Duration::ZERO)?;
+            recording.frame(board)?;
+            return recording.finish();
+        }
+        file.write(size, !board.ages().is_empty(), metadata, |take| take(board))
+    }
+
     #[test]
     fn a_board_is_written_in_the_format_of_the_extension() {
         let folder = tempfile::tempdir().unwrap();
@@ -311,7 +291,7 @@ mod tests {
         ];
         for (name, begins) in files {
             let path = folder.path().join(name);
-            BoardFile::new(&path).unwrap().write(&blinker(), &metadata).unwrap();
+            write(&BoardFile::new(&path).unwrap(), &blinker(), &metadata).unwrap();
             let bytes = fs::read(&path).unwrap();
             assert!(bytes.starts_with(begins), "{name}: {}", String::from_utf8_lossy(&bytes));
             if name == "a.gif" {
@@ -344,9 +324,9 @@ mod tests {
                 let parts = |take: Take<'_>| {
                     [0..1, 1..13, 13..14, 14..30].into_iter().try_for_each(|rows| take(&board.part(rows).unwrap()))
                 };
-                let in_parts = file.write_parts((70, 30), states > 2, &metadata, parts);
+                let in_parts = file.write((70, 30), states > 2, &metadata, parts);
                 let whole = file.takes_parts().then(|| in_parts.map(|()| fs::read(&path).unwrap()));
-                let written = file.write(&board, &metadata).map(|()| fs::read(&path).unwrap());
+                let written = write(&file, &board, &metadata).map(|()| fs::read(&path).unwrap());
                 assert_eq!(whole.unwrap().ok(), written.ok(), "{name}, {states} states");
             }
         }

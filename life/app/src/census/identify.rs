@@ -74,22 +74,13 @@ impl DisjointSets {
 
 /// Divides the cells of the first phase into objects.
 fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<CellSet> {
-    let mut numbers: Vec<HashMap<(i32, i32), usize>> = Vec::new();
     let mut count = 0;
-    for (cells, _) in phases {
-        numbers.push(
-            cells
-                .cells()
-                .iter()
-                .map(|&cell| {
-                    (cell, {
-                        count += 1;
-                        count - 1
-                    })
-                })
-                .collect(),
-        );
-    }
+    let mut number = |(cells, _): &Phase| -> HashMap<(i32, i32), usize> {
+        let first = count;
+        count += cells.cells().len();
+        cells.cells().iter().copied().zip(first..).collect()
+    };
+    let numbers: Vec<_> = phases.iter().map(&mut number).collect();
     let mut sets = DisjointSets((0..count).collect());
     // The neighbours of a cell.
     let around = |phase: usize, (x, y): (i32, i32)| -> Vec<usize> {

@@ -48,35 +48,26 @@ pub struct Census {
     kinds: Vec<Kind>,
 }
 
-/// The facts of a census of many soups.
-#[derive(Serialize, Debug)]
-struct Soups {
-    soups: u64,
-    width: usize,
-    height: usize,
-    density: f64,
-    first_seed: u64,
-    generations: u64,
-    #[serde(skip_serializing_if = "is_none")]
-    not_settled: u64,
-    seconds: f64,
-}
-
-fn is_none(number: &u64) -> bool {
-    *number == 0
-}
-
-/// The soups of a census, which have consecutive seeds.
-#[derive(Clone, Copy, Debug)]
-pub struct SoupsToCount {
+/// The soups of a census, which have consecutive seeds, and how they ended.
+#[derive(Serialize, Default, Debug)]
+pub struct Soups {
     /// The number of soups.
-    pub count: u64,
-    /// The columns and rows of each soup.
-    pub size: (usize, usize),
+    pub soups: u64,
+    /// The columns of each soup.
+    pub width: usize,
+    /// The rows of each soup.
+    pub height: usize,
     /// The share of live cells.
     pub density: f64,
     /// The first seed.
-    pub seed: u64,
+    pub first_seed: u64,
+    /// The result: the generations of all soups.
+    pub generations: u64,
+    /// The result: the number of soups without a period, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_settled: Option<u64>,
+    /// The result: the time.
+    pub seconds: f64,
 }
 
 impl Census {
@@ -95,22 +86,22 @@ impl Census {
     ///
     /// # Errors
     /// If memory is too small.
-    pub fn of_soups(soups: SoupsToCount, stop: &StopRequests) -> anyhow::Result<Result<Self, i32>> {
+    pub fn of_soups(soups: Soups, stop: &StopRequests) -> anyhow::Result<Result<Self, i32>> {
         let begun = Instant::now();
-        let progress = Mutex::new(Progress::new(soups.count, "soups"));
+        let progress = Mutex::new(Progress::new(soups.soups, "soups"));
         let (done, generations, not_settled) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        let cells = soups.size.0 as f64 * soups.size.1 as f64;
+        let cells = soups.width as f64 * soups.height as f64;
         let next = AtomicU64::new(0);
         // Each core takes one soup after another, and keeps its table of known objects.
         let work = |_: rayon::BroadcastContext<'_>| {
             let (mut known, mut tally) = (ObjectCache::default(), Tally::new());
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= soups.count || stop.received().is_some() {
+                if number >= soups.soups || stop.received().is_some() {
                     return anyhow::Ok(tally);
                 }
-                let seed = soups.seed.wrapping_add(number);
-                let soup = Board::random(soups.size.0, soups.size.1, soups.density, seed)?;
+                let seed = soups.first_seed.wrapping_add(number);
+                let soup = Board::random(soups.width, soups.height, soups.density, seed)?;
                 let (board, period, took) = settle(&soup)?;
                 match period {
                     Some(period) => count::count(&board, period, &mut known, &mut tally)?,
@@ -131,17 +122,9 @@ impl Census {
         if let Some(signal) = stop.received() {
             return Ok(Err(signal));
         }
-        let SoupsToCount { count, size: (width, height), density, seed } = soups;
-        let soups = Soups {
-            soups: count,
-            width,
-            height,
-            density,
-            first_seed: seed,
-            generations: generations.into_inner(),
-            not_settled: not_settled.into_inner(),
-            seconds: begun.elapsed().as_secs_f64(),
-        };
+        let not_settled = Some(not_settled.into_inner()).filter(|&number| number > 0);
+        let (generations, seconds) = (generations.into_inner(), begun.elapsed().as_secs_f64());
+        let soups = Soups { generations, not_settled, seconds, ..soups };
         Ok(Ok(Self::of(tally, Some(soups))))
     }
 
@@ -157,22 +140,19 @@ impl Census {
 /// Runs a soup until it is periodic. Returns the board, its period if it has one, and the number of generations.
 fn settle(soup: &Board) -> anyhow::Result<(Board, Option<u64>, u64)> {
     let mut life = CpuSimulation::new(soup)?;
-    let mut seen = HashMap::new();
+    let mut seen = HashMap::from([(soup.hash(), 0)]);
     let mut before = soup.clone();
     while life.generation() < MAX_GENERATIONS {
         life.advance(INTERVAL);
-        let board = life.board()?;
-        let now = life.generation();
-        if board == before {
-            let period = count::period_of(&board, INTERVAL)?;
-            return Ok((board, Some(period), now));
-        }
+        let (board, now) = (life.board()?, life.generation());
         if let Some(since) = seen.insert(board.hash(), now) {
-            let multiple = now - since;
-            let mut again = CpuSimulation::new(&board)?;
-            again.advance(multiple);
-            if again.board()? == board {
-                let period = count::period_of(&board, multiple)?;
+            let is_periodic = board == before || {
+                let mut again = CpuSimulation::new(&board)?;
+                again.advance(now - since);
+                again.board()? == board
+            };
+            if is_periodic {
+                let period = count::period_of(&board, now - since)?;
                 return Ok((board, Some(period), now));
             }
         }
@@ -190,8 +170,8 @@ impl fmt::Display for Census {
             let last = first_seed.wrapping_add(soups.saturating_sub(1));
             write!(f, " in {} soups of {width}x{height}, seeds {first_seed} to {last}", grouped(*soups))?;
             write!(f, ", {} generations, {}", grouped(*generations), Seconds(*seconds))?;
-            if *not_settled > 0 {
-                write!(f, "; {} did not settle", grouped(*not_settled))?;
+            if let Some(number) = not_settled {
+                write!(f, "; {} did not settle", grouped(*number))?;
             }
         }
         writeln!(f)?;
@@ -217,7 +197,7 @@ mod tests {
 
     #[test]
     fn the_ash_of_soups_is_counted_whole() {
-        let soups = SoupsToCount { count: 6, size: (96, 64), density: 0.4, seed: 20 };
+        let soups = Soups { soups: 6, width: 96, height: 64, density: 0.4, first_seed: 20, ..Soups::default() };
         let census = Census::of_soups(soups, &StopRequests::watch().unwrap()).unwrap().unwrap();
         let mut live = 0;
         let mut tally = Tally::new();

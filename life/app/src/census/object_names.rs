@@ -1,70 +1,11 @@
 //! Names of the most common objects.
 
-/// Apgcodes and names.
-const NAMES: &[(&str, &str)] = &[
-    ("xs4_33", "block"),
-    ("xp2_7", "blinker"),
-    ("xs6_696", "beehive"),
-    ("xs7_2596", "loaf"),
-    ("xs5_253", "boat"),
-    ("xq4_153", "glider"),
-    ("xs6_356", "ship"),
-    ("xs4_252", "tub"),
-    ("xs8_6996", "pond"),
-    ("xs7_25ac", "long boat"),
-    ("xp2_7e", "toad"),
-    ("xs12_g8o653z11", "ship-tie"),
-    ("xp2_318c", "beacon"),
-    ("xs6_25a4", "barge"),
-    ("xs14_g88m952z121", "half-bakery"),
-    ("xs8_69ic", "mango"),
-    ("xs7_178c", "eater 1"),
-    ("xs8_25ak8", "long barge"),
-    ("xs6_39c", "aircraft carrier"),
-    ("xs14_69bqic", "paperclip"),
-    ("xp3_co9nas0san9oczgoldlo0oldlogz1047210127401", "pulsar"),
-    ("xs8_35ac", "long ship"),
-    ("xs9_31ego", "integral sign"),
-    ("xs8_3pm", "shillelagh"),
-    ("xs10_g8o652z01", "boat-tie"),
-    ("xs6_bd", "snake"),
-    ("xs14_g88b96z123", "big S"),
-    ("xs16_g88m996z1221", "bi-pond"),
-    ("xs9_178ko", "trans-boat with tail"),
-    ("xs11_g8o652z11", "boat tie ship"),
-    ("xs9_4aar", "hat"),
-    ("xs10_35ako", "very long ship"),
-    ("xs9_25ako", "very long boat"),
-    ("xs8_178k8", "tub with tail"),
-    ("xs12_raar", "mirrored table"),
-    ("xs18_rhe0ehr", "dead spark coil"),
-    ("xs8_312ko", "canoe"),
-    ("xs16_j1u0696z11", "beehive on dock"),
-    ("xs14_6970796", "cis-mirrored bun"),
-    ("xs15_354cgc453", "moose antlers"),
-    ("xs10_32qr", "block on table"),
-    ("xs14_j1u066z11", "block on dock"),
-    ("xs16_69egmiczx1", "scorpion"),
-    ("xs10_178kk8", "beehive with tail"),
-    ("xs17_2ege1ege2", "twin hat"),
-    ("xs10_69ar", "loop"),
-    ("xs7_3lo", "long snake"),
-    ("xs14_69bo8a6", "fourteener"),
-    ("xs14_39e0e93", "cis-mirrored bookend"),
-    ("xs9_178kc", "cis-boat with tail"),
-    ("xp15_4r4z4r4", "pentadecathlon"),
-    ("xq4_6frc", "lightweight spaceship"),
-    ("xq4_27dee6", "middleweight spaceship"),
-    ("xq4_27deee6", "heavyweight spaceship"),
-    ("xp2_2a54", "clock"),
-    ("xp2_31ago", "bipole"),
-    ("xp8_gk2gb3z11", "figure eight"),
-    ("xp4_37bkic", "mold"),
-];
+/// Lines with an apgcode, a tab and a name.
+const NAMES: &str = include_str!("object_names.tsv");
 
 /// Returns the name of an object, if it is one of the most common.
 pub fn of(code: &str) -> Option<&'static str> {
-    NAMES.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
+    NAMES.lines().find_map(|line| line.strip_prefix(code)?.strip_prefix('\t'))
 }
 
 #[cfg(test)]

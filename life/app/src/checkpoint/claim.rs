@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use super::saved_board;
-use program::error::UsageError;
 use program::files::{WholeFile, are_the_same, followed};
 use program::report;
 
@@ -24,14 +23,13 @@ impl Claim {
     /// which the run resumes, or, with `may_overwrite`, any checkpoint.
     ///
     /// # Errors
-    /// [`UsageError`] for any other existing file. Otherwise if the file cannot be written, or another run is writing
+    /// [`UsageError`](program::error::UsageError) for any other existing file. Otherwise if the file cannot be written, or another run is writing
     /// it.
     pub fn new(path: &Path, input: Option<&Path>, may_overwrite: bool) -> anyhow::Result<Self> {
         WholeFile::new(path).check()?;
         let shown = path.display();
         if fs::metadata(path).is_ok_and(|present| !present.is_file()) {
-            let text = format!("--checkpoint: '{shown}' is not a regular file: use the path of a file");
-            return Err(UsageError(text).into());
+            reject!("--checkpoint: '{shown}' is not a regular file: use the path of a file");
         }
         // The lock comes first, because its holder may be about to write the file.
         let lock = Lock::new(path)?;
@@ -43,18 +41,16 @@ impl Claim {
                     .with_context(|| format!("cannot read '{shown}', which the checkpoint would replace"));
             }
             Ok(false) => {
-                let text = format!("--checkpoint: '{shown}' exists and is not a checkpoint: use another file");
-                return Err(UsageError(text).into());
+                reject!("--checkpoint: '{shown}' exists and is not a checkpoint: use another file");
             }
             Ok(true) if is_resumed || may_overwrite => {}
             Ok(true) => {
                 let at = saved_board::open(path).map(|saved| format!(" at generation {}", saved.header.generation));
                 let at = at.unwrap_or_default();
-                let text = format!(
-                    "--checkpoint: '{shown}' is the checkpoint of another run{at}: `host life {shown} --checkpoint {shown}` \
-                     resumes that run; for a new run use another file, or replace this one with --overwrite"
+                reject!(
+                    "--checkpoint: '{shown}' is the checkpoint of another run{at}: \
+                     `host life {shown} --checkpoint {shown}` resumes that run; for a new run use another file, or replace this one with --overwrite"
                 );
-                return Err(UsageError(text).into());
             }
         }
         Ok(Self { _lock: lock })
@@ -135,6 +131,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+    use program::error::UsageError;
 
     #[test]
     fn a_file_is_claimed_by_one_at_a_time() {

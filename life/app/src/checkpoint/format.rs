@@ -26,6 +26,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use life::board::{hash_of_planes, hash_of_words, hash_of_words_from};
 use life::{Board, Rule};
 
+use super::RunFacts;
 use crate::backend::memory;
 
 /// The first bytes of a checkpoint. The version follows.
@@ -39,22 +40,12 @@ const MAX_HEADER_BYTES: usize = 4096;
 /// The header of a checkpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// The rule.
-    pub rule: String,
-    /// The topology.
-    pub topology: String,
+    /// The facts of the run.
+    pub facts: RunFacts,
     /// The columns and rows.
     pub size: (usize, usize),
     /// The generation of the board.
     pub generation: u64,
-    /// The last generation of the run.
-    pub until: Option<u64>,
-    /// The seed of the run's soup.
-    pub seed: Option<u64>,
-    /// The generation of the run's first board in its pattern file.
-    pub first: u64,
-    /// The position of the board's upper left corner on the plane, as (column, row).
-    pub origin: (i64, i64),
 }
 
 impl Header {
@@ -69,7 +60,7 @@ impl Header {
 
     /// Returns the lines before the checksum.
     pub fn lines(&self) -> String {
-        let Self { rule, topology, size, generation, until, seed, first, origin } = self;
+        let Self { facts: RunFacts { rule, topology, until, seed, first, origin }, size, generation } = self;
         let mut lines = format!("{NAME}{VERSION}\nrule {rule}\ntopology {topology}\n");
         let mut add = |name: &str, number: i128| lines += &format!("{name} {number}\n");
         add("width", size.0 as i128);
@@ -88,7 +79,7 @@ impl Header {
     /// # Errors
     /// If the rule is invalid.
     pub fn planes(&self) -> anyhow::Result<usize> {
-        let rule: Rule = self.rule.parse().context("its rule is damaged")?;
+        let rule: Rule = self.facts.rule.parse().context("its rule is damaged")?;
         Ok(Board::planes(rule.states()))
     }
 
@@ -122,16 +113,16 @@ impl Header {
         let place = |name: &str| text(name).and_then(|text| text.parse::<i64>().ok());
         let missing = |name: &str| anyhow!("its header has no {name}: it is damaged");
         let side = |name: &str| anyhow::Ok(usize::try_from(number(name)?.ok_or_else(|| missing(name))?)?);
-        Ok(Self {
+        let facts = RunFacts {
             rule: text("rule").ok_or_else(|| missing("rule"))?,
             topology: text("topology").ok_or_else(|| missing("topology"))?,
-            size: (side("width")?, side("height")?),
-            generation: number("generation")?.ok_or_else(|| missing("generation"))?,
             until: number("until")?,
             seed: number("seed")?,
             first: number("first")?.ok_or_else(|| missing("first"))?,
             origin: place("left").zip(place("top")).ok_or_else(|| missing("left and top"))?,
-        })
+        };
+        let generation = number("generation")?.ok_or_else(|| missing("generation"))?;
+        Ok(Self { facts, size: (side("width")?, side("height")?), generation })
     }
 }
 
@@ -263,14 +254,12 @@ fn check(lines: &str, hash: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::universe::Universe;
 
     fn checkpoint() -> (Header, Board) {
         let board = Board::random(70, 9, 0.4, 3).unwrap();
-        let (rule, topology, size) = ("B3/S23".to_owned(), "T".to_owned(), (70, 9));
-        (
-            Header { rule, topology, size, generation: 12, until: Some(50), seed: None, first: 3, origin: (-35, 4) },
-            board,
-        )
+        let facts = RunFacts { until: Some(50), first: 3, ..RunFacts::of(&Universe::default(), (-35, 4)) };
+        (Header { facts, size: (70, 9), generation: 12 }, board)
     }
 
     fn bytes((header, board): &(Header, Board)) -> Vec<u8> {
@@ -300,7 +289,8 @@ mod tests {
             let (header, _) = checkpoint();
             let mut board = Board::with_states(70, 9, states).unwrap();
             (0..630).for_each(|i| board.set_state(i % 70, i / 70, (i * i % usize::from(states)) as u8));
-            let checkpoint = (Header { rule: format!("345/2/{states}"), ..header }, board);
+            let facts = RunFacts { rule: format!("345/2/{states}"), ..header.facts.clone() };
+            let checkpoint = (Header { facts, ..header }, board);
             let whole = bytes(&checkpoint);
             assert_eq!(read(&whole).unwrap(), checkpoint, "{states} states");
             for at in whole.len() - 90..whole.len() {
@@ -315,7 +305,8 @@ mod tests {
     fn what_is_written_is_read() {
         for (until, seed) in [(Some(50), None), (None, Some(u64::MAX)), (None, None)] {
             let (header, board) = checkpoint();
-            let checkpoint = (Header { until, seed, ..header }, board);
+            let facts = RunFacts { until, seed, ..header.facts.clone() };
+            let checkpoint = (Header { facts, ..header }, board);
             assert_eq!(read(&bytes(&checkpoint)).unwrap(), checkpoint);
         }
     }

@@ -53,7 +53,7 @@ impl fmt::Display for Every {
 }
 
 /// The facts that all checkpoints of a run share.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunFacts {
     /// The rule.
     pub rule: String,
@@ -69,42 +69,23 @@ pub struct RunFacts {
     pub origin: (i64, i64),
 }
 
-/// The defaults.
-const RULE: &str = "B3/S23";
-const TOPOLOGY: &str = "T";
-
-impl Default for RunFacts {
-    fn default() -> Self {
-        Self { rule: RULE.into(), topology: TOPOLOGY.into(), until: None, seed: None, first: 0, origin: (0, 0) }
-    }
-}
+/// The text for a torus.
+const TORUS: &str = "T";
 
 /// The text for the unbounded plane.
 const PLANE: &str = "plane";
 
-impl From<Header> for RunFacts {
-    fn from(header: Header) -> Self {
-        let Header { rule, topology, until, seed, first, origin, .. } = header;
-        Self { rule, topology, until, seed, first, origin }
-    }
-}
-
 impl RunFacts {
-    /// Returns the header of a board with this size and generation.
-    pub fn header(self, size: (usize, usize), generation: u64) -> Header {
-        let Self { rule, topology, until, seed, first, origin } = self;
-        Header { rule, topology, size, generation, until, seed, first, origin }
-    }
-
     /// Returns the facts of a run in `universe` whose first board has its upper left corner at `origin`.
     pub fn of(universe: &Universe, origin: (i64, i64)) -> Self {
         let topology = match (universe.is_unbounded(), universe.topology) {
             (true, _) => PLANE.into(),
-            (false, Topology::TORUS) => TOPOLOGY.into(),
+            (false, Topology::TORUS) => TORUS.into(),
             // An unbounded direction is written as 0. The other lengths do not matter, because the header has the size.
             _ => universe.suffix((1 << 20, 1 << 20)),
         };
-        Self { rule: universe.rule.to_string(), topology, first: universe.generation, origin, ..Self::default() }
+        let (rule, first) = (universe.rule.to_string(), universe.generation);
+        Self { rule, topology, until: None, seed: None, first, origin }
     }
 
     /// Returns the universe of a run with this rule and topology.
@@ -113,7 +94,7 @@ impl RunFacts {
     /// If the rule or the topology is not supported.
     pub fn universe(&self) -> anyhow::Result<Universe> {
         let suffix = match &self.topology[..] {
-            TOPOLOGY | PLANE => "",
+            TORUS | PLANE => "",
             suffix => suffix,
         };
         ensure!(
@@ -122,7 +103,7 @@ impl RunFacts {
             self.topology
         );
         let (universe, _) = Universe::of(format!("{}{suffix}", self.rule).parse()?);
-        Ok(if self.topology == TOPOLOGY { universe.bounded() } else { universe })
+        Ok(if self.topology == TORUS { universe.bounded() } else { universe })
     }
 }
 

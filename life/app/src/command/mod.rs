@@ -20,17 +20,17 @@ use program::report;
 use program::signals::StopRequests;
 use summary::Summary;
 
-use crate::animation::{self, AnimationOptions, Ended};
+use crate::animation::{self, AnimationOptions};
 use crate::backend::{Backend, DeviceSpec, memory};
-use crate::board_file::BoardFile;
-use crate::census::{Census, SoupsToCount};
+use crate::board_file::{BoardFile, Take};
+use crate::census::{Census, Soups};
 use crate::checkpoint::RunFacts;
-use crate::first_board::{self, FirstBoard};
+use crate::first_board::{self, BoardOptions, FirstBoard};
 use crate::observers::recording::Frames;
 use crate::observers::stability::{Search, Stability};
 use crate::observers::{self, Observer};
 use crate::ranks::Ranks;
-use crate::simulation::{Advance, GrowingBoard, Outgrown};
+use crate::simulation::{GrowingBoard, Outgrown};
 use crate::timed_run::TimedRun;
 use crate::universe::Universe;
 
@@ -78,12 +78,12 @@ pub struct LifeOptions {
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     generations: Option<u64>,
 
-    #[arg(long = "rung", alias = "kernel", value_name = "NAME", value_parser = parse_kernel, help = kernel_help())]
+    #[arg(long = "rung", alias = "kernel", value_name = "NAME", help = kernel_help())]
     kernel: Option<LifeRung>,
 
     /// Device: gpu, gpu:N, sim (simulator), cpu (vector instructions, no kernel), or auto: a GPU, else cpu, or sim with
     /// --rung. Several devices in bands: gpu:all, gpu:N,M,…, sim:COUNT
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device)]
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceSpec,
 
     /// Frames per second of the animation
@@ -128,14 +128,6 @@ fn kernel_help() -> String {
     format!("Rung: {names} [default: on a GPU the fastest for the board, in the simulator bitpacked]")
 }
 
-fn parse_kernel(text: &str) -> Result<LifeRung, String> {
-    text.parse::<LifeRung>().map_err(|error| error.to_string())
-}
-
-fn parse_device(text: &str) -> Result<DeviceSpec, String> {
-    text.parse::<DeviceSpec>().map_err(|error| error.to_string())
-}
-
 /// The signal that stopped a run before its end, and the generation reached.
 type StoppedAt = Option<(i32, String)>;
 
@@ -175,7 +167,7 @@ impl LifeOptions {
         };
         let (stopped, stability) = match ended {
             Err(error) if error.is::<Outgrown>() => {
-                out.as_ref().map_or(Ok(()), |out| write_last(out, run.life(), run.generation(), &facts))?;
+                out.as_ref().map_or(Ok(()), |out| write_last(out, &run, &facts))?;
                 return Err(error);
             }
             ended => ended?,
@@ -188,12 +180,12 @@ impl LifeOptions {
 
         let census = match stability {
             Some(Stability { period, .. }) if self.census => {
-                run.life().gathered()?.map(|board| Census::of_board(&board, period)).transpose()?
+                run.life.engine().gathered()?.map(|board| Census::of_board(&board, period)).transpose()?
             }
             _ => None,
         };
         let stability = self.is_until_stable().then_some(stability);
-        let size = run.life().size();
+        let size = run.life.size();
         if size != first_size {
             let ((width, height), (w, h)) = (first_size, size);
             report::note(&format!(
@@ -201,27 +193,23 @@ impl LifeOptions {
             ));
         }
         let summary = Summary::of(&mut run, size, facts.seed, stability, census)?;
-        out.as_ref().map_or(Ok(()), |out| write_last(out, run.life(), run.generation(), &facts))?;
+        out.as_ref().map_or(Ok(()), |out| write_last(out, &run, &facts))?;
         if self.json { report::print_json(&summary) } else { report::print(&summary.to_string()) }
     }
 
     /// Reads the first board or makes a soup.
     fn first_board(&self, ranks: Ranks, screen: Option<Size>) -> anyhow::Result<FirstBoard> {
-        let rule = self.rule.as_deref();
+        let options = BoardOptions { ranks, rule: self.rule.as_deref(), size: self.size, screen };
         let first = match &self.file {
-            None => {
-                let density = self.density.unwrap_or(DENSITY);
-                FirstBoard::soup(ranks, rule, self.size, screen, density, self.seed)?
-            }
-            Some(file) => FirstBoard::file(ranks, file, rule, self.size, screen)?,
+            None => options.soup(self.density.unwrap_or(DENSITY), self.seed)?,
+            Some(file) => options.read(file)?,
         };
         let begun_at = first.generation;
         match self.generations {
             Some(generations) if generations < begun_at => {
-                let text = format!(
+                reject!(
                     "--generations {generations}: the checkpoint is at generation {begun_at}: use at least that number"
-                );
-                Err(UsageError(text).into())
+                )
             }
             _ => Ok(first),
         }
@@ -255,10 +243,8 @@ impl LifeOptions {
     fn animate(&self, run: &mut TimedRun, facts: &RunFacts, stop: &StopRequests) -> anyhow::Result<StoppedAt> {
         let generations = self.generations.or(facts.until);
         let options = AnimationOptions { frames_per_second: self.fps, generations, seed: facts.seed };
-        Ok(match animation::animate(run, options, stop)? {
-            Ended::Finished | Ended::Quit => None,
-            Ended::Stopped(signal) => Some((signal, run.generation().to_string())),
-        })
+        let signal = animation::animate(run, options, stop)?;
+        Ok(signal.map(|signal| (signal, run.generation().to_string())))
     }
 
     /// Runs to the end with the observers that the options select, and returns the result of the search for a period.
@@ -271,7 +257,7 @@ impl LifeOptions {
         stop: &StopRequests,
     ) -> anyhow::Result<(StoppedAt, Option<Stability>)> {
         let FirstBoard { source, facts, generation: begun_at, .. } = first;
-        let (size, is_first) = (source.size(), run.life().ranks().is_first());
+        let (size, is_first) = (source.size(), run.life.ranks().is_first());
         let endless = self.is_until_stable().then_some(u64::MAX);
         let last = self.generations.or(facts.until).or(endless);
         let last = last.unwrap_or_else(|| begun_at.saturating_add(GENERATIONS));
@@ -282,7 +268,7 @@ impl LifeOptions {
         let recording = recorded.filter(|_| is_first).map(|out| out.record(size, delay)).transpose()?;
         let mut frames = recorded.map(|_| Frames::new(recording, begun_at));
         let mut checkpoints = self.observers.checkpoints(RunFacts { until, ..facts }, begun_at);
-        let title = format!("Life, {}x{} cells, {}", size.0, size.1, run.life().device());
+        let title = format!("Life, {}x{} cells, {}", size.0, size.1, run.life.engine().device());
         let mut stats = self.observers.stats(title, (begun_at, last))?;
         let mut search = self.is_until_stable().then(|| {
             let search = Search::new(backend, (begun_at, last), move || GrowingBoard::read(backend, &source));
@@ -297,7 +283,7 @@ impl LifeOptions {
         let signal = observers::run_to_end(run, last, size, &mut observers, stop)?;
         let of = until.map_or(String::new(), |last| format!(" of {last}"));
         let stopped = signal.map(|signal| (signal, format!("{}{of}", run.generation())));
-        Ok((stopped, search.and_then(|search| search.found())))
+        Ok((stopped, search.and_then(|search| search.found)))
     }
 
     /// Returns true if the run continues until the board is periodic.
@@ -307,20 +293,18 @@ impl LifeOptions {
 
     /// Counts the objects of `count` soups.
     fn count_soups(&self, ranks: Ranks, count: u64) -> anyhow::Result<()> {
-        ranks.check_alone("life --soups")?;
+        if ranks.size() > 1 {
+            reject!("host life --soups runs as one process, but {} were started: leave out mpirun", ranks.size());
+        }
         let is_auto = |device: &DeviceSpec| *device == DeviceSpec::Device(DeviceChoice::Auto.into());
         if self.device != DeviceSpec::Cpu && !is_auto(&self.device) {
-            let text = format!(
-                "--soups uses the processor's cores, but --device {} was given: leave out --device",
-                self.device
-            );
-            return Err(UsageError(text).into());
+            reject!("--soups uses the processor's cores, but --device {} was given: leave out --device", self.device);
         }
-        let (size, seed) = first_board::soup(self.size, None, self.seed);
-        let size = (size.width, size.height);
+        let (Size { width, height }, first_seed) = first_board::soup(self.size, None, self.seed);
         // Each core has its own board and some copies of it.
-        Backend::Cpu(Universe::default()).check_memory(size, 8 * CpuSimulation::cores() as u64)?;
-        let soups = SoupsToCount { count, size, density: self.density.unwrap_or(DENSITY), seed };
+        Backend::Cpu(Universe::default()).check_memory((width, height), 8 * CpuSimulation::cores() as u64)?;
+        let density = self.density.unwrap_or(DENSITY);
+        let soups = Soups { soups: count, width, height, density, first_seed, ..Soups::default() };
         let stop = StopRequests::watch().context("cannot watch for signals")?;
         match Census::of_soups(soups, &stop)? {
             Ok(census) if self.json => report::print_json(&census),
@@ -350,20 +334,21 @@ impl LifeOptions {
 }
 
 /// Writes the board of the last generation and prints the file's name. A recording contains that board already.
-fn write_last(out: &BoardFile, life: &GrowingBoard, generation: u64, facts: &RunFacts) -> anyhow::Result<()> {
+fn write_last(out: &BoardFile, run: &TimedRun, facts: &RunFacts) -> anyhow::Result<()> {
     if !out.is_recording() {
+        let life = &run.life;
         let (size, (left, top), origin) = (life.size(), life.added(), facts.origin);
         let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
-        let generation = facts.first.saturating_add(generation);
+        let generation = facts.first.saturating_add(run.generation());
         let metadata = Metadata { name: None, rule: life.universe().text(size), generation, origin };
-        if !out.takes_parts() {
-            life.gathered()?.map_or(Ok(()), |board| out.write(&board, &metadata))?;
-        } else if life.ranks().is_first() {
-            let has_states = life.universe().rule.states() > 2;
-            out.write_parts(size, has_states, &metadata, |take| life.parts(|_, part| take(part)))?;
-        } else {
-            // The first rank receives the parts.
-            life.parts(|_, _| Ok(()))?;
+        let parts = |take: Take<'_>| match out.takes_parts() {
+            true => life.parts(|_, part| take(part)),
+            false => life.engine().gathered()?.map_or(Ok(()), |board| take(&board)),
+        };
+        // The first rank writes the parts that the others send.
+        match life.ranks().is_first() {
+            true => out.write(size, life.universe().rule.states() > 2, &metadata, parts)?,
+            false => parts(&mut |_| Ok(()))?,
         }
     }
     report::note(&format!("wrote {out}"));
@@ -376,6 +361,5 @@ fn check_census(universe: &Universe) -> Result<(), UsageError> {
     if universe.rule == Rule::LIFE && is_known {
         return Ok(());
     }
-    let text = "--census needs the rule B3/S23 on a torus or a plane: use that rule, or leave out --census";
-    Err(UsageError(text.into()))
+    reject!("--census needs the rule B3/S23 on a torus or a plane: use that rule, or leave out --census")
 }

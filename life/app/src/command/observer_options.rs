@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
-use clap::Args;
 use clap::builder::RangedU64ValueParser;
+use clap::{Args, ValueEnum};
 
 use crate::checkpoint::{Claim, Every, RunFacts, saved_board};
 use crate::observers::checkpoints::Checkpoints;
@@ -20,25 +19,17 @@ use program::report::plot;
 const EVERY: Every = Every::Time(Duration::from_secs(60));
 
 /// The condition that ends a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub enum Until {
     /// The board is periodic.
     Stable,
-}
-
-impl FromStr for Until {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "stable" { Ok(Self::Stable) } else { Err("use stable") }
-    }
 }
 
 /// The options of a run's observers.
 #[derive(Args, Debug)]
 pub struct ObserverOptions {
     /// Run until the board is periodic, at most to --generations, and print the period and its first generation
-    #[arg(long, value_name = "stable")]
+    #[arg(long, value_name = "stable", hide_possible_values = true)]
     pub until: Option<Until>,
 
     /// Write the board to FILE regularly and at the end; `host life FILE` resumes the run. An existing file is replaced
@@ -80,7 +71,7 @@ impl ObserverOptions {
     /// [`UsageError`] for invalid options. Otherwise if a file cannot be written.
     pub fn check(&self, ranks: Ranks) -> anyhow::Result<()> {
         if self.stats_every.is_some() && self.stats.is_none() && self.plot.is_none() {
-            return Err(UsageError("--stats-every needs --stats or --plot: add one of them".into()).into());
+            reject!("--stats-every needs --stats or --plot: add one of them");
         }
         let stats = self.stats.as_deref().map(StatsFile::new).transpose()?;
         if ranks.is_first() {
@@ -107,12 +98,10 @@ impl ObserverOptions {
         for (i, &(flag, path)) in outputs.iter().enumerate() {
             let is_resumed = |input: &Path| flag == "--checkpoint" && saved_board::is_checkpoint(input);
             if input.is_some_and(|input| are_the_same(input, path) && !is_resumed(input)) {
-                let text = format!("{flag}: '{}' is also the input: use another file", path.display());
-                return Err(UsageError(text));
+                reject!("{flag}: '{}' is also the input: use another file", path.display());
             }
             if let Some((other, _)) = outputs[..i].iter().find(|(_, other)| are_the_same(other, path)) {
-                let text = format!("{flag}: '{}' is also the file of {other}: use another file", path.display());
-                return Err(UsageError(text));
+                reject!("{flag}: '{}' is also the file of {other}: use another file", path.display());
             }
         }
         Ok(())
@@ -126,20 +115,19 @@ impl ObserverOptions {
     pub fn claim(&self, input: Option<&Path>, recording: Option<&Path>) -> anyhow::Result<Option<Claim>> {
         let is_resumed = input.is_some_and(saved_board::is_checkpoint);
         if self.overwrite && self.checkpoint.is_none() && !is_resumed {
-            let text =
-                "--overwrite needs --checkpoint FILE, or a checkpoint to resume from: add one of them, or leave it out";
-            return Err(UsageError(text.into()).into());
+            reject!(
+                "--overwrite needs --checkpoint FILE, or a checkpoint to resume from: add one of them, or leave it out"
+            );
         }
         if is_resumed && !self.overwrite {
             let outputs = [("--out", recording), ("--stats", self.stats.as_deref()), ("--plot", self.plot.as_deref())];
             for (flag, path) in outputs.into_iter().filter_map(|(flag, path)| Some((flag, path?))) {
                 if fs::metadata(path).is_ok_and(|present| present.is_file() && present.len() > 0) {
-                    let text = format!(
+                    reject!(
                         "{flag}: '{}' exists, and a resumed run would write only what follows its checkpoint: use \
                          another file, or replace this one with --overwrite",
                         path.display()
                     );
-                    return Err(UsageError(text).into());
                 }
             }
         }

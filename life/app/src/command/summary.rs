@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use crate::census::Census;
 use crate::observers::stability::Stability;
-use crate::simulation::Advance;
 use crate::timed_run::TimedRun;
 use program::report::{Rate, Seconds, grouped};
 
@@ -49,9 +48,9 @@ impl Summary {
         stable: Option<Option<Stability>>,
         census: Option<Census>,
     ) -> anyhow::Result<Self> {
-        let population = run.life_mut().population()?;
-        let seconds = run.computing().as_secs_f64();
-        let (life, advanced) = (run.life(), run.advanced());
+        let population = run.life.population()?;
+        let seconds = run.computing.as_secs_f64();
+        let (life, advanced) = (run.life.engine(), run.advanced);
         let updates = width as f64 * height as f64 * advanced as f64;
         Ok(Self {
             device: life.device(),

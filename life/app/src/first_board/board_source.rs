@@ -5,12 +5,13 @@ use std::ops::Range;
 use life::{Board, Pattern};
 
 use crate::checkpoint::saved_board::SavedBoard;
+use crate::universe::Universe;
 
 /// The source of a run's first board.
 #[derive(Debug)]
 pub enum BoardSource {
     /// A pattern.
-    Pattern(Placed),
+    Pattern(PlacedPattern),
     /// A board of this size, whose cells only the first rank has.
     OfFirstRank {
         /// The columns and rows.
@@ -42,24 +43,27 @@ impl BoardSource {
 
 /// A pattern and its position on a board. The board is made on request, as a whole or in parts.
 #[derive(Debug)]
-pub struct Placed {
+pub struct PlacedPattern {
     pub(super) pattern: Pattern,
     /// The columns and rows of the board.
     pub(super) size: (usize, usize),
-    /// The number of states of a cell.
-    pub(super) states: u16,
-    /// The position of the pattern's upper left corner.
+    /// The universe of the board.
+    pub(super) universe: Universe,
+    /// The position of the board's upper left corner on the plane, as (column, row).
+    pub(super) origin: (i64, i64),
+    /// The position of the pattern's upper left corner on the board.
     pub(super) corner: (usize, usize),
     /// True for rules such as LifeHistory, in which cells in odd states are alive.
     pub(super) is_history: bool,
 }
 
-impl Placed {
+impl PlacedPattern {
     /// Returns a pattern that fills a board with two states.
     #[cfg(test)]
     pub fn of(board: Board) -> Self {
-        let size = (board.width(), board.height());
-        Self { pattern: Pattern::from_board(board), size, states: 2, corner: (0, 0), is_history: false }
+        let (size, universe) = ((board.width(), board.height()), Universe::default());
+        let pattern = Pattern::from_board(board);
+        Self { pattern, size, universe, origin: (0, 0), corner: (0, 0), is_history: false }
     }
 
     /// Makes the board.
@@ -76,7 +80,7 @@ impl Placed {
     /// As for [`board`](Self::board).
     pub fn rows(&self, rows: Range<usize>) -> anyhow::Result<Board> {
         let (width, height) = self.size;
-        let mut board = Board::with_states(width, rows.len(), self.states)?;
+        let mut board = Board::with_states(width, rows.len(), self.universe.rule.states())?;
         board.place_rows(&self.pattern, self.corner, rows.start, height)?;
         if self.is_history {
             let odd = self.pattern.others().iter().filter(|(_, state)| state % 2 == 1);

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use anyhow::anyhow;
 
-use super::board_source::Placed;
+use super::BoardOptions;
+use super::board_source::PlacedPattern;
 use crate::backend::memory;
 use crate::board_file::{name_of, read};
-use crate::ranks::Ranks;
 use crate::universe::Universe;
 use gridstride::Size;
 use life::{Board, Grid, Pattern, PlaceError, RuleAndTopology, SizeError};
@@ -22,17 +22,6 @@ pub fn soup(size: Option<Size>, screen: Option<Size>, seed: Option<u64>) -> (Siz
     // 32 bits are short enough to type, and exact in JSON readers that use doubles (jq, JavaScript).
     let seed = seed.unwrap_or_else(|| rand::random::<u32>().into());
     (size.or(screen).unwrap_or(Size { width: ROOMY, height: ROOMY }), seed)
-}
-
-/// A pattern on a board, with the board's universe.
-#[derive(Debug)]
-pub struct PlacedPattern {
-    /// The cells.
-    pub placed: Placed,
-    /// The universe of the board.
-    pub universe: Universe,
-    /// The position of the board's upper left corner on the plane, as (column, row).
-    pub origin: (i64, i64),
 }
 
 /// Returns the universe of a soup under `rule`, and the size in its suffix, if any. Without a suffix the soup is on a
@@ -59,13 +48,8 @@ pub fn of_soup(rule: Option<&str>) -> Result<(Universe, Option<Size>), UsageErro
 /// # Errors
 /// [`UsageError`] if `rule` or `size` is invalid, or the pattern is larger than `size`. Otherwise if the file cannot be
 /// read, is malformed or has an unsupported rule, or if memory is too small.
-pub fn pattern(
-    ranks: Ranks,
-    file: &Path,
-    rule: Option<&str>,
-    size: Option<Size>,
-    screen: Option<Size>,
-) -> anyhow::Result<PlacedPattern> {
+pub fn pattern(options: &BoardOptions<'_>, file: &Path) -> anyhow::Result<PlacedPattern> {
+    let &BoardOptions { ranks, rule, size, screen } = options;
     let pattern = read(file)?;
     let refused = || format!("cannot run the pattern in {}", name_of(file));
     let text = rule_text(rule, pattern.rule.as_deref());
@@ -113,8 +97,7 @@ pub fn pattern(
         true => (pattern.origin.0.saturating_sub(x as i64), pattern.origin.1.saturating_sub(y as i64)),
         false => (-(width as i64 / 2), -(height as i64 / 2)),
     };
-    let placed = Placed { pattern, size: (width, height), states: universe.rule.states(), corner: (x, y), is_history };
-    Ok(PlacedPattern { placed, universe, origin })
+    Ok(PlacedPattern { pattern, size: (width, height), universe, origin, corner: (x, y), is_history })
 }
 
 /// Returns the rule of a run. If `rule` has no suffix, the suffix of the file's rule is added.
@@ -177,6 +160,11 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::ranks::Ranks;
+
+    fn pattern(file: &Path, rule: Option<&str>, size: Option<Size>) -> anyhow::Result<PlacedPattern> {
+        super::pattern(&BoardOptions { ranks: Ranks::alone(), rule, size, screen: None }, file)
+    }
 
     #[test]
     fn a_pattern_gets_its_torus_or_room() {
@@ -197,12 +185,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("row.cells");
         fs::write(&file, "OOOOO\n").unwrap();
-        let error = pattern(Ranks::alone(), &file, None, Some(Size { width: 4, height: 4 }), None).err().unwrap();
+        let error = pattern(&file, None, Some(Size { width: 4, height: 4 })).err().unwrap();
         assert!(error.is::<UsageError>(), "{error:#}");
-        let PlacedPattern { placed, universe, .. } =
-            pattern(Ranks::alone(), &file, None, Some(Size { width: 7, height: 3 }), None).unwrap();
+        let placed = pattern(&file, None, Some(Size { width: 7, height: 3 })).unwrap();
         let board = placed.board().unwrap();
-        assert_eq!(universe, Universe::default());
+        assert_eq!(placed.universe, Universe::default());
         assert_eq!(board.cells().collect::<Vec<_>>(), [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)]);
     }
 
@@ -212,7 +199,7 @@ mod tests {
         let file = folder.path().join("a.rle");
         let start = |text: &str, rule: Option<&str>, size| {
             fs::write(&file, text).unwrap();
-            pattern(Ranks::alone(), &file, rule, size, None)
+            pattern(&file, rule, size)
         };
         let header = |rule: &str| format!("x = 3, y = 3, rule = {rule}\nbob$2bo$3o!\n");
         let size = Some(Size { width: 30, height: 40 });
@@ -226,9 +213,9 @@ mod tests {
             ("WireWorld", Some("HighLife"), None, "B36/S23"),
             ("Life:T0,10", None, None, "B3/S23:T0,10"),
         ] {
-            let PlacedPattern { placed, universe, .. } = start(&header(rule), typed, size).unwrap();
+            let placed = start(&header(rule), typed, size).unwrap();
             let board = placed.board().unwrap();
-            assert_eq!(universe.text((board.width(), board.height())), text);
+            assert_eq!(placed.universe.text((board.width(), board.height())), text);
             assert_eq!(board.population(), 5);
         }
         let why = |text: &str, rule, size| start(text, rule, size).unwrap_err();
@@ -236,11 +223,11 @@ mod tests {
         assert!(why(&header("Life"), Some("R5,C0"), None).is::<UsageError>());
         assert!(why(&header("Life:S20"), None, size).is::<UsageError>());
         // Golly places three cells on 20 by 10 at (9, 4).
-        let board = start(&header("Life:P20,10"), None, None).unwrap().placed.board().unwrap();
+        let board = start(&header("Life:P20,10"), None, None).unwrap().board().unwrap();
         assert_eq!(board.cells().next(), Some((10, 4)));
         let placed = format!("#CXRLE Pos=-10,-5 Gen=3\n{}", header("Life:P20,10"));
-        let PlacedPattern { placed, universe, origin } = start(&placed, None, None).unwrap();
-        let board = placed.board().unwrap();
+        let placed = start(&placed, None, None).unwrap();
+        let (board, universe, origin) = (placed.board().unwrap(), placed.universe, placed.origin);
         assert_eq!((board.cells().next(), universe.generation, origin), (Some((1, 0)), 3, (-10, -5)));
     }
 
@@ -249,7 +236,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.rle");
         fs::write(&file, "x = 1, y = 1, rule = B3/S23:K5*+1,6\no!\n").unwrap();
-        let why = format!("{:#}", pattern(Ranks::alone(), &file, None, None, None).unwrap_err());
+        let why = format!("{:#}", pattern(&file, None, None).unwrap_err());
         assert!(why.contains("needs an even width, but 5 was given: use 4 or 6"), "{why}");
     }
 
@@ -259,12 +246,12 @@ mod tests {
         let file = folder.path().join("a.rle");
         let start = |rule: &str| {
             fs::write(&file, format!("x = 3, y = 1, rule = {rule}\nABC!\n")).unwrap();
-            pattern(Ranks::alone(), &file, None, None, None)
+            pattern(&file, None, None)
         };
         let states = |board: &Board| (0..3).map(|dx| board.state(126 + dx, 127)).collect::<Vec<_>>();
-        assert_eq!(states(&start("345/2/4").unwrap().placed.board().unwrap()), [1, 2, 3]);
+        assert_eq!(states(&start("345/2/4").unwrap().board().unwrap()), [1, 2, 3]);
         for rule in ["LifeHistory", "B3/S23History", "HighLifeHistory:T300,300"] {
-            assert_eq!(start(rule).unwrap().placed.board().unwrap().population(), 2, "{rule}");
+            assert_eq!(start(rule).unwrap().board().unwrap().population(), 2, "{rule}");
         }
         let why = format!("{:#}", start("/2/3").unwrap_err());
         assert!(why.contains("4 states, but the rule /2/3 has 3"), "{why}");

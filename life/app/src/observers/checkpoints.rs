@@ -10,7 +10,6 @@ use program::files::WholeFile;
 
 use super::Observer;
 use crate::checkpoint::{Every, Header, RunFacts, write_rows};
-use crate::simulation::Advance;
 use crate::timed_run::TimedRun;
 
 /// Writes checkpoints of a run. It copies the board, and a thread writes the copy while the run continues.
@@ -47,14 +46,15 @@ impl Checkpoints {
     /// Waits for the previous checkpoint and starts to write the next.
     fn begin(&mut self, run: &mut TimedRun) -> anyhow::Result<()> {
         self.wait()?;
-        let (generation, (left, top)) = (run.generation(), run.life().added());
+        let (generation, (left, top)) = (run.generation(), run.life.added());
         let origin = (self.facts.origin.0 - left as i64, self.facts.origin.1 - top as i64);
-        let header = RunFacts { origin, ..self.facts.clone() }.header(run.life().size(), generation);
+        let facts = RunFacts { origin, ..self.facts.clone() };
+        let header = Header { facts, size: run.life.size(), generation };
         self.newest = Some(generation);
-        if run.life().is_in_bands() {
+        if run.life.is_in_bands() {
             return self.write_parts(&header, run);
         }
-        let (file, board) = (self.file.clone(), run.life().board()?);
+        let (file, board) = (self.file.clone(), run.life.board()?);
         let write = move || {
             let mut out = file.create()?;
             let written = header.write(board.hash(), &mut out).and_then(|()| write_rows(&board, &mut out));
@@ -67,12 +67,12 @@ impl Checkpoints {
 
     /// Writes a board in bands on the first rank, part by part. The run waits for the end.
     fn write_parts(&self, header: &Header, run: &mut TimedRun) -> anyhow::Result<()> {
-        let hash = run.life_mut().hash()?;
-        let mut out = if run.life().ranks().is_first() { Some(self.file.create()?) } else { None };
+        let hash = run.life.engine_mut().hash()?;
+        let mut out = if run.life.ranks().is_first() { Some(self.file.create()?) } else { None };
         if let Some(out) = &mut out {
             header.write(hash, out).with_context(|| self.file.failed())?;
         }
-        run.life().parts(|_, rows| match &mut out {
+        run.life.parts(|_, rows| match &mut out {
             Some(out) => write_rows(rows, out).with_context(|| self.file.failed()),
             None => Ok(()),
         })?;

@@ -33,7 +33,9 @@ pub trait Observer {
     ///
     /// # Errors
     /// As [`on_generation`](Self::on_generation).
-    fn finish(&mut self, run: &mut TimedRun, was_stopped: bool) -> anyhow::Result<()>;
+    fn finish(&mut self, _run: &mut TimedRun, _was_stopped: bool) -> anyhow::Result<()> {
+        Ok(())
+    }
 }
 
 /// Runs until generation `last`, until an observer breaks, or until a signal arrives. Returns the signal.
@@ -64,7 +66,7 @@ fn run_on(
     observers: &mut [&mut dyn Observer],
     stop: &StopRequests,
 ) -> anyhow::Result<Option<i32>> {
-    let ranks = run.life().ranks();
+    let ranks = run.life.ranks();
     let cells = width as f64 * height as f64;
     let begun = run.generation();
     let mut progress = match last {
@@ -87,6 +89,6 @@ fn run_on(
         let due = ranks.first(observers.iter().map(|observer| observer.due()).min().unwrap_or(last).min(last))?;
         run.advance(due.saturating_sub(now), BATCH)?;
         let done = run.generation() - begun;
-        progress.set(done, cells * done as f64 / run.computing().as_secs_f64(), "cell updates");
+        progress.set(done, cells * done as f64 / run.computing.as_secs_f64(), "cell updates");
     }
 }

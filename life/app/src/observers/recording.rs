@@ -25,7 +25,7 @@ impl Observer for Frames<'_> {
     }
 
     fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>> {
-        let board = run.life().first_window()?;
+        let board = run.life.first_window()?;
         if let Some((recording, board)) = self.recording.as_mut().zip(board) {
             recording.frame(&board)?;
         }

@@ -22,7 +22,7 @@ use serde::Serialize;
 use super::Observer;
 use super::divisors::divisors;
 use crate::backend::Backend;
-use crate::simulation::{Advance, GrowingBoard, Snapshot};
+use crate::simulation::{GrowingBoard, Snapshot};
 use crate::timed_run::TimedRun;
 use program::report::grouped;
 
@@ -82,7 +82,8 @@ pub struct Search<'e> {
     /// True if the search looks at each generation.
     at_each: bool,
     looked: Instant,
-    found: Option<Stability>,
+    /// The result.
+    pub found: Option<Stability>,
 }
 
 impl<'e> Search<'e> {
@@ -111,11 +112,6 @@ impl<'e> Search<'e> {
     /// because it cannot be shortened.
     pub fn at_each_generation(self) -> Self {
         Self { interval: 1, at_each: true, ..self }
-    }
-
-    /// Returns the result of the search.
-    pub fn found(&self) -> Option<Stability> {
-        self.found
     }
 
     /// Returns the period of `board`, which is at generation `at`, and the distance that the cells move in a period.
@@ -180,8 +176,8 @@ impl<'e> Search<'e> {
     ) -> anyhow::Result<ControlFlow<()>> {
         let Some((period, shift)) = self.period(board, now, multiple)? else { return Ok(ControlFlow::Continue(())) };
         let (since, life) = self.since(now, period)?;
-        run.go_back(life);
-        let dead = run.life_mut().population()? == 0;
+        run.life = life;
+        let dead = run.life.population()? == 0;
         let shift = Some(shift).filter(|&shift| shift != (0, 0));
         self.found = Some(Stability { since, period, shift, dead, from_begin: since == self.begun_at });
         Ok(ControlFlow::Break(()))
@@ -195,8 +191,8 @@ impl Observer for Search<'_> {
 
     fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>> {
         let (begun, now) = (Instant::now(), run.generation());
-        if let Some(before) = self.seen.insert(run.life_mut().fingerprint()?, now) {
-            let board = run.life().snapshot()?;
+        if let Some(before) = self.seen.insert(run.life.fingerprint()?, now) {
+            let board = run.life.snapshot()?;
             if self.find(run, (&board, now), now - before)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -208,16 +204,12 @@ impl Observer for Search<'_> {
         // Short times are too inaccurate.
         let is_long = took > Duration::from_micros(100) && took.as_secs_f64() > SHARE * all.as_secs_f64();
         let is_endless = self.last == u64::MAX && !self.at_each;
-        if run.life().ranks().first((is_long && is_endless && now > self.begun_at).into())? == 1 {
+        if run.life.ranks().first((is_long && is_endless && now > self.begun_at).into())? == 1 {
             self.interval = self.interval.saturating_mul(2);
         }
         self.looked = Instant::now();
         self.next = now.saturating_add(self.interval);
         Ok(ControlFlow::Continue(()))
-    }
-
-    fn finish(&mut self, _run: &mut TimedRun, _was_stopped: bool) -> anyhow::Result<()> {
-        Ok(())
     }
 }
 
@@ -226,7 +218,7 @@ mod tests {
     use life::{Board, CpuSimulation, LifeRung, Pattern};
 
     use super::*;
-    use crate::first_board::{BoardSource, Placed};
+    use crate::first_board::{BoardSource, PlacedPattern};
     use crate::observers::run_to_end;
     use crate::ranks::Ranks;
     use crate::universe::Universe;
@@ -241,14 +233,14 @@ mod tests {
         let size = (board.width(), board.height());
         let spec = if kernel.is_some() { "sim" } else { "cpu" };
         let (backend, _) = Backend::open(Ranks::alone(), &spec.parse().unwrap(), kernel, size, universe).unwrap();
-        let mut run = TimedRun::begin(&backend, &BoardSource::Pattern(Placed::of(board.clone())), 0).unwrap();
+        let mut run = TimedRun::begin(&backend, &BoardSource::Pattern(PlacedPattern::of(board.clone())), 0).unwrap();
         let mut search = Search::new(&backend, (0, last), || GrowingBoard::new(&backend, board));
         let stop = StopRequests::watch().unwrap();
         run_to_end(&mut run, last, size, &mut [&mut search], &stop).unwrap();
-        if let Some(found) = search.found() {
+        if let Some(found) = search.found {
             assert_eq!(run.generation(), found.since + found.period, "the board has just come again");
         }
-        search.found()
+        search.found
     }
 
     /// Returns the first periodic generation and the period, from a list of all boards.
@@ -327,12 +319,13 @@ mod tests {
             for last in [40_000, u64::MAX] {
                 let (backend, _) =
                     Backend::open(Ranks::alone(), &"cpu".parse().unwrap(), None, (9, 12), Universe::default()).unwrap();
-                let mut run = TimedRun::begin(&backend, &BoardSource::Pattern(Placed::of(board.clone())), 0).unwrap();
+                let mut run =
+                    TimedRun::begin(&backend, &BoardSource::Pattern(PlacedPattern::of(board.clone())), 0).unwrap();
                 let mut search = Search::new(&backend, (0, last), || GrowingBoard::new(&backend, &board));
                 search.interval = interval;
                 let stop = StopRequests::watch().unwrap();
                 run_to_end(&mut run, last, (9, 12), &mut [&mut search], &stop).unwrap();
-                let found = search.found().map(|found| (found.since, found.period));
+                let found = search.found.map(|found| (found.since, found.period));
                 assert_eq!(found, Some((since, period)), "every {interval}");
                 assert_eq!(run.generation(), since + period, "every {interval}");
             }

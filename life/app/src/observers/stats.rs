@@ -8,7 +8,6 @@ use anyhow::Context;
 use serde::Serialize;
 
 use super::Observer;
-use crate::simulation::Advance;
 use crate::timed_run::TimedRun;
 use program::error::UsageError;
 use program::files::WholeFile;
@@ -47,18 +46,11 @@ impl Spacing {
     }
 }
 
-/// The format of a file of counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Format {
-    Csv,
-    Json,
-}
-
 /// A file for the counts.
 #[derive(Clone, Debug)]
 pub struct StatsFile {
     file: WholeFile,
-    format: Format,
+    is_json: bool,
 }
 
 impl StatsFile {
@@ -68,16 +60,10 @@ impl StatsFile {
     /// [`UsageError`] for an extension other than .csv and .json.
     pub fn new(path: &Path) -> Result<Self, UsageError> {
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-        let format = match extension.to_str() {
-            Some("csv") => Format::Csv,
-            Some("json") => Format::Json,
-            _ => {
-                let text =
-                    format!("--stats: '{}' must end with .csv or .json, which chooses the format", path.display());
-                return Err(UsageError(text));
-            }
-        };
-        Ok(Self { file: WholeFile::new(path), format })
+        if extension != "csv" && extension != "json" {
+            reject!("--stats: '{}' must end with .csv or .json, which chooses the format", path.display());
+        }
+        Ok(Self { file: WholeFile::new(path), is_json: extension == "json" })
     }
 
     /// Checks before a long run that the file can be written.
@@ -90,20 +76,16 @@ impl StatsFile {
 
     fn write(&self, rows: &[GenerationCounts]) -> anyhow::Result<()> {
         let mut out = self.file.create()?;
-        let text = match self.format {
-            Format::Csv => {
-                let number = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
-                let line = |row: &GenerationCounts| {
-                    let GenerationCounts { generation, population, births, deaths } = *row;
-                    format!("{generation},{population},{},{}\n", number(births), number(deaths))
-                };
-                "generation,population,births,deaths\n"
-                    .chars()
-                    .chain(rows.iter().map(line).collect::<String>().chars())
-                    .collect()
+        let mut text = String::new();
+        if self.is_json {
+            text = serde_json::to_string(rows).context("cannot express the statistics as JSON")? + "\n";
+        } else {
+            text += "generation,population,births,deaths\n";
+            let number = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
+            for GenerationCounts { generation, population, births, deaths } in rows {
+                text += &format!("{generation},{population},{},{}\n", number(*births), number(*deaths));
             }
-            Format::Json => serde_json::to_string(rows).context("cannot express the statistics as JSON")? + "\n",
-        };
+        }
         out.write_all(text.as_bytes()).with_context(|| self.file.failed())?;
         self.file.keep(out)?;
         report::note(&format!("wrote {}", self.file));
@@ -166,7 +148,7 @@ impl Observer for Stats {
         let changes = if self.rows.is_empty() { None } else { Some(run.advance_counting()?) };
         let generation = run.generation();
         let (births, deaths) = changes.unzip();
-        self.rows.push(GenerationCounts { generation, population: run.life_mut().population()?, births, deaths });
+        self.rows.push(GenerationCounts { generation, population: run.life.population()?, births, deaths });
         let next = self.spacing.after(generation);
         // The births and deaths of a generation are counted while the run advances to it.
         self.due = if next <= self.last { next - 1 } else { u64::MAX };
@@ -176,7 +158,7 @@ impl Observer for Stats {
     fn finish(&mut self, run: &mut TimedRun, _was_stopped: bool) -> anyhow::Result<()> {
         // A search for a period may have returned to an earlier generation.
         self.rows.retain(|row| row.generation <= run.generation());
-        if !run.life().ranks().is_first() {
+        if !run.life.ranks().is_first() {
             return Ok(());
         }
         self.file.as_ref().map_or(Ok(()), |file| file.write(&self.rows))?;

@@ -16,6 +16,24 @@ pub enum CopiedCells {
     Bands(Copied),
 }
 
+/// A copy of a board. If the board is in bands, each rank has its own rows.
+pub struct Snapshot {
+    /// The columns and rows of the board.
+    pub size: (usize, usize),
+    /// The copied cells.
+    pub cells: CopiedCells,
+}
+
+impl Snapshot {
+    /// Returns the board if this rank has all of it.
+    pub fn board(&self) -> Option<&Board> {
+        match &self.cells {
+            CopiedCells::Whole(board) => board.as_ref(),
+            CopiedCells::Bands(_) => None,
+        }
+    }
+}
+
 /// A board that advances: on a device, on the CPU, or in bands on several devices or ranks.
 ///
 /// All ranks call the same methods in the same order. Methods return errors if a device or a rank fails, or if the host

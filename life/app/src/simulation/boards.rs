@@ -5,10 +5,9 @@ use std::ops::Range;
 use anyhow::Context;
 use life::{Bands, Board, CpuSimulation, Simulation};
 
-use super::advance::{Advance, CopiedCells};
+use super::advance::{Advance, CopiedCells, Snapshot};
 use super::engines::TeamBands;
 use super::growth;
-use super::snapshot::Snapshot;
 use crate::backend::{Backend, Team};
 use crate::first_board::BoardSource;
 
@@ -103,14 +102,14 @@ pub fn read(backend: &Backend, source: &BoardSource) -> anyhow::Result<AnyBoard>
 /// # Errors
 /// As [`new`].
 pub fn of_snapshot(backend: &Backend, snapshot: &Snapshot, later: u64) -> anyhow::Result<AnyBoard> {
-    match (backend, snapshot.cells()) {
+    match (backend, &snapshot.cells) {
         (Backend::Team(team), CopiedCells::Bands(copied)) => {
-            let universe = team.bands(snapshot.size(), later);
+            let universe = team.bands(snapshot.size, later);
             let mut bands = Bands::dead(team.ranks.communicator(), team.workers(), universe)?;
             bands.put_copied(copied)?;
             Ok(Box::new(TeamBands { bands, team: team.clone() }))
         }
-        _ => of_first(backend, snapshot.board(), snapshot.size(), later),
+        _ => of_first(backend, snapshot.board(), snapshot.size, later),
     }
 }
 

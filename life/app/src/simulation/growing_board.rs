@@ -5,12 +5,11 @@ use std::ops::Range;
 use anyhow::{Context, anyhow};
 use life::{Bands, Board, LifeRung, Rule};
 
-use super::advance::{Advance, CopiedCells, TakePart};
+use super::advance::{Advance, CopiedCells, Snapshot};
 use super::boards::{self, AnyBoard};
 use super::growth::{self, Extent};
 use super::rule_states;
 use super::shape::{self, ShapeHash};
-use super::snapshot::Snapshot;
 use crate::backend::{Backend, Team};
 use crate::first_board::BoardSource;
 use crate::ranks::Ranks;
@@ -62,11 +61,11 @@ impl GrowingBoard {
     /// As [`new`](Self::new).
     pub fn later(backend: &Backend, snapshot: &Snapshot, later: u64) -> anyhow::Result<Self> {
         let cells = boards::of_snapshot(backend, snapshot, later)?;
-        Ok(Self { before: later, ..Self::of(backend, cells, snapshot.size()) })
+        Ok(Self { before: later, ..Self::of(backend, cells, snapshot.size) })
     }
 
     fn of(backend: &Backend, board: AnyBoard, size: (usize, usize)) -> Self {
-        let room = if backend.universe().grows == [false; 2] { u64::MAX } else { 0 };
+        let room = first_room(backend);
         Self { backend: backend.clone(), board, first_size: size, size, added: (0, 0), before: 0, room }
     }
 
@@ -144,7 +143,7 @@ impl GrowingBoard {
             .transpose()?;
         self.board = boards::new(&self.backend, other.as_ref().unwrap_or(board), later)?;
         (self.size, self.added, self.before) = ((board.width(), board.height()), added, later);
-        self.room = if self.backend.universe().grows == [false; 2] { u64::MAX } else { 0 };
+        self.room = first_room(&self.backend);
         Ok(())
     }
 
@@ -158,7 +157,7 @@ impl GrowingBoard {
         let later = self.generation();
         self.board = boards::new(&backend, &board, later)?;
         (self.backend, self.before) = (backend, later);
-        self.room = if self.backend.universe().grows == [false; 2] { u64::MAX } else { 0 };
+        self.room = first_room(&self.backend);
         Ok(())
     }
 
@@ -182,7 +181,7 @@ impl GrowingBoard {
     /// # Errors
     /// If the device fails, the host has too little memory, or this is not the first rank.
     pub fn board(&self) -> anyhow::Result<Board> {
-        self.gathered()?.context("only the first rank has the board")
+        self.board.gathered()?.context("only the first rank has the board")
     }
 
     /// Calls `take` on the first rank with the board's rows, part by part. All ranks must call this function.
@@ -199,7 +198,7 @@ impl GrowingBoard {
     /// # Errors
     /// As for [`board`](Self::board).
     pub fn first_window(&self) -> anyhow::Result<Option<Board>> {
-        let board = self.gathered()?;
+        let board = self.board.gathered()?;
         if self.size == self.first_size {
             return Ok(board);
         }
@@ -212,22 +211,19 @@ impl GrowingBoard {
     /// # Errors
     /// As for [`board`](Self::board).
     pub fn snapshot(&self) -> anyhow::Result<Snapshot> {
-        let cells = match self.grows() {
-            true => CopiedCells::Whole(self.gathered()?),
-            false => self.board.copied()?,
-        };
-        Ok(Snapshot::new(self.size, cells))
+        let cells = if self.grows() { CopiedCells::Whole(self.board.gathered()?) } else { self.board.copied()? };
+        Ok(Snapshot { size: self.size, cells })
     }
 
     /// Returns a hash by which boards of one run are compared. On a board that grows it does not change if all cells
     /// move in a direction of growth.
     ///
     /// # Errors
-    /// As for [`hash`](Self::hash).
+    /// As for [`board`](Self::board).
     pub fn fingerprint(&mut self) -> anyhow::Result<u64> {
         let grows = self.backend.universe().grows;
         if grows == [false; 2] {
-            return self.hash();
+            return self.board.hash();
         }
         let mut hash = ShapeHash::default();
         self.parts(|rows, board| {
@@ -243,10 +239,10 @@ impl GrowingBoard {
     /// # Errors
     /// As for [`board`](Self::board).
     pub fn moved_from(&self, snapshot: &Snapshot) -> anyhow::Result<Option<(i64, i64)>> {
-        if let Some(is) = self.board.equals(snapshot.cells())? {
+        if let Some(is) = self.board.equals(&snapshot.cells)? {
             return Ok(is.then_some((0, 0)));
         }
-        let (grows, board) = (self.backend.universe().grows, self.gathered()?);
+        let (grows, board) = (self.backend.universe().grows, self.board.gathered()?);
         let moved = snapshot.board().zip(board).and_then(|(then, now)| shape::moved(then, &now, grows));
         let (x, y) = moved.unwrap_or_default();
         let (x, y) = (x - self.added.0 as i64, y - self.added.1 as i64);
@@ -270,10 +266,22 @@ impl GrowingBoard {
     pub fn added(&self) -> (usize, usize) {
         self.added
     }
-}
 
-impl Advance for GrowingBoard {
-    fn advance(&mut self, generations: u64) -> anyhow::Result<()> {
+    /// Returns the board of the present size.
+    pub fn engine(&self) -> &dyn Advance {
+        &*self.board
+    }
+
+    /// Returns the board of the present size, to count or hash its cells.
+    pub fn engine_mut(&mut self) -> &mut dyn Advance {
+        &mut *self.board
+    }
+
+    /// Runs `generations` generations and waits for their end.
+    ///
+    /// # Errors
+    /// If a device or a rank fails. [`Outgrown`] if memory is too small for a larger board.
+    pub fn advance(&mut self, generations: u64) -> anyhow::Result<()> {
         let mut left = generations;
         while left > 0 {
             self.make_room()?;
@@ -285,53 +293,31 @@ impl Advance for GrowingBoard {
         Ok(())
     }
 
-    fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)> {
+    /// Runs one generation and returns its numbers of births and deaths.
+    ///
+    /// # Errors
+    /// As for [`advance`](Self::advance).
+    pub fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)> {
         self.make_room()?;
         self.take_room(1);
         self.board.advance_counting()
     }
 
-    fn population(&mut self) -> anyhow::Result<u64> {
+    /// Returns the number of live cells.
+    ///
+    /// # Errors
+    /// If a device or a rank fails.
+    pub fn population(&mut self) -> anyhow::Result<u64> {
         self.board.population()
     }
 
-    fn hash(&mut self) -> anyhow::Result<u64> {
-        self.board.hash()
-    }
-
-    fn generation(&self) -> u64 {
+    /// Returns the number of generations since the first board.
+    pub fn generation(&self) -> u64 {
         self.before + self.board.generation()
     }
+}
 
-    fn gathered(&self) -> anyhow::Result<Option<Board>> {
-        self.board.gathered()
-    }
-
-    fn each_part(&self, take: TakePart<'_>) -> anyhow::Result<()> {
-        self.board.each_part(take)
-    }
-
-    fn copied(&self) -> anyhow::Result<CopiedCells> {
-        self.board.copied()
-    }
-
-    fn equals(&self, copied: &CopiedCells) -> anyhow::Result<Option<bool>> {
-        self.board.equals(copied)
-    }
-
-    fn device(&self) -> String {
-        self.board.device()
-    }
-
-    fn kernel(&self) -> String {
-        self.board.kernel()
-    }
-
-    fn halos(&self) -> Option<String> {
-        self.board.halos()
-    }
-
-    fn generations_at_once(&self) -> u64 {
-        self.board.generations_at_once()
-    }
+/// Returns the room of a new board: none is known, or the board does not grow.
+fn first_room(backend: &Backend) -> u64 {
+    if backend.universe().grows == [false; 2] { u64::MAX } else { 0 }
 }

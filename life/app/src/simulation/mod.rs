@@ -7,11 +7,9 @@ mod growing_board;
 mod growth;
 mod rule_states;
 mod shape;
-mod snapshot;
 
-pub use advance::Advance;
+pub use advance::Snapshot;
 pub use growing_board::{GrowingBoard, Outgrown};
-pub use snapshot::Snapshot;
 
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@
 //! The last node is the root. The upper left cell of its south-east quarter is at (0, 1). `#R` has the rule, `#G` the
 //! generation, `#N` a name. Other lines that begin with `#` are comments.
 
-use super::error::FormatError;
+use super::error::{FormatError, check_memory};
 use life::board::{Board, Run};
 use life::pattern::{ParseError, Pattern};
 use node::{Kind, Node};
@@ -41,13 +41,11 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let text = whole.trim_start();
     let first = 1 + whole[..whole.len() - text.len()].matches('\n').count();
     if !text.starts_with(HEADER) {
-        return Err(FormatError::Refused("it is not a macrocell file: the first line must begin with `[M2]`".into()));
+        refuse!("it is not a macrocell file: the first line must begin with `[M2]`");
     }
     let length = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
     let tree = (length as u64).saturating_mul(size_of::<Node>() as u64);
-    if tree > limit {
-        return Err(FormatError::TooLarge { needed: tree, free: limit });
-    }
+    check_memory(tree, limit)?;
     let mut nodes = Vec::with_capacity(length);
     let (mut rule, mut name, mut generation) = (None, None, 0);
     for (line, number) in text.lines().map(str::trim_end).zip(first..) {
@@ -95,9 +93,7 @@ fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern,
     let is_packed = packed <= listed || packed <= listed.saturating_mul(16) && beside.saturating_add(packed) <= limit;
     let needed = beside.saturating_add(if is_packed { packed } else { listed });
     let needed = if width == usize::MAX || height == usize::MAX { u64::MAX } else { needed };
-    if needed > limit {
-        return Err(FormatError::TooLarge { needed, free: limit });
-    }
+    check_memory(needed, limit)?;
     // Neither sum saturated: both are within the limit.
     let board = is_packed.then(|| Board::new(width, height));
     let board = board.transpose().map_err(|_| FormatError::TooLarge { needed, free: limit })?;

@@ -6,7 +6,7 @@
 use std::io::Cursor;
 
 use crate::collectors::RowCollector;
-use crate::error::FormatError;
+use crate::error::{FormatError, check_memory};
 use life::board::Run;
 use life::pattern::Pattern;
 
@@ -36,9 +36,7 @@ pub fn parse(bytes: &[u8], limit: u64) -> Result<Pattern, FormatError> {
     let side = side.unwrap_or(1);
     let rows = if interlaced { height } else { 1 };
     let needed = (width as u64).saturating_mul(4).saturating_mul(rows as u64);
-    if needed > limit {
-        return Err(FormatError::TooLarge { needed, free: limit });
-    }
+    check_memory(needed, limit)?;
     let samples = reader.output_color_type().0.samples();
     let mut cells = RowCollector::new((width / side, height / side), bytes.len(), limit - needed);
     let mut row_of = |y: usize, row: &[u8]| {

@@ -30,9 +30,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let rows = || text.lines().map(str::trim_end).zip(1..).filter(|(line, _)| !line.starts_with('!'));
     if rows().next().is_none() {
-        return Err(FormatError::Refused(
-            "it has no rows of cells: write each row as a line of `.` (dead) and `O` (alive)".into(),
-        ));
+        refuse!("it has no rows of cells: write each row as a line of `.` (dead) and `O` (alive)");
     }
     let width = rows().map(|(row, _)| row.len()).max().unwrap_or(0);
     let mut cells = RowCollector::new((width, rows().count()), text.len(), limit);

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use crossterm::event::KeyCode;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Stylize;
@@ -9,14 +10,14 @@ use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear};
 
 use super::history::{History, ShownBoard};
-use super::keys::{Action, TypedKey, help};
+use super::keys::{Action, help};
 use super::live_middle;
 use super::picture::Picture;
 use super::rule_prompt::{PromptState, RulePrompt};
 use super::speed::Speed;
 use super::speed_meter::SpeedMeter;
 use super::view::View;
-use crate::simulation::{Advance, GrowingBoard};
+use crate::simulation::GrowingBoard;
 use crate::timed_run::TimedRun;
 use life::{Board, Rule};
 use program::report::{Rate, grouped};
@@ -26,10 +27,7 @@ pub const STATUS_ROWS: u16 = 2;
 
 /// The state of an animation: a copy of the board, and the view of it.
 pub struct App {
-    board: Board,
-    /// The columns and rows that were added to the left and above.
-    added: (usize, usize),
-    generation: u64,
+    shown: ShownBoard,
     population: u64,
     labels: String,
     view: View,
@@ -38,9 +36,11 @@ pub struct App {
     speed: Speed,
     meter: SpeedMeter,
     frame: u64,
-    paused: bool,
+    /// True while the board advances only by single steps.
+    pub paused: bool,
     steps: u64,
-    dirty: bool,
+    /// True if the screen is out of date.
+    pub dirty: bool,
     history: History,
     /// True if the user has changed the board.
     is_changed: bool,
@@ -49,7 +49,7 @@ pub struct App {
     /// The state that drawing gives to cells while the button is held.
     pen: bool,
     /// The prompt for a rule, while it is open.
-    prompt: Option<RulePrompt>,
+    pub prompt: Option<RulePrompt>,
     rule: Option<Rule>,
     seed: Option<u64>,
 }
@@ -63,10 +63,10 @@ impl App {
     /// # Errors
     /// If the device fails.
     pub fn new(run: &mut TimedRun, seed: Option<u64>, area: Rect) -> anyhow::Result<Self> {
-        let board = run.life().board()?;
-        let labels = labels(run.life());
+        let board = run.life.board()?;
+        let labels = labels(&run.life);
         let generation = run.generation();
-        let population = run.life_mut().population()?;
+        let population = run.life.population()?;
         Ok(Self { seed, ..Self::of(board, generation, population, labels, area) })
     }
 
@@ -75,9 +75,7 @@ impl App {
         let area = (usize::from(board_area.width), usize::from(board_area.height));
         Self {
             view: View::of((board.width(), board.height()), area),
-            board,
-            added: (0, 0),
-            generation,
+            shown: ShownBoard { generation, board, added: (0, 0) },
             population,
             labels,
             area,
@@ -105,12 +103,12 @@ impl App {
     pub fn hand_over(&mut self, run: &mut TimedRun) -> anyhow::Result<()> {
         if let Some(rule) = self.rule.take() {
             run.change_rule(rule)?;
-            self.labels = labels(run.life());
+            self.labels = labels(&run.life);
             self.is_changed = true;
         }
         if std::mem::take(&mut self.is_changed) {
-            run.put(&self.board, self.generation, self.added)?;
-            self.population = run.life_mut().population()?;
+            run.put(&self.shown.board, self.shown.generation, self.shown.added)?;
+            self.population = run.life.population()?;
         }
         Ok(())
     }
@@ -120,15 +118,10 @@ impl App {
         self.is_changed || self.rule.is_some()
     }
 
-    /// Returns true while the prompt for a rule is open.
-    pub fn is_asking(&self) -> bool {
-        self.prompt.is_some()
-    }
-
     /// Passes a key to the prompt for a rule.
-    pub fn type_in(&mut self, typed: TypedKey) {
+    pub fn type_in(&mut self, key: KeyCode) {
         self.dirty = true;
-        if let Some(PromptState::Closed(rule)) = self.prompt.as_mut().map(|prompt| prompt.type_in(typed)) {
+        if let Some(PromptState::Closed(rule)) = self.prompt.as_mut().map(|prompt| prompt.type_in(key)) {
             self.prompt = None;
             self.rule = rule;
         }
@@ -141,11 +134,6 @@ impl App {
         if self.paused { std::mem::take(&mut self.steps) } else { self.speed.due(frame) }
     }
 
-    /// Returns true while the board advances only by single steps.
-    pub fn is_paused(&self) -> bool {
-        self.paused
-    }
-
     /// Copies the board from the device if its generation is not the one shown.
     ///
     /// # Errors
@@ -155,28 +143,21 @@ impl App {
         if !self.paused {
             self.meter.record(Instant::now(), generation);
         }
-        if generation != self.generation {
-            self.population = run.life_mut().population()?;
-            let shown = std::mem::replace(&mut self.board, run.life().board()?);
-            self.history.push(ShownBoard { generation: self.generation, board: shown, added: self.added });
-            let (added, (left, top)) = (run.life().added(), self.added);
+        if generation != self.shown.generation {
+            self.population = run.life.population()?;
+            let now = ShownBoard { generation, board: run.life.board()?, added: run.life.added() };
+            let (added, (left, top)) = (now.added, self.shown.added);
+            self.history.push(std::mem::replace(&mut self.shown, now));
             self.view.follow((added.0 - left, added.1 - top));
-            self.added = added;
-            self.generation = generation;
             self.dirty = true;
             self.follow();
         }
         Ok(())
     }
 
-    /// Returns true if the screen is out of date.
-    pub fn needs_drawing(&self) -> bool {
-        self.dirty
-    }
-
     /// Centres the view on the live cells if following is on.
     fn follow(&mut self) {
-        if let Some(middle) = live_middle::middle(&self.board).filter(|_| self.follows) {
+        if let Some(middle) = live_middle::middle(&self.shown.board).filter(|_| self.follows) {
             self.view.look_at(middle);
         }
     }
@@ -184,16 +165,15 @@ impl App {
     /// Draws at the cell under the mouse. The first cell of a stroke changes its state, and the rest of the stroke gets
     /// the same state.
     fn draw_at(&mut self, place: (u16, u16), lower: bool, on: bool) {
-        let board = (self.board.width(), self.board.height());
+        let board = (self.shown.board.width(), self.shown.board.height());
         let place = (usize::from(place.0), usize::from(place.1));
         let Some((x, y)) = self.view.cell_at(board, self.area, place) else { return };
         let y = if lower { (y + 1) % board.1 } else { y };
         if !on {
-            self.pen = !self.board.get(x, y);
-            let (generation, added) = (self.generation, self.added);
-            self.history.push(ShownBoard { generation, board: self.board.clone(), added });
+            self.pen = !self.shown.board.get(x, y);
+            self.history.push(self.shown.clone());
         }
-        self.board.set_state(x, y, u8::from(self.pen));
+        self.shown.board.set_state(x, y, u8::from(self.pen));
         self.is_changed = true;
     }
 
@@ -205,7 +185,7 @@ impl App {
 
     /// Performs an action.
     pub fn act(&mut self, action: Action) {
-        let board = (self.board.width(), self.board.height());
+        let board = (self.shown.board.width(), self.shown.board.height());
         self.dirty = true;
         match action {
             Action::Pause => {
@@ -219,10 +199,11 @@ impl App {
             Action::Back => {
                 self.pause();
                 self.steps = 0;
-                if let Some(ShownBoard { generation, board, added }) = self.history.pop() {
-                    let (left, top) = (self.added.0 - added.0, self.added.1 - added.1);
-                    self.view.follow_back((left, top), (board.width(), board.height()));
-                    (self.generation, self.board, self.added, self.is_changed) = (generation, board, added, true);
+                if let Some(before) = self.history.pop() {
+                    let (now, then) = (self.shown.added, before.added);
+                    let size = (before.board.width(), before.board.height());
+                    self.view.follow_back((now.0 - then.0, now.1 - then.1), size);
+                    (self.shown, self.is_changed) = (before, true);
                     self.follow();
                 }
             }
@@ -251,7 +232,7 @@ impl App {
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
         let (board_area, status_area) = split(frame.area());
         self.area = (usize::from(board_area.width), usize::from(board_area.height));
-        let picture = Picture { board: &self.board, view: self.view, population: self.population };
+        let picture = Picture { board: &self.shown.board, view: self.view, population: self.population };
         frame.render_widget(picture, board_area);
         if self.shows_map {
             self.draw_map(frame, board_area);
@@ -271,29 +252,29 @@ impl App {
         if size.0 == 0 || size.1 == 0 {
             return;
         }
-        let board = (self.board.width(), self.board.height());
+        let board = (self.shown.board.width(), self.shown.board.height());
         let view = View::whole(board, (usize::from(size.0), usize::from(size.1)));
         let outer = Rect::new(area.right() - size.0 - 2, area.y, size.0 + 2, size.1 + 2);
         let border = Block::bordered().dim();
         let inner = border.inner(outer);
         frame.render_widget(Clear, outer);
         frame.render_widget(border, outer);
-        frame.render_widget(Picture { board: &self.board, view, population: self.population }, inner);
+        frame.render_widget(Picture { board: &self.shown.board, view, population: self.population }, inner);
     }
 
     /// Returns the status in at most `columns` characters. It omits whole entries, because half a seed would be
     /// misleading.
     fn status(&self, columns: usize) -> String {
-        let cells = self.board.width() as f64 * self.board.height() as f64;
+        let cells = self.shown.board.width() as f64 * self.shown.board.height() as f64;
         let rate = self.meter.rate();
         let motion = if self.paused {
             "paused".into()
         } else {
             format!("{:.2e} cells/s · {} gen/s ({})", rate * cells, Rate(rate), self.speed)
         };
-        let (generation, population) = (grouped(self.generation), grouped(self.population));
+        let (generation, population) = (grouped(self.shown.generation), grouped(self.population));
         let mut status = format!(" gen {generation} · pop {population}");
-        let size = format!("{}x{}", self.board.width(), self.board.height());
+        let size = format!("{}x{}", self.shown.board.width(), self.shown.board.height());
         let seed = self.seed.map(|seed| format!("seed {seed}"));
         let last = std::iter::once(&size[..]).chain(seed.as_deref());
         for part in std::iter::once(&motion[..]).chain(self.labels.split(" · ")).chain(last) {
@@ -309,7 +290,7 @@ impl App {
 
 /// Returns the device, the kernel and the rule for the status line.
 fn labels(life: &GrowingBoard) -> String {
-    let (device, kernel, rule) = (life.device(), life.kernel(), life.universe().rule);
+    let (device, kernel, rule) = (life.engine().device(), life.engine().kernel(), life.universe().rule);
     let rule = if rule == Rule::LIFE { String::new() } else { format!("{rule} · ") };
     format!("{rule}{device} · {kernel}")
 }

@@ -118,12 +118,7 @@ fn count(row: &[u32], x: usize, length: usize) -> u64 {
 }
 
 fn half_block(upper: bool, lower: bool) -> char {
-    match (upper, lower) {
-        (false, false) => ' ',
-        (true, false) => '▀',
-        (false, true) => '▄',
-        (true, true) => '█',
-    }
+    [' ', '▀', '▄', '█'][usize::from(upper) + 2 * usize::from(lower)]
 }
 
 /// Returns the braille character with these dots, which are numbered down the left column and then the right one.
