@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 use std::thread::available_parallelism;
 
 use anyhow::Context;
-use launch::GroupChoice;
 use multi::ranks::{Alone, Communicator, alone};
 
 /// The ranks that share a run. This process is one of them.
@@ -40,11 +39,6 @@ impl Ranks {
     /// Returns true on the rank that prints and writes files.
     pub fn is_first(self) -> bool {
         self.communicator.rank() == 0
-    }
-
-    /// Returns the devices of `choice` that this rank uses.
-    pub fn devices(self, choice: &GroupChoice) -> GroupChoice {
-        program::ranks::devices(choice, self.communicator)
     }
 
     /// Returns the first rank's number on every rank.

@@ -55,20 +55,13 @@ pub(super) fn of_text(text: &str, named: Option<Format>) -> Format {
     let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.clone().next().unwrap_or_default();
-    if first.starts_with("[M2]") {
-        return Format::Macrocell;
-    }
-    if first.starts_with("#MCell") {
-        return Format::Mcell;
-    }
-    if first.starts_with("#Life") {
-        return Format::Life;
+    let begins =
+        [("[M2]", Format::Macrocell), ("#MCell", Format::Mcell), ("#Life", Format::Life), ("!", Format::Cells)];
+    if let Some((_, format)) = begins.into_iter().find(|(begin, _)| first.starts_with(begin)) {
+        return format;
     }
     if apgcode::is_one(text) {
         return Format::Apgcode;
-    }
-    if first.starts_with('!') {
-        return Format::Cells;
     }
     let body = lines.clone().find(|line| !line.starts_with('#')).unwrap_or_default();
     let header = body.strip_prefix(['x', 'X']).is_some_and(|rest| rest.trim_start().starts_with('='));

@@ -113,13 +113,10 @@ pub fn write_heading(out: &mut (impl Write + ?Sized)) -> io::Result<()> {
 /// # Errors
 /// If `out` fails.
 pub fn write_rows(board: &Board, first: usize, metadata: &Metadata, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    for (x, y) in board.cells().map(|(x, y)| (x, first + y)) {
-        writeln!(
-            out,
-            "{} {}",
-            metadata.origin.0.saturating_add_unsigned(x as u64),
-            metadata.origin.1.saturating_add_unsigned(y as u64)
-        )?;
+    let (left, top) = metadata.origin;
+    for (x, y) in board.cells() {
+        let (right, down) = (x as u64, (first + y) as u64);
+        writeln!(out, "{} {}", left.saturating_add_unsigned(right), top.saturating_add_unsigned(down))?;
     }
     Ok(())
 }

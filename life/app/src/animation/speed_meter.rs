@@ -21,11 +21,6 @@ impl SpeedMeter {
         }
     }
 
-    /// Forgets all samples, as after a pause.
-    pub fn clear(&mut self) {
-        self.samples.clear();
-    }
-
     /// Returns the generations per second, or 0 with fewer than two samples.
     pub fn rate(&self) -> f64 {
         match (self.samples.front(), self.samples.back()) {
@@ -54,7 +49,7 @@ mod tests {
             }
         }
         assert!((meter.rate() - 1000.0).abs() < 1e-9, "{}", meter.rate());
-        meter.clear();
+        meter = SpeedMeter::default();
         assert_eq!(meter.rate(), 0.0);
     }
 

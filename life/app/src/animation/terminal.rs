@@ -17,7 +17,6 @@ use gridstride::Size;
 pub struct Screen {
     /// Never dropped, because its drop would show the cursor again, and panic if the terminal is gone.
     terminal: ManuallyDrop<DefaultTerminal>,
-    _restore: Restore,
 }
 
 impl Screen {
@@ -28,16 +27,13 @@ impl Screen {
     pub fn enter() -> io::Result<Self> {
         restore_on_panic();
         terminal::enable_raw_mode()?;
-        let restore = Restore;
-        execute!(
-            io::stdout(),
-            terminal::EnterAlternateScreen,
-            terminal::Clear(terminal::ClearType::All),
-            EnableMouseCapture
-        )?;
-        let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-        terminal.hide_cursor()?;
-        Ok(Self { terminal: ManuallyDrop::new(terminal), _restore: restore })
+        let terminal = Terminal::new(CrosstermBackend::new(io::stdout())).inspect_err(|_| restore())?;
+        // From here on dropping the screen restores the terminal.
+        let mut screen = Self { terminal: ManuallyDrop::new(terminal) };
+        let clear = terminal::Clear(terminal::ClearType::All);
+        execute!(io::stdout(), terminal::EnterAlternateScreen, clear, EnableMouseCapture)?;
+        screen.terminal.hide_cursor()?;
+        Ok(screen)
     }
 
     /// Returns the area of the screen.
@@ -59,10 +55,7 @@ impl Screen {
     }
 }
 
-/// Restores the terminal when dropped.
-struct Restore;
-
-impl Drop for Restore {
+impl Drop for Screen {
     fn drop(&mut self) {
         restore();
     }

@@ -33,7 +33,8 @@ pub struct View {
     /// The marks that are drawn.
     pub marks: Marks,
     zoom: usize,
-    centre: (usize, usize),
+    /// The cell in the middle.
+    pub centre: (usize, usize),
 }
 
 /// The part of a board that a screen shows.
@@ -81,11 +82,6 @@ impl View {
             view.zoom *= 2;
         }
         view
-    }
-
-    /// Centres the view on a cell.
-    pub fn look_at(&mut self, centre: (usize, usize)) {
-        self.centre = centre;
     }
 
     /// Returns the first cell of the character in a column and row of the screen, if it shows one.
@@ -220,7 +216,7 @@ mod tests {
         let board = (1000, 600);
         let mut view = View::of(board, SCREEN);
         assert_eq!(view.cell_at(board, SCREEN, (0, 0)), Some((460, 278)));
-        view.look_at((0, 0));
+        view.centre = (0, 0);
         assert_eq!(view.cell_at(board, SCREEN, (1, 1)), Some((961, 580)), "around the torus");
         assert_eq!(View::whole(board, (20, 6)).window(board, (20, 6)).cells, board);
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use launch::{GroupChoice, ParseGroupChoiceError};
+use launch::GroupChoice;
 
 /// The argument of `--device`: the CPU, or a choice of devices.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,18 +15,16 @@ pub enum DeviceSpec {
     Device(GroupChoice),
 }
 
-/// The error for a text that is not a device.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0}, or cpu for the processor's vector instructions")]
-pub struct ParseDeviceSpecError(ParseGroupChoiceError);
-
 impl FromStr for DeviceSpec {
-    type Err = ParseDeviceSpecError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
+    fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "cpu" => Ok(Self::Cpu),
-            _ => text.parse().map(Self::Device).map_err(ParseDeviceSpecError),
+            _ => {
+                let choice = text.parse::<GroupChoice>().map(Self::Device);
+                choice.map_err(|error| format!("{error}, or cpu for the processor's vector instructions"))
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Several devices, or several ranks with their devices or cores.
 
 use launch::Group;
-use life::bands::{self, Need};
+use life::bands;
 use life::{CpuSimulation, LifeError, LifeRung, Workers};
 
 use crate::ranks::Ranks;
@@ -38,14 +38,6 @@ impl Team {
     /// If the selected kernel cannot run the board.
     pub fn rung(&self, size: (usize, usize)) -> Result<Option<LifeRung>, LifeError> {
         bands::rung(self.ranks.communicator(), self.workers(), &self.bands(size, 0))
-    }
-
-    /// Returns the memory that this rank needs for its bands of a board of this size.
-    ///
-    /// # Errors
-    /// As for [`rung`](Self::rung).
-    pub fn needs(&self, size: (usize, usize)) -> Result<Vec<Need>, LifeError> {
-        bands::needs(self.ranks.communicator(), self.workers(), &self.bands(size, 0))
     }
 
     /// Returns the name for messages.

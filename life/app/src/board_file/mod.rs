@@ -71,7 +71,8 @@ pub type Take<'a> = &'a mut dyn FnMut(&Board) -> anyhow::Result<()>;
 #[derive(Debug)]
 pub struct BoardFile {
     path: PathBuf,
-    file: WholeFile,
+    /// The file, or the first numbered picture.
+    pub file: WholeFile,
     format: Format,
     compressed: bool,
 }
@@ -89,25 +90,15 @@ impl BoardFile {
         }
         let compressed = life_formats::is_compressed(path);
         let frames = numbered_files::name(path, 0).filter(|_| format == Format::Png);
-        if format == Format::Png && frames.is_none() && numbered_files::has_sign(path) {
+        if format == Format::Png
+            && frames.is_none()
+            && path.file_name().is_some_and(|name| name.to_string_lossy().contains('%'))
+        {
             let number = "% in a file name must be one field for the generation's number: use %d or %05d";
             reject!("--out: '{}': {number}, or leave out the %", path.display());
         }
         let file = WholeFile::new(frames.as_deref().unwrap_or(path));
         Ok(Self { path: path.to_owned(), file, format, compressed })
-    }
-
-    /// Checks before a long run that the file can be written.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub fn check(&self) -> anyhow::Result<()> {
-        self.file.check()
-    }
-
-    /// Returns the path of the file, or of the first numbered picture.
-    pub fn first(&self) -> &Path {
-        self.file.path()
     }
 
     /// Returns true if the file contains every generation ([`BoardFile::record`]), not only the last
@@ -337,7 +328,7 @@ mod tests {
     fn each_generation_has_a_picture_of_its_own() {
         let folder = tempfile::tempdir().unwrap();
         let file = BoardFile::new(&folder.path().join("blinker-%03d.png")).unwrap();
-        file.check().unwrap();
+        file.file.check().unwrap();
         assert!(file.is_recording());
         let mut recording = file.record((5, 5), Duration::ZERO).unwrap();
         (0..3).for_each(|_| recording.frame(&blinker()).unwrap());

@@ -12,11 +12,6 @@ pub fn name(path: &Path, number: u64) -> Option<PathBuf> {
     (width <= 20 && !after.contains('%')).then(|| path.with_file_name(format!("{before}{number:0width$}{after}")))
 }
 
-/// Returns true if the file name contains `%`, which begins a field.
-pub fn has_sign(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.to_string_lossy().contains('%'))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -48,7 +48,7 @@ impl CellSet {
         let neighbours = self.neighbours();
         let survives = |&(x, y): &(i32, i32)| matches!(neighbours.of(x, y), 2 | 3);
         let mut next: Vec<_> = self.0.iter().copied().filter(survives).collect();
-        next.extend(neighbours.with_three().filter(|&cell| !self.lives(cell)));
+        next.extend(neighbours.all().filter(|&(cell, count)| count == 3 && !self.lives(cell)).map(|(cell, _)| cell));
         Self::new(next)
     }
 
@@ -81,10 +81,6 @@ impl Neighbours {
     pub fn all(&self) -> impl Iterator<Item = ((i32, i32), u8)> {
         let cell = |at: usize| (at as i32 % self.width - 2, at as i32 / self.width - 2);
         self.counts.iter().enumerate().filter(|&(_, &count)| count > 0).map(move |(at, &count)| (cell(at), count))
-    }
-
-    fn with_three(&self) -> impl Iterator<Item = (i32, i32)> {
-        self.all().filter(|&(_, count)| count == 3).map(|(cell, _)| cell)
     }
 }
 

@@ -56,11 +56,6 @@ fn failed(path: &Path) -> String {
 }
 
 impl SavedBoard {
-    /// Returns the columns and rows of the board.
-    pub fn size(&self) -> (usize, usize) {
-        self.header.size
-    }
-
     /// Returns the message for an error while the file is read.
     pub fn failed(&self) -> String {
         failed(&self.path)
@@ -82,9 +77,9 @@ impl SavedBoard {
     /// If the file cannot be read or is damaged, or memory is too small.
     pub fn board(&self) -> anyhow::Result<Board> {
         let read = || {
-            memory::check_host(self.size(), self.header.bytes()?)?;
+            memory::check_host(self.header.size, self.header.bytes()?)?;
             let mut body = self.body()?;
-            let board = body.rows(self.size().1)?;
+            let board = body.rows(self.header.size.1)?;
             body.finish()?;
             anyhow::Ok(board)
         };

@@ -140,7 +140,7 @@ impl LifeOptions {
         let ranks = Ranks::new(communicator);
         let out = self.out.as_deref().map(BoardFile::new).transpose()?;
         if ranks.is_first() {
-            out.as_ref().map_or(Ok(()), BoardFile::check)?;
+            out.as_ref().map_or(Ok(()), |out| out.file.check())?;
             self.observers.check_paths(self.file.as_deref(), self.out.as_deref())?;
         }
         self.observers.check(ranks)?;
@@ -148,7 +148,7 @@ impl LifeOptions {
             return self.count_soups(ranks, count);
         }
         // The claim comes before the input is read, because another run may still be writing that checkpoint.
-        let recording = out.as_ref().filter(|out| out.is_recording()).map(BoardFile::first);
+        let recording = out.as_ref().filter(|out| out.is_recording()).map(|out| out.file.path());
         let input = self.file.as_deref();
         let _claim = if ranks.is_first() { self.observers.claim(input, recording)? } else { None };
         ranks.share_cores()?;
@@ -185,14 +185,14 @@ impl LifeOptions {
             _ => None,
         };
         let stability = self.is_until_stable().then_some(stability);
-        let size = run.life.size();
+        let size = run.life.size;
         if size != first_size {
             let ((width, height), (w, h)) = (first_size, size);
             report::note(&format!(
                 "the board grew from {width}x{height} to {w}x{h}, because the pattern came near its edges"
             ));
         }
-        let summary = Summary::of(&mut run, size, facts.seed, stability, census)?;
+        let summary = Summary::of(&mut run, facts.seed, stability, census)?;
         out.as_ref().map_or(Ok(()), |out| write_last(out, &run, &facts))?;
         if self.json { report::print_json(&summary) } else { report::print(&summary.to_string()) }
     }
@@ -270,17 +270,16 @@ impl LifeOptions {
         let mut checkpoints = self.observers.checkpoints(RunFacts { until, ..facts }, begun_at);
         let title = format!("Life, {}x{} cells, {}", size.0, size.1, run.life.engine().device());
         let mut stats = self.observers.stats(title, (begun_at, last))?;
-        let mut search = self.is_until_stable().then(|| {
-            let search = Search::new(backend, (begun_at, last), move || GrowingBoard::read(backend, &source));
-            if recorded.is_some() { search.at_each_generation() } else { search }
-        });
+        let begin = move || GrowingBoard::read(backend, &source);
+        let search = || Search::new(backend, (begun_at, last), recorded.is_some(), begin);
+        let mut search = self.is_until_stable().then(search);
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(frames.as_mut().map(|observer| observer as &mut dyn Observer));
         observers.extend(checkpoints.as_mut().map(|observer| observer as &mut dyn Observer));
         observers.extend(search.as_mut().map(|observer| observer as &mut dyn Observer));
         // The statistics must be the last observer, because they advance the run.
         observers.extend(stats.as_mut().map(|observer| observer as &mut dyn Observer));
-        let signal = observers::run_to_end(run, last, size, &mut observers, stop)?;
+        let signal = observers::run_to_end(run, last, &mut observers, stop)?;
         let of = until.map_or(String::new(), |last| format!(" of {last}"));
         let stopped = signal.map(|signal| (signal, format!("{}{of}", run.generation())));
         Ok((stopped, search.and_then(|search| search.found)))
@@ -337,7 +336,7 @@ impl LifeOptions {
 fn write_last(out: &BoardFile, run: &TimedRun, facts: &RunFacts) -> anyhow::Result<()> {
     if !out.is_recording() {
         let life = &run.life;
-        let (size, (left, top), origin) = (life.size(), life.added(), facts.origin);
+        let (size, (left, top), origin) = (life.size, life.added, facts.origin);
         let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
         let generation = facts.first.saturating_add(run.generation());
         let metadata = Metadata { name: None, rule: life.universe().text(size), generation, origin };

@@ -75,7 +75,7 @@ impl ObserverOptions {
         }
         let stats = self.stats.as_deref().map(StatsFile::new).transpose()?;
         if ranks.is_first() {
-            stats.map_or(Ok(()), |stats| stats.check())?;
+            stats.map_or(Ok(()), |stats| stats.file.check())?;
             self.plot.as_deref().map_or(Ok(()), plot::check)?;
         }
         Ok(())
@@ -88,13 +88,7 @@ impl ObserverOptions {
     /// [`UsageError`] with the path and the options.
     pub fn check_paths(&self, input: Option<&Path>, out: Option<&Path>) -> Result<(), UsageError> {
         let input = input.filter(|input| *input != Path::new("-"));
-        let outputs = [
-            ("--out", out),
-            ("--checkpoint", self.checkpoint.as_deref()),
-            ("--stats", self.stats.as_deref()),
-            ("--plot", self.plot.as_deref()),
-        ];
-        let outputs: Vec<_> = outputs.into_iter().filter_map(|(flag, path)| Some((flag, path?))).collect();
+        let outputs = self.outputs(out);
         for (i, &(flag, path)) in outputs.iter().enumerate() {
             let is_resumed = |input: &Path| flag == "--checkpoint" && saved_board::is_checkpoint(input);
             if input.is_some_and(|input| are_the_same(input, path) && !is_resumed(input)) {
@@ -105,6 +99,13 @@ impl ObserverOptions {
             }
         }
         Ok(())
+    }
+
+    /// Returns the options that name output files, including `out`, with their paths.
+    fn outputs<'a>(&'a self, out: Option<&'a Path>) -> Vec<(&'static str, &'a Path)> {
+        let paths = [out, self.checkpoint.as_deref(), self.stats.as_deref(), self.plot.as_deref()];
+        let flags = ["--out", "--checkpoint", "--stats", "--plot"];
+        flags.into_iter().zip(paths).filter_map(|(flag, path)| Some((flag, path?))).collect()
     }
 
     /// Reserves the checkpoint's file. Without --overwrite it returns an error if the run would replace the checkpoint
@@ -120,8 +121,7 @@ impl ObserverOptions {
             );
         }
         if is_resumed && !self.overwrite {
-            let outputs = [("--out", recording), ("--stats", self.stats.as_deref()), ("--plot", self.plot.as_deref())];
-            for (flag, path) in outputs.into_iter().filter_map(|(flag, path)| Some((flag, path?))) {
+            for (flag, path) in self.outputs(recording).into_iter().filter(|(flag, _)| *flag != "--checkpoint") {
                 if fs::metadata(path).is_ok_and(|present| present.is_file() && present.len() > 0) {
                     reject!(
                         "{flag}: '{}' exists, and a resumed run would write only what follows its checkpoint: use \

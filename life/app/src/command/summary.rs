@@ -37,18 +37,18 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Returns the summary of a run on a board of `width` × `height` cells.
+    /// Returns the summary of a run.
     ///
     /// # Errors
     /// If the device cannot count the live cells.
     pub fn of(
         run: &mut TimedRun,
-        (width, height): (usize, usize),
         seed: Option<u64>,
         stable: Option<Option<Stability>>,
         census: Option<Census>,
     ) -> anyhow::Result<Self> {
         let population = run.life.population()?;
+        let (width, height) = run.life.size;
         let seconds = run.computing.as_secs_f64();
         let (life, advanced) = (run.life.engine(), run.advanced);
         let updates = width as f64 * height as f64 * advanced as f64;

@@ -36,7 +36,7 @@ impl BoardSource {
         match self {
             Self::Pattern(placed) => placed.size,
             Self::OfFirstRank { size } | Self::Soup { size, .. } => *size,
-            Self::Saved(saved) => saved.size(),
+            Self::Saved(saved) => saved.header.size,
         }
     }
 }

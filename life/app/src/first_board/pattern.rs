@@ -32,10 +32,7 @@ pub fn soup(size: Option<Size>, screen: Option<Size>, seed: Option<u64>) -> (Siz
 pub fn of_soup(rule: Option<&str>) -> Result<(Universe, Option<Size>), UsageError> {
     let Some(rule) = rule else { return Ok((Universe::default(), None)) };
     let (universe, grid) = Universe::of(rule.parse().map_err(|error| UsageError(format!("--rule: {error}")))?);
-    let size = grid.map(|Grid { width, height, .. }| Size {
-        width: if width == 0 { ROOMY } else { width },
-        height: if height == 0 { ROOMY } else { height },
-    });
+    let size = grid.map(|grid| room_for(&Pattern::default(), Some(grid), None));
     Ok((if grid.is_none() { universe.bounded() } else { universe }, size))
 }
 
@@ -81,7 +78,9 @@ pub fn pattern(options: &BoardOptions<'_>, file: &Path) -> anyhow::Result<Placed
         fits.map_err(|error| if size.is_some() { error } else { error.context(no_room(&pattern, grid, file)) })?;
     }
     Board::check_size(width, height).map_err(|error| match size {
-        Some(_) => size_error(error),
+        // Too little memory is a failure, but a size that is too large for any machine is a mistake of the user.
+        Some(_) if !matches!(error, SizeError::OutOfMemory { .. }) => UsageError::of(error).into(),
+        Some(_) => error.into(),
         None => anyhow!(error).context(no_room(&pattern, grid, file)),
     })?;
     let (x, y) = corner(&pattern, grid.filter(|_| size.is_none()), (width, height));
@@ -123,14 +122,6 @@ fn corner(pattern: &Pattern, grid: Option<Grid>, (width, height): (usize, usize)
         return (x as usize, y as usize);
     }
     ((width / 2).saturating_sub(pattern.width / 2), (height / 2).saturating_sub(pattern.height / 2))
-}
-
-/// Too little memory is a failure, but a size that is too large for any machine is a mistake of the user.
-fn size_error(error: SizeError) -> anyhow::Error {
-    match error {
-        SizeError::OutOfMemory { .. } => error.into(),
-        other => UsageError::of(other).into(),
-    }
 }
 
 fn room_for(pattern: &Pattern, grid: Option<Grid>, screen: Option<Size>) -> Size {

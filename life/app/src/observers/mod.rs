@@ -45,11 +45,10 @@ pub trait Observer {
 pub fn run_to_end(
     run: &mut TimedRun,
     last: u64,
-    size: (usize, usize),
     observers: &mut [&mut dyn Observer],
     stop: &StopRequests,
 ) -> anyhow::Result<Option<i32>> {
-    let ended = run_on(run, last, size, observers, stop);
+    let ended = run_on(run, last, observers, stop);
     if ended.as_ref().is_err_and(|error| !error.is::<Outgrown>()) {
         return ended;
     }
@@ -62,12 +61,11 @@ pub fn run_to_end(
 fn run_on(
     run: &mut TimedRun,
     last: u64,
-    (width, height): (usize, usize),
     observers: &mut [&mut dyn Observer],
     stop: &StopRequests,
 ) -> anyhow::Result<Option<i32>> {
     let ranks = run.life.ranks();
-    let cells = width as f64 * height as f64;
+    let cells = run.life.size.0 as f64 * run.life.size.1 as f64;
     let begun = run.generation();
     let mut progress = match last {
         u64::MAX => Progress::endless("generations"),

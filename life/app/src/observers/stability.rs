@@ -92,6 +92,7 @@ impl<'e> Search<'e> {
     pub fn new(
         backend: &'e Backend,
         (begun_at, last): (u64, u64),
+        at_each: bool,
         begin: impl Fn() -> anyhow::Result<GrowingBoard> + 'e,
     ) -> Self {
         Self {
@@ -101,17 +102,11 @@ impl<'e> Search<'e> {
             last,
             seen: HashMap::new(),
             next: begun_at,
-            interval: INTERVAL,
-            at_each: false,
+            interval: if at_each { 1 } else { INTERVAL },
+            at_each,
             looked: Instant::now(),
             found: None,
         }
-    }
-
-    /// Returns a search that looks at each generation, so that the run never passes its end. A recording needs this,
-    /// because it cannot be shortened.
-    pub fn at_each_generation(self) -> Self {
-        Self { interval: 1, at_each: true, ..self }
     }
 
     /// Returns the period of `board`, which is at generation `at`, and the distance that the cells move in a period.
@@ -234,9 +229,9 @@ mod tests {
         let spec = if kernel.is_some() { "sim" } else { "cpu" };
         let (backend, _) = Backend::open(Ranks::alone(), &spec.parse().unwrap(), kernel, size, universe).unwrap();
         let mut run = TimedRun::begin(&backend, &BoardSource::Pattern(PlacedPattern::of(board.clone())), 0).unwrap();
-        let mut search = Search::new(&backend, (0, last), || GrowingBoard::new(&backend, board));
+        let mut search = Search::new(&backend, (0, last), false, || GrowingBoard::new(&backend, board));
         let stop = StopRequests::watch().unwrap();
-        run_to_end(&mut run, last, size, &mut [&mut search], &stop).unwrap();
+        run_to_end(&mut run, last, &mut [&mut search], &stop).unwrap();
         if let Some(found) = search.found {
             assert_eq!(run.generation(), found.since + found.period, "the board has just come again");
         }
@@ -321,10 +316,10 @@ mod tests {
                     Backend::open(Ranks::alone(), &"cpu".parse().unwrap(), None, (9, 12), Universe::default()).unwrap();
                 let mut run =
                     TimedRun::begin(&backend, &BoardSource::Pattern(PlacedPattern::of(board.clone())), 0).unwrap();
-                let mut search = Search::new(&backend, (0, last), || GrowingBoard::new(&backend, &board));
+                let mut search = Search::new(&backend, (0, last), false, || GrowingBoard::new(&backend, &board));
                 search.interval = interval;
                 let stop = StopRequests::watch().unwrap();
-                run_to_end(&mut run, last, (9, 12), &mut [&mut search], &stop).unwrap();
+                run_to_end(&mut run, last, &mut [&mut search], &stop).unwrap();
                 let found = search.found.map(|found| (found.since, found.period));
                 assert_eq!(found, Some((since, period)), "every {interval}");
                 assert_eq!(run.generation(), since + period, "every {interval}");

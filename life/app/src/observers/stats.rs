@@ -49,7 +49,8 @@ impl Spacing {
 /// A file for the counts.
 #[derive(Clone, Debug)]
 pub struct StatsFile {
-    file: WholeFile,
+    /// The file.
+    pub file: WholeFile,
     is_json: bool,
 }
 
@@ -64,14 +65,6 @@ impl StatsFile {
             reject!("--stats: '{}' must end with .csv or .json, which chooses the format", path.display());
         }
         Ok(Self { file: WholeFile::new(path), is_json: extension == "json" })
-    }
-
-    /// Checks before a long run that the file can be written.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub fn check(&self) -> anyhow::Result<()> {
-        self.file.check()
     }
 
     fn write(&self, rows: &[GenerationCounts]) -> anyhow::Result<()> {

@@ -24,30 +24,25 @@ pub fn new(backend: &Backend, board: &Board, later: u64) -> anyhow::Result<AnyBo
 
 /// As [`new`], with a board of this size that only the first rank has.
 fn of_first(backend: &Backend, board: Option<&Board>, size: (usize, usize), later: u64) -> anyhow::Result<AnyBoard> {
-    let dead = || Board::with_states(size.0, size.1, backend.universe().rule.states());
-    let read = |rows: Range<usize>| Ok(board.map_or_else(dead, |board| board.part(rows))?);
-    let made;
-    let whole = match (backend, board) {
-        (Backend::Team(team), _) => return in_bands(team, size, later, read),
-        (_, Some(board)) => board,
-        (_, None) => {
-            made = dead()?;
-            &made
-        }
-    };
+    let universe = backend.universe();
+    let from = universe.generation.wrapping_add(later);
     Ok(match backend {
-        Backend::Kernel(device, kernel, universe) => {
-            let from = universe.generation.wrapping_add(later);
-            let life = Simulation::with_rule(device, *kernel, whole, &universe.rule, from)?;
+        Backend::Team(team) => {
+            let dead = || Board::with_states(size.0, size.1, universe.rule.states());
+            in_bands(team, size, later, |rows| Ok(board.map_or_else(dead, |board| board.part(rows))?))?
+        }
+        Backend::Kernel(device, kernel, _) => {
+            let life = Simulation::with_rule(device, *kernel, board.context(ONE_RANK)?, &universe.rule, from)?;
             Box::new(life.on(universe.kernel_topology())?)
         }
-        _ => {
-            let universe = backend.universe();
-            let from = universe.generation.wrapping_add(later);
-            Box::new(CpuSimulation::with(whole, &universe.rule, universe.topology, from)?)
+        Backend::Cpu(_) => {
+            Box::new(CpuSimulation::with(board.context(ONE_RANK)?, &universe.rule, universe.topology, from)?)
         }
     })
 }
+
+/// The error of an impossible state: several ranks without a team.
+const ONE_RANK: &str = "this rank does not have the board";
 
 /// Makes a board in bands. `read` is called for its rows in order on the first rank.
 fn in_bands(
@@ -87,7 +82,7 @@ pub fn read(backend: &Backend, source: &BoardSource) -> anyhow::Result<AnyBoard>
         (Backend::Team(team), BoardSource::Saved(saved)) => {
             let read = || {
                 let mut body = saved.body()?;
-                let cells = in_bands(team, saved.size(), 0, |rows| body.rows(rows.len()))?;
+                let cells = in_bands(team, saved.header.size, 0, |rows| body.rows(rows.len()))?;
                 body.finish()?;
                 anyhow::Ok(cells)
             };

@@ -8,7 +8,6 @@ use life::{Bands, Board, LifeRung, Rule};
 use super::advance::{Advance, CopiedCells, Snapshot};
 use super::boards::{self, AnyBoard};
 use super::growth::{self, Extent};
-use super::rule_states;
 use super::shape::{self, ShapeHash};
 use crate::backend::{Backend, Team};
 use crate::first_board::BoardSource;
@@ -29,9 +28,10 @@ pub struct GrowingBoard {
     board: AnyBoard,
     /// The columns and rows of the first board.
     first_size: (usize, usize),
-    size: (usize, usize),
+    /// The columns and rows of the board.
+    pub size: (usize, usize),
     /// The columns and rows added to the left and above.
-    added: (usize, usize),
+    pub added: (usize, usize),
     /// The generations of the boards before this one.
     before: u64,
     /// The number of generations in which no cell can reach an edge. [`u64::MAX`] on a board that does not grow.
@@ -88,12 +88,6 @@ impl GrowingBoard {
         Ok(bands.wait()?)
     }
 
-    fn take_room(&mut self, generations: u64) {
-        if self.room < u64::MAX {
-            self.room -= generations;
-        }
-    }
-
     /// Grows the board if a cell could reach an edge in the next generation.
     fn make_room(&mut self) -> anyhow::Result<()> {
         let grows = self.backend.universe().grows;
@@ -139,7 +133,7 @@ impl GrowingBoard {
     pub fn replace(&mut self, board: &Board, later: u64, added: (usize, usize)) -> anyhow::Result<()> {
         let rule = &self.backend.universe().rule;
         let other = (Board::planes(rule.states()) != 1 + board.ages().len())
-            .then(|| rule_states::of(board, rule))
+            .then(|| growth::with_states_of(board, rule))
             .transpose()?;
         self.board = boards::new(&self.backend, other.as_ref().unwrap_or(board), later)?;
         (self.size, self.added, self.before) = ((board.width(), board.height()), added, later);
@@ -153,7 +147,7 @@ impl GrowingBoard {
     /// If memory is too small or the device fails. The board is then unchanged.
     pub fn change_rule(&mut self, rule: Rule) -> anyhow::Result<()> {
         let backend = self.backend.with_rule(rule, self.size).map_err(anyhow::Error::from)?;
-        let board = rule_states::of(&self.board()?, &rule)?;
+        let board = growth::with_states_of(&self.board()?, &rule)?;
         let later = self.generation();
         self.board = boards::new(&backend, &board, later)?;
         (self.backend, self.before) = (backend, later);
@@ -257,16 +251,6 @@ impl GrowingBoard {
         matches!(self.backend, Backend::Team(_))
     }
 
-    /// Returns the columns and rows of the board.
-    pub fn size(&self) -> (usize, usize) {
-        self.size
-    }
-
-    /// Returns the columns and rows that were added to the left and above.
-    pub fn added(&self) -> (usize, usize) {
-        self.added
-    }
-
     /// Returns the board of the present size.
     pub fn engine(&self) -> &dyn Advance {
         &*self.board
@@ -287,7 +271,7 @@ impl GrowingBoard {
             self.make_room()?;
             let now = left.min(self.room);
             self.board.advance(now)?;
-            self.take_room(now);
+            self.room -= now;
             left -= now;
         }
         Ok(())
@@ -299,7 +283,7 @@ impl GrowingBoard {
     /// As for [`advance`](Self::advance).
     pub fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)> {
         self.make_room()?;
-        self.take_room(1);
+        self.room -= 1;
         self.board.advance_counting()
     }
 

@@ -5,7 +5,6 @@ mod boards;
 mod engines;
 mod growing_board;
 mod growth;
-mod rule_states;
 mod shape;
 
 pub use advance::Snapshot;

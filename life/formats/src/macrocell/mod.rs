@@ -14,10 +14,12 @@
 //! The last node is the root. The upper left cell of its south-east quarter is at (0, 1). `#R` has the rule, `#G` the
 //! generation, `#N` a name. Other lines that begin with `#` are comments.
 
+use std::ops::Range;
+
 use super::error::{FormatError, check_memory};
 use life::board::{Board, Run};
 use life::pattern::{ParseError, Pattern};
-use node::{Kind, Node};
+use node::{Extent, Kind, Node};
 
 mod node;
 mod write;
@@ -82,9 +84,9 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
 
 /// Returns the cells of `root`, if they fit the memory that the tree leaves of `limit`.
 fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern, FormatError> {
-    let Some(extent) = root.extent else { return Ok(Pattern::default()) };
-    let side = |from: u128, to: u128| usize::try_from(to - from).unwrap_or(usize::MAX);
-    let (width, height) = (side(extent.left, extent.right), side(extent.top, extent.bottom));
+    let Some(Extent { columns, rows }) = root.extent.clone() else { return Ok(Pattern::default()) };
+    let side = |range: &Range<u128>| usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+    let (width, height) = (side(&columns), side(&rows));
     let packed = (width.div_ceil(32) as u64).saturating_mul(4).saturating_mul(height as u64);
     let listed = root.runs.saturating_mul(size_of::<Run>() as u64);
     let others = root.others.saturating_mul(3 * size_of::<(Run, u8)>() as u64);
@@ -97,12 +99,10 @@ fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern,
     // Neither sum saturated: both are within the limit.
     let board = is_packed.then(|| Board::new(width, height));
     let board = board.transpose().map_err(|_| FormatError::TooLarge { needed, free: limit })?;
-    let mut cells = Expanded { nodes, board, runs: Vec::new(), others: Vec::new() };
-    if cells.board.is_none() {
-        cells.runs.reserve_exact(root.runs as usize);
-    }
+    let runs = Vec::with_capacity(if is_packed { 0 } else { root.runs as usize });
+    let mut cells = Expanded { nodes, board, runs, others: Vec::new() };
     // The sums on the way down end at 0 or more, so wrapping arithmetic is correct.
-    cells.visit(root, extent.left.wrapping_neg(), extent.top.wrapping_neg());
+    cells.visit(root, columns.start.wrapping_neg(), rows.start.wrapping_neg());
     let mut pattern = match cells.board {
         Some(board) => Pattern::from_board(board),
         None => Pattern::from_runs(cells.runs),
@@ -113,7 +113,7 @@ fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern,
     }
     let half = 1u128 << (root.level - 1);
     let place = |from: u128, corner: u128| i64::try_from(from.wrapping_sub(corner) as i128).unwrap_or(0);
-    pattern.origin = (place(extent.left, half), place(extent.top, half - 1));
+    pattern.origin = (place(columns.start, half), place(rows.start, half - 1));
     Ok(pattern)
 }
 

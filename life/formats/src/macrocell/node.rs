@@ -1,5 +1,7 @@
 //! A node of a macrocell's tree, which is one line of the file.
 
+use std::ops::Range;
+
 /// The highest level: sides of larger squares do not fit a `u128`.
 const LEVELS: u8 = 127;
 
@@ -27,28 +29,22 @@ pub(super) enum Kind {
     Square([u32; 4]),
 }
 
-/// A box: columns from `left` to `right` and rows from `top` to `bottom`, both ends exclusive.
-#[derive(Clone, Copy)]
+/// A box of columns and rows.
+#[derive(Clone)]
 pub(super) struct Extent {
-    pub(super) left: u128,
-    pub(super) top: u128,
-    pub(super) right: u128,
-    pub(super) bottom: u128,
+    pub(super) columns: Range<u128>,
+    pub(super) rows: Range<u128>,
 }
 
 impl Extent {
     fn with(self, other: Self) -> Self {
-        Self {
-            left: self.left.min(other.left),
-            top: self.top.min(other.top),
-            right: self.right.max(other.right),
-            bottom: self.bottom.max(other.bottom),
-        }
+        let join = |a: Range<u128>, b: Range<u128>| a.start.min(b.start)..a.end.max(b.end);
+        Self { columns: join(self.columns, other.columns), rows: join(self.rows, other.rows) }
     }
 
-    fn moved(self, right: u128, down: u128) -> Self {
-        let Self { left, top, right: end, bottom } = self;
-        Self { left: left + right, top: top + down, right: end + right, bottom: bottom + down }
+    fn moved(&self, right: u128, down: u128) -> Self {
+        let Self { columns, rows } = self;
+        Self { columns: columns.start + right..columns.end + right, rows: rows.start + down..rows.end + down }
     }
 }
 
@@ -112,10 +108,8 @@ fn leaf(line: &str) -> Result<Node, String> {
     let rows = bits.to_be_bytes();
     let columns = rows.into_iter().fold(0, |columns, row| columns | row);
     let extent = (bits != 0).then(|| Extent {
-        left: columns.leading_zeros().into(),
-        right: u128::from(8 - columns.trailing_zeros()),
-        top: (bits.leading_zeros() / 8).into(),
-        bottom: u128::from(8 - bits.trailing_zeros() / 8),
+        columns: columns.leading_zeros().into()..(8 - columns.trailing_zeros()).into(),
+        rows: (bits.leading_zeros() / 8).into()..(8 - bits.trailing_zeros() / 8).into(),
     });
     let runs = rows.into_iter().map(|row| runs(row).count() as u64).sum();
     Ok(Node { level: 3, kind: Kind::Leaf(bits), extent, runs, others: 0 })
@@ -130,7 +124,7 @@ fn cells(states: [u32; 4]) -> Result<Node, String> {
     }
     let places = (0..4u8).filter(|&index| cells[usize::from(index)] > 0).map(|index| {
         let (left, top) = (u128::from(index % 2), u128::from(index / 2));
-        Extent { left, top, right: left + 1, bottom: top + 1 }
+        Extent { columns: left..left + 1, rows: top..top + 1 }
     });
     let count = |alive: fn(&u8) -> bool| cells.iter().filter(|&cell| alive(cell)).count() as u64;
     let (runs, others) = (count(|&state| state == 1), count(|&state| state > 1));
@@ -157,11 +151,8 @@ fn square(level: u8, quarters: [u32; 4], nodes: &[Node]) -> Result<Node, String>
                 "a quarter of this node must be of level {needs}, but node {number} is of level {has}"
             ));
         }
-        let extent = quarter.extent.map(|extent| extent.moved(right, down));
-        node.extent = match (node.extent, extent) {
-            (Some(one), Some(other)) => Some(one.with(other)),
-            (one, other) => one.or(other),
-        };
+        let extent = quarter.extent.as_ref().map(|extent| extent.moved(right, down));
+        node.extent = node.extent.take().into_iter().chain(extent).reduce(Extent::with);
         node.runs = node.runs.saturating_add(quarter.runs);
         node.others = node.others.saturating_add(quarter.others);
     }

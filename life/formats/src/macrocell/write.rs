@@ -58,18 +58,15 @@ impl<W: Write + ?Sized> Tree<'_, W> {
         if quarters == [0; 4] && level < self.root {
             return Ok(0);
         }
-        let next = self.next();
-        match self.squares.insert((level, quarters), next) {
-            Some(number) => {
-                self.squares.insert((level, quarters), number);
-                Ok(number)
-            }
-            None => {
-                let [north_west, north_east, south_west, south_east] = quarters;
-                writeln!(self.out, "{level} {north_west} {north_east} {south_west} {south_east}")?;
-                Ok(next)
-            }
+        let node = (level, quarters);
+        if let Some(&number) = self.squares.get(&node) {
+            return Ok(number);
         }
+        let next = self.next();
+        self.squares.insert(node, next);
+        let [north_west, north_east, south_west, south_east] = quarters;
+        writeln!(self.out, "{level} {north_west} {north_east} {south_west} {south_east}")?;
+        Ok(next)
     }
 
     /// Writes a square of 8×8 cells and returns its number.

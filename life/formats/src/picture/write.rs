@@ -116,14 +116,9 @@ impl<W: Write> Gif<W> {
     /// # Errors
     /// If the output fails. `InvalidInput` if the size of `board` differs from the GIF's.
     pub fn frame(&mut self, board: &Board) -> io::Result<()> {
-        if (board.width(), board.height()) != (self.width, self.height) {
-            let message = format!(
-                "a board of {}x{} cells in a GIF of {}x{}",
-                board.width(),
-                board.height(),
-                self.width,
-                self.height
-            );
+        let (width, height) = (board.width(), board.height());
+        if (width, height) != (self.width, self.height) {
+            let message = format!("a board of {width}x{height} cells in a GIF of {}x{}", self.width, self.height);
             return Err(io::Error::new(ErrorKind::InvalidInput, message));
         }
         let (width, height) = (self.width * self.zoom, self.height * self.zoom);

@@ -180,7 +180,9 @@ fn unexpected(cursor: &Cursor<'_>, tag: u8) -> ParseError {
 ///
 /// Lines of cells have at most 70 characters. Each line is one write: pass a buffered writer.
 pub struct Writer<'a, W: Write + ?Sized> {
-    lines: Lines<'a, W>,
+    out: &'a mut W,
+    /// The line that is not written yet.
+    line: Vec<u8>,
     has_states: bool,
     /// The rows received so far.
     rows: usize,
@@ -195,19 +197,13 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
     ///
     /// # Errors
     /// If `out` fails.
-    pub fn new(
-        (width, height): (usize, usize),
-        has_states: bool,
-        metadata: &Metadata,
-        out: &'a mut W,
-    ) -> io::Result<Self> {
+    pub fn new(size: (usize, usize), has_states: bool, metadata: &Metadata, out: &'a mut W) -> io::Result<Self> {
         if let Some(name) = &metadata.name {
             writeln!(out, "#N {}", super::text::printable(name).unwrap_or_default())?;
         }
         writeln!(out, "#CXRLE Pos={},{} Gen={}", metadata.origin.0, metadata.origin.1, metadata.generation)?;
-        writeln!(out, "x = {width}, y = {height}, rule = {}", metadata.rule)?;
-        let lines = Lines { out, line: Vec::with_capacity(LINE + 1) };
-        Ok(Self { lines, has_states, rows: 0, y: 0, x: 0 })
+        writeln!(out, "x = {}, y = {}, rule = {}", size.0, size.1, metadata.rule)?;
+        Ok(Self { out, line: Vec::with_capacity(LINE + 1), has_states, rows: 0, y: 0, x: 0 })
     }
 
     /// Writes the next rows.
@@ -215,30 +211,29 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
     /// # Errors
     /// If the output fails.
     pub fn rows(&mut self, board: &Board) -> io::Result<()> {
-        let Self { lines, has_states, rows, y, x } = self;
         for run in board.runs() {
-            let row = *rows + run.y;
-            if row > *y {
-                lines.push(row - *y, b"$")?;
-                (*x, *y) = (0, row);
+            let row = self.rows + run.y;
+            if row > self.y {
+                self.push(row - self.y, b"$")?;
+                (self.x, self.y) = (0, row);
             }
-            if run.x > *x {
-                lines.push(run.x - *x, if *has_states { b"." } else { b"b" })?;
+            if run.x > self.x {
+                self.push(run.x - self.x, if self.has_states { b"." } else { b"b" })?;
             }
-            *x = run.x + run.length;
-            if !*has_states {
-                lines.push(run.length, b"o")?;
+            self.x = run.x + run.length;
+            if !self.has_states {
+                self.push(run.length, b"o")?;
                 continue;
             }
             let mut from = run.x;
-            while from < *x {
+            while from < self.x {
                 let state = board.state(from, run.y);
-                let length = (from..*x).take_while(|&x| board.state(x, run.y) == state).count();
-                lines.push(length, &letters(state)[usize::from(state <= 24)..])?;
+                let length = (from..self.x).take_while(|&x| board.state(x, run.y) == state).count();
+                self.push(length, &letters(state)[usize::from(state <= 24)..])?;
                 from += length;
             }
         }
-        *rows += board.height();
+        self.rows += board.height();
         Ok(())
     }
 
@@ -247,29 +242,15 @@ impl<'a, W: Write + ?Sized> Writer<'a, W> {
     /// # Errors
     /// If the output fails.
     pub fn finish(mut self) -> io::Result<()> {
-        self.lines.push(1, b"!")?;
-        self.lines.end()
+        self.push(1, b"!")?;
+        self.end_line()
     }
-}
 
-/// Returns a state above 0 as two letters. States up to 24 omit the first.
-fn letters(state: u8) -> [u8; 2] {
-    let (before, last) = ((state - 1) / 24, (state - 1) % 24);
-    [b'o' + before, b'A' + last]
-}
-
-/// Breaks runs into lines.
-struct Lines<'a, W: ?Sized> {
-    out: &'a mut W,
-    line: Vec<u8>,
-}
-
-impl<W: Write + ?Sized> Lines<'_, W> {
     /// Adds a run of `count` times `tag`.
     fn push(&mut self, count: usize, tag: &[u8]) -> io::Result<()> {
         let digits = if count == 1 { 0 } else { count.ilog10() as usize + 1 };
         if self.line.len() + digits + tag.len() > LINE {
-            self.end()?;
+            self.end_line()?;
         }
         // Most runs are short, and formatting is slow.
         match (digits, u8::try_from(count)) {
@@ -281,13 +262,18 @@ impl<W: Write + ?Sized> Lines<'_, W> {
         Ok(())
     }
 
-    /// Writes the line.
-    fn end(&mut self) -> io::Result<()> {
+    fn end_line(&mut self) -> io::Result<()> {
         self.line.push(b'\n');
         self.out.write_all(&self.line)?;
         self.line.clear();
         Ok(())
     }
+}
+
+/// Returns a state above 0 as two letters. States up to 24 omit the first.
+fn letters(state: u8) -> [u8; 2] {
+    let (before, last) = ((state - 1) / 24, (state - 1) % 24);
+    [b'o' + before, b'A' + last]
 }
 
 #[cfg(test)]

@@ -145,7 +145,7 @@ impl App {
         }
         if generation != self.shown.generation {
             self.population = run.life.population()?;
-            let now = ShownBoard { generation, board: run.life.board()?, added: run.life.added() };
+            let now = ShownBoard { generation, board: run.life.board()?, added: run.life.added };
             let (added, (left, top)) = (now.added, self.shown.added);
             self.history.push(std::mem::replace(&mut self.shown, now));
             self.view.follow((added.0 - left, added.1 - top));
@@ -158,7 +158,7 @@ impl App {
     /// Centres the view on the live cells if following is on.
     fn follow(&mut self) {
         if let Some(middle) = live_middle::middle(&self.shown.board).filter(|_| self.follows) {
-            self.view.look_at(middle);
+            self.view.centre = middle;
         }
     }
 
@@ -180,7 +180,7 @@ impl App {
     /// Pauses the animation.
     fn pause(&mut self) {
         self.paused = true;
-        self.meter.clear();
+        self.meter = SpeedMeter::default();
     }
 
     /// Performs an action.
@@ -190,7 +190,7 @@ impl App {
         match action {
             Action::Pause => {
                 self.paused = !self.paused;
-                self.meter.clear();
+                self.meter = SpeedMeter::default();
             }
             Action::Step => {
                 self.steps += 1;

@@ -152,7 +152,7 @@ fn the_status_has_the_size_that_the_board_has_now() {
     assert!(screen(&mut app, 200, 24)[22].contains(" 160x160"));
     run.advance(400, std::time::Duration::from_secs(60)).unwrap();
     app.take_snapshot(&mut run).unwrap();
-    let (width, height) = run.life.size();
+    let (width, height) = run.life.size;
     assert!(width > 160 && screen(&mut app, 200, 24)[22].contains(&format!(" {width}x{height}")));
     app.act(Action::Back);
     assert!(screen(&mut app, 200, 24)[22].contains(" 160x160"));
