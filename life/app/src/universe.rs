@@ -92,11 +92,9 @@ impl Universe {
             let kernels = "the kernels run rules of two states, and Generations of up to four that count neighbours";
             return Some(format!("{kernels}, not {rule}"));
         }
-        let is_offered = self.kernel_topology() == Topology::TORUS || check_rule(LifeRung::Streaming, rule).is_ok();
-        let why = || {
-            format!("on {topology} the kernels run rules of two states that count their eight neighbours, not {rule}")
-        };
-        (!is_offered).then(why)
+        let is_supported = self.kernel_topology() == Topology::TORUS || check_rule(LifeRung::Streaming, rule).is_ok();
+        let rules = "rules of two states that count their eight neighbours";
+        (!is_supported).then(|| format!("on {topology} the kernels run {rules}, not {rule}"))
     }
 
     /// Returns the reason why kernels cannot run this universe in bands, if they cannot.

@@ -77,15 +77,12 @@ impl Action {
             Event::Key(key) if key.kind != KeyEventKind::Release => key,
             Event::Resize(..) => return Some(Self::Redraw),
             Event::Mouse(mouse) => {
-                let (button, on) = match mouse.kind {
-                    MouseEventKind::Down(button) => (button, false),
-                    MouseEventKind::Drag(button) => (button, true),
+                let (lower, on) = match mouse.kind {
+                    MouseEventKind::Down(MouseButton::Left) => (false, false),
+                    MouseEventKind::Down(MouseButton::Right) => (true, false),
+                    MouseEventKind::Drag(MouseButton::Left) => (false, true),
+                    MouseEventKind::Drag(MouseButton::Right) => (true, true),
                     _ => return None,
-                };
-                let lower = match button {
-                    MouseButton::Left => false,
-                    MouseButton::Right => true,
-                    MouseButton::Middle => return None,
                 };
                 return Some(Self::Draw { column: mouse.column, row: mouse.row, lower, on });
             }

@@ -17,14 +17,7 @@ pub fn board_bytes((width, height): (usize, usize)) -> u64 {
 /// # Errors
 /// If the memory is too small. The message has both numbers.
 pub fn check_host((width, height): (usize, usize), needed: u64) -> anyhow::Result<()> {
-    match available() {
-        Some(free) if needed > free => {
-            bail!(
-                "a board of {width}x{height} needs {} of memory, but only {} are free: {REMEDY}",
-                Bytes(needed),
-                Bytes(free)
-            )
-        }
-        _ => Ok(()),
-    }
+    let Some(free) = available().filter(|&free| needed > free) else { return Ok(()) };
+    let (needed, free) = (Bytes(needed), Bytes(free));
+    bail!("a board of {width}x{height} needs {needed} of memory, but only {free} are free: {REMEDY}")
 }

@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(codes(&["OO.OO", "OO.OO"]).unwrap(), ["xs4_33", "xs4_33"]);
         // A blinker and a block that do not touch.
         assert_eq!(codes(&["OO.....", "OO.....", "....OOO"]).unwrap(), ["xp2_7", "xs4_33"]);
-        // A glider beside a block, once.
+        // A glider beside a block is not periodic.
         assert_eq!(codes(&["OO......O.", "OO.......O", ".......OOO"]), None);
     }
 
@@ -164,7 +164,7 @@ mod tests {
     fn what_needs_the_other_is_one_object() {
         // The block on table: the block's corner keeps dead what the table's end would bring to life.
         assert_eq!(codes(&["OO..", "OO..", "....", "OOOO", "O..O"]).unwrap(), ["xs10_32qr"]);
-        // The mirrored tables are one, and so are two hats, whose ends lie between each other.
+        // The mirrored tables are one object.
         assert_eq!(codes(&["O..O", "OOOO", "....", "OOOO", "O..O"]).unwrap(), ["xs12_raar"]);
     }
 

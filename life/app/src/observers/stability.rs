@@ -88,7 +88,8 @@ pub struct Search<'e> {
 
 impl<'e> Search<'e> {
     /// Returns a search for a run on `backend` that begins at generation `begun_at` with the board of `begin`, and ends
-    /// at generation `last`.
+    /// at generation `last`. With `at_each` it looks at each generation, so that the run never passes its end. A
+    /// recording needs this, because it cannot be shortened.
     pub fn new(
         backend: &'e Backend,
         (begun_at, last): (u64, u64),

@@ -92,8 +92,13 @@ impl GrowingBoard {
     fn make_room(&mut self) -> anyhow::Result<()> {
         let grows = self.backend.universe().grows;
         while self.room == 0 {
-            if let Some(room) = self.room(grows)? {
-                self.room = room;
+            let mut extent = Extent::default();
+            self.parts(|rows, board| {
+                extent.add(board, rows.start);
+                Ok(())
+            })?;
+            self.room = self.backend.ranks().first(extent.room(self.size, grows).unwrap_or(0))?;
+            if self.room > 0 {
                 break;
             }
             let (size, (left, top)) = growth::larger(self.size, grows);
@@ -113,18 +118,6 @@ impl GrowingBoard {
         Ok(())
     }
 
-    /// Returns the number of generations in which no cell can reach an edge, or `None` if the board should grow first.
-    fn room(&self, grows: [bool; 2]) -> anyhow::Result<Option<u64>> {
-        let mut extent = Extent::default();
-        self.parts(|rows, board| {
-            extent.add(board, rows.start);
-            Ok(())
-        })?;
-        // 0 stands for `None`, because `Extent::room` never returns `Some(0)`.
-        let room = self.backend.ranks().first(extent.room(self.size, grows).unwrap_or(0))?;
-        Ok((room > 0).then_some(room))
-    }
-
     /// Replaces the board by `board`, which is `later` generations after the first one and has `added` columns and rows
     /// more to the left and above.
     ///
@@ -132,10 +125,13 @@ impl GrowingBoard {
     /// As [`new`](Self::new). The board is then unchanged.
     pub fn replace(&mut self, board: &Board, later: u64, added: (usize, usize)) -> anyhow::Result<()> {
         let rule = &self.backend.universe().rule;
-        let other = (Board::planes(rule.states()) != 1 + board.ages().len())
-            .then(|| growth::with_states_of(board, rule))
-            .transpose()?;
-        self.board = boards::new(&self.backend, other.as_ref().unwrap_or(board), later)?;
+        let other;
+        let mut cells = board;
+        if Board::planes(rule.states()) != 1 + board.ages().len() {
+            other = growth::with_states_of(board, rule)?;
+            cells = &other;
+        }
+        self.board = boards::new(&self.backend, cells, later)?;
         (self.size, self.added, self.before) = ((board.width(), board.height()), added, later);
         self.room = first_room(&self.backend);
         Ok(())
@@ -146,7 +142,7 @@ impl GrowingBoard {
     /// # Errors
     /// If memory is too small or the device fails. The board is then unchanged.
     pub fn change_rule(&mut self, rule: Rule) -> anyhow::Result<()> {
-        let backend = self.backend.with_rule(rule, self.size).map_err(anyhow::Error::from)?;
+        let backend = self.backend.with_rule(rule, self.size)?;
         let board = growth::with_states_of(&self.board()?, &rule)?;
         let later = self.generation();
         self.board = boards::new(&backend, &board, later)?;

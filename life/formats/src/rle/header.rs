@@ -20,21 +20,19 @@ pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Header, ParseError> {
     skip_comma(cursor);
     let height = assignment(cursor, "y")?;
     skip_comma(cursor);
-    let rule = if cursor.skip_blanks().is_some() {
+    let mut header = Header { width, height, rule: None };
+    if cursor.skip_blanks().is_some() {
         expect(cursor, "rule")?;
         expect(cursor, "=")?;
         cursor.skip_blanks();
-        let rule = cursor.clone().rest_of_line().trim_end_matches([',', ' ', '\t']);
+        let start = cursor.clone();
+        let rule = cursor.rest_of_line().trim_end_matches([',', ' ', '\t']);
         if rule.is_empty() {
-            return Err(cursor.error("the rule is empty: write `rule = B3/S23`, or leave out `rule =`".to_owned()));
+            return Err(start.error("the rule is empty: write `rule = B3/S23`, or leave out `rule =`".to_owned()));
         }
-        let rule = rule.to_owned();
-        cursor.rest_of_line();
-        Some(rule)
-    } else {
-        None
-    };
-    Ok(Header { width, height, rule })
+        header.rule = Some(rule.to_owned());
+    }
+    Ok(header)
 }
 
 /// Returns true if a header begins here: an `x` that is not a cell.
