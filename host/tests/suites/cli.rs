@@ -122,7 +122,7 @@ fn what_fails_exits_with_1() {
         (vec!["life".into(), path("none.rle")], &["none.rle", "No such file"][..]),
         (vec!["life".into(), path("")], &["directory"]),
         (vec!["life".into(), path("cut.rle")], &["cut.rle", "line 2", "column"]),
-        (vec!["life".into(), path("wire.rle")], &["wire.rle", "a rule of Golly", ".mcl"]),
+        (vec!["life".into(), path("wire.rle")], &["wire.rle", "a Golly rule", ".mcl"]),
         (vec!["life".into(), path("wireworld.rle")], &["wireworld.rle", "WireWorld", "rule tables", "B3/S23"]),
         (vec!["life".into(), "--out".into(), path("none/a.rle")], &["none", "there is no folder"]),
         (
@@ -157,14 +157,14 @@ fn a_pattern_that_gets_too_much_room_is_told_of_size() {
     let file = folder.path().join("big.rle");
     let most = usize::MAX / 2;
     for (size, (width, height), rule, parts) in [
-        ("1000000x1000000", (1_000_000, 1_000_000), "B3/S23", ["room again", "board of 2000000x2000000 needs"]),
-        (&format!("{most}x1"), (most, 1), "B3/S23", ["room again", "more cells than"]),
-        (&format!("{most}x{most}"), (most, most), "B3/S23", ["room again", "more cells than"]),
-        ("3x3", (3, 3), "B3/S23:T3000000,2000000", ["grid that its rule names", "board of 3000000x2000000 needs"]),
+        ("1000000x1000000", (1_000_000, 1_000_000), "B3/S23", ["is twice as large", "board of 2000000x2000000 needs"]),
+        (&format!("{most}x1"), (most, 1), "B3/S23", ["is twice as large", "more cells than"]),
+        (&format!("{most}x{most}"), (most, most), "B3/S23", ["is twice as large", "more cells than"]),
+        ("3x3", (3, 3), "B3/S23:T3000000,2000000", ["size in the file's rule", "board of 3000000x2000000 needs"]),
     ] {
         let text = format!("x = {width}, y = {height}, rule = {rule}\no!\n");
         fs::write(&file, &text).unwrap();
-        let parts = [&["by default", "--size", size], &parts[..]].concat();
+        let parts = [&["default board", "--size", size], &parts[..]].concat();
         assert_fails(&limited(file.to_str().unwrap(), ""), 1, &[&["big.rle"], &parts[..]].concat());
         assert_fails(&limited("-", &text), 1, &[&["standard input"], &parts[..]].concat());
     }

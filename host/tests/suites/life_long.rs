@@ -99,7 +99,7 @@ fn a_run_that_is_stopped_leaves_a_checkpoint_of_its_last_generation() {
     remarks.read_to_string(&mut stderr).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130), "{stderr}");
     let generation = stderr.split("generation ").last().and_then(|rest| rest.split(' ').next()).unwrap();
-    assert!(stderr.contains(&format!("`host life {file}` goes on from there")), "{stderr}");
+    assert!(stderr.contains(&format!("`host life {file}` resumes from there")), "{stderr}");
     let object = json_of(&[file, "--generations", generation]);
     assert_eq!(object["generations"].to_string(), generation, "{stderr}");
     LIFE.assert_fails(&[file, "--generations", "0"], 2, &["--generations 0", &format!("at generation {generation}")]);
@@ -157,7 +157,7 @@ fn what_is_no_checkpoint_gets_one_error() {
     *damaged.last_mut().unwrap() ^= 1;
     fails(&damaged, &["damaged"]);
     fails(&whole[..whole.len() - 5], &["damaged"]);
-    fails(&whole[..60], &["cut short"]);
+    fails(&whole[..60], &["truncated"]);
     let other = String::from_utf8_lossy(&whole[..28]).replace('1', "7");
     fails(&[other.as_bytes(), &whole[28..]].concat(), &["version 7"]);
     fs::write(&path, &whole).unwrap();
@@ -274,9 +274,9 @@ fn no_file_is_written_over_another() {
     let detour = path("../") + folder.path().file_name().unwrap().to_str().unwrap() + "/mine.rle";
     fs::write(&pattern, "bo$2bo$3o!").unwrap();
     for (arguments, parts) in [
-        (&[&pattern[..], "--checkpoint", &pattern][..], &["--checkpoint", "mine.rle", "is what is read"][..]),
-        (&[&pattern, "--checkpoint", &detour], &["--checkpoint", "is what is read"]),
-        (&[&pattern, "--out", &detour], &["--out", "is what is read"]),
+        (&[&pattern[..], "--checkpoint", &pattern][..], &["--checkpoint", "mine.rle", "is also the input"][..]),
+        (&[&pattern, "--checkpoint", &detour], &["--checkpoint", "is also the input"]),
+        (&[&pattern, "--out", &detour], &["--out", "is also the input"]),
         (&[&pattern, "--checkpoint", &other, "--out", &other], &["--checkpoint", "same.rle", "the file of --out"]),
         (&[&pattern, "--checkpoint", &stats, "--stats", &stats], &["--stats", "same.csv", "the file of --checkpoint"]),
     ] {

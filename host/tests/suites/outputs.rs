@@ -86,7 +86,7 @@ fn a_checkpoint_of_another_run_is_kept() {
     assert_runs(&run);
     symlink(&file, &link).unwrap();
     let whole = fs::read(&file).unwrap();
-    let parts = ["run.checkpoint", "generation 20", "`host life ", "name another file", "--overwrite"];
+    let parts = ["run.checkpoint", "generation 20", "`host life ", "use another file", "--overwrite"];
     LIFE.assert_fails(&run, 2, &parts);
     LIFE.assert_fails(&[&SOUP[..], &["--checkpoint", &link]].concat(), 2, &["link", "generation 20", "--overwrite"]);
     // Neither does the checkpoint of one run take the place of another's.
@@ -100,7 +100,7 @@ fn a_checkpoint_of_another_run_is_kept() {
     assert_runs(&[&run[..], &["--overwrite"]].concat());
     assert!(fs::read(&file).unwrap() == whole);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "nothing is left over");
-    LIFE.assert_fails(&[&SOUP[..], &["--overwrite"]].concat(), 2, &["--overwrite", "give --checkpoint"]);
+    LIFE.assert_fails(&[&SOUP[..], &["--overwrite"]].concat(), 2, &["--overwrite", "needs --checkpoint"]);
 }
 
 #[test]
@@ -114,8 +114,8 @@ fn no_other_file_becomes_a_checkpoint() {
             let run = [&SOUP[..], &["--generations", "3", "--checkpoint", path], overwrite].concat();
             LIFE.assert_fails(&run, code, &[path, part]);
         };
-        refused(&thesis, 2, "is no checkpoint: name another file");
-        refused(&fifo, 2, "is no regular file");
+        refused(&thesis, 2, "is not a checkpoint: use another file");
+        refused(&fifo, 2, "is not a regular file");
         refused(folder.path().to_str().unwrap(), 1, "it is a folder");
     }
     assert_eq!(fs::read_to_string(&thesis).unwrap(), "It is known that");
@@ -133,7 +133,7 @@ fn two_runs_do_not_write_one_checkpoint() {
     while !Path::new(&file).exists() && begun.elapsed() < Duration::from_secs(30) {
         thread::sleep(Duration::from_millis(2));
     }
-    let parts = ["run.checkpoint", "another run writes its checkpoints there", "name another file"];
+    let parts = ["run.checkpoint", "another run writes its checkpoints there", "use another file"];
     let again = [&SOUP[..], &["--checkpoint", &file, "--overwrite"]].concat();
     LIFE.assert_fails(&again, 1, &parts);
     LIFE.assert_fails(&[&file, "--checkpoint", &file], 1, &parts);
@@ -163,7 +163,7 @@ fn a_resumed_run_keeps_what_it_wrote_before() {
     let before = bytes();
     let resumed = [&file[..], "--generations", "8"];
     for output in &outputs {
-        let parts = [output[0], "is resumed", "name another file", "--overwrite"];
+        let parts = [output[0], "a resumed run", "use another file", "--overwrite"];
         LIFE.assert_fails(&[&resumed[..], output].concat(), 2, &parts);
     }
     assert!(bytes() == before);

@@ -1,7 +1,15 @@
-//! The command `host life`. It advances boards, and watches, records, searches and counts them.
+//! The command `host life`: advances boards, shows and records them, and analyses their end.
 //!
-//! A run goes from `command` down: `first_board` reads or makes a board, `backend` opens what advances it, `simulation`
-//! advances it, `run` measures that, and `observers` look at its generations. Each module uses only modules below it.
+//! `command` uses the modules below it: `first_board` reads or makes a board, `backend` opens the device that advances
+//! it, `simulation` advances it, `timed_run` measures the speed, and `observers` look at its generations. Each module uses
+//! only modules below it.
+
+/// Returns a [`UsageError`](program::error::UsageError) with a formatted message from the calling function.
+macro_rules! reject {
+    ($($argument:tt)*) => {
+        return Err(program::error::UsageError(format!($($argument)*)).into())
+    };
+}
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -15,6 +23,6 @@ mod checkpoint;
 mod first_board;
 mod observers;
 mod ranks;
-mod run;
 mod simulation;
+mod timed_run;
 mod universe;

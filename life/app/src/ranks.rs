@@ -1,15 +1,13 @@
-//! The ranks that a run is spread over. Each decision that depends on a clock or on a file is made by one rank for all,
-//! so that all ranks make the same calls.
+//! The ranks that share a run. The first rank makes each decision that depends on a clock or a file, so that all ranks
+//! make the same calls.
 
 use std::sync::LazyLock;
 use std::thread::available_parallelism;
 
 use anyhow::Context;
-use launch::GroupChoice;
 use multi::ranks::{Alone, Communicator, alone};
-use program::error::UsageError;
 
-/// The ranks that a run is spread over, of which this process is one.
+/// The ranks that share a run. This process is one of them.
 #[derive(Clone, Copy)]
 pub struct Ranks {
     communicator: &'static dyn Communicator,
@@ -18,17 +16,17 @@ pub struct Ranks {
 static ALONE: LazyLock<Alone> = LazyLock::new(alone);
 
 impl Ranks {
-    /// The ranks that talk by `communicator`.
+    /// Returns the ranks of `communicator`.
     pub fn new(communicator: &'static dyn Communicator) -> Self {
         Self { communicator }
     }
 
-    /// One rank alone.
+    /// Returns this process as the only rank.
     pub fn alone() -> Self {
         Self::new(&*ALONE)
     }
 
-    /// Returns the communicator by which the ranks talk.
+    /// Returns the communicator of the ranks.
     pub fn communicator(self) -> &'static dyn Communicator {
         self.communicator
     }
@@ -38,34 +36,15 @@ impl Ranks {
         self.communicator.size()
     }
 
-    /// True on the rank that prints and writes files.
+    /// Returns true on the rank that prints and writes files.
     pub fn is_first(self) -> bool {
         self.communicator.rank() == 0
-    }
-
-    /// Refuses `command` if there are several ranks.
-    ///
-    /// # Errors
-    /// [`UsageError`] that says what to type instead.
-    pub fn check_alone(self, command: &str) -> Result<(), UsageError> {
-        match self.size() {
-            1 => Ok(()),
-            size => {
-                let text = format!("host {command} runs as one process, and {size} were started: leave out mpirun");
-                Err(UsageError(text))
-            }
-        }
-    }
-
-    /// Returns those of the devices in `choice` that belong to this rank.
-    pub fn devices(self, choice: &GroupChoice) -> GroupChoice {
-        program::ranks::devices(choice, self.communicator)
     }
 
     /// Returns the first rank's number on every rank.
     ///
     /// # Errors
-    /// When a rank fails.
+    /// If a rank fails.
     pub fn first(self, number: u64) -> anyhow::Result<u64> {
         Ok(self.all(number)?[0])
     }
@@ -73,7 +52,7 @@ impl Ranks {
     /// Returns the largest of all ranks' numbers on every rank.
     ///
     /// # Errors
-    /// When a rank fails.
+    /// If a rank fails.
     pub fn max(self, number: u64) -> anyhow::Result<u64> {
         Ok(self.all(number)?.into_iter().max().unwrap_or(number))
     }
@@ -87,10 +66,10 @@ impl Ranks {
         of_ranks.into_iter().map(number).collect::<Option<_>>().context("the ranks do not do the same work")
     }
 
-    /// Returns the text that the first rank makes on every rank. Only the first rank calls `make`.
+    /// Calls `make` on the first rank and returns its text on every rank.
     ///
     /// # Errors
-    /// When a rank fails, and those of `make`.
+    /// If a rank fails, and the errors of `make`.
     pub fn text(self, make: impl FnOnce() -> anyhow::Result<String>) -> anyhow::Result<String> {
         let made = if self.is_first() { make()? } else { String::new() };
         if self.size() == 1 {
@@ -100,11 +79,11 @@ impl Ranks {
         String::from_utf8(first).context("the ranks do not do the same work")
     }
 
-    /// Divides the host's cores among the ranks that may run on them, and limits this rank's threads to its share.
-    /// `RAYON_NUM_THREADS` takes precedence. This must be called before anything is computed.
+    /// Divides the host's cores among the ranks on it, and limits this rank's threads to its share. `RAYON_NUM_THREADS`
+    /// takes precedence. Call this before any computation.
     ///
     /// # Errors
-    /// When a rank fails.
+    /// If a rank fails.
     pub fn share_cores(self) -> anyhow::Result<()> {
         if self.size() == 1 || std::env::var_os("RAYON_NUM_THREADS").is_some() {
             return Ok(());
@@ -116,7 +95,7 @@ impl Ranks {
         let peers = self.communicator.all_gather(own.as_bytes())?;
         let peers = peers.iter().filter(|other| **other == own.as_bytes()).count();
         let threads = (available_parallelism().map_or(1, usize::from) / peers.max(1)).max(1);
-        // It fails only where there are threads already.
+        // This fails only if the pool exists already.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         Ok(())
     }

@@ -1,26 +1,26 @@
-//! The universe of a run: its rule, how the edges of its board are joined, and in which directions the board grows.
+//! The universe of a run: its rule, its topology, and the directions in which its board grows.
 
-use life::topology::Edges;
+use life::topology::{Edges, odd_klein_side};
 use life::{Grid, LifeRung, Rule, RuleAndTopology, Topology, check_rule};
 
 use program::error::UsageError;
 
-/// The rule of a run, and what is beyond the edges of its board.
+/// The rule of a run, and the topology of its board.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Universe {
     /// The rule.
     pub rule: Rule,
-    /// How the edges are joined.
+    /// The topology, which joins the edges.
     pub topology: Topology,
-    /// True for columns and for rows if that direction is unbounded. The board then grows before anything reaches its
-    /// edges.
+    /// True for columns and for rows if that direction is unbounded. The board grows there before live cells reach an
+    /// edge.
     pub grows: [bool; 2],
-    /// The generation that the board is in at first: rules with B0 differ in even and odd ones.
+    /// The generation of the first board. Rules with B0 differ in even and odd generations.
     pub generation: u64,
 }
 
 impl Universe {
-    /// Returns the universe that a rule with or without a suffix names, and the grid of its suffix.
+    /// Returns the universe that a rule with an optional suffix describes, and the grid of the suffix.
     pub fn of(text: RuleAndTopology) -> (Self, Option<Grid>) {
         let RuleAndTopology { rule, grid } = text;
         let universe = match grid {
@@ -32,7 +32,7 @@ impl Universe {
         (universe, grid)
     }
 
-    /// The same bounded in both directions: the plane as a torus, and a tube as well.
+    /// Returns this universe bounded in both directions. The plane and a tube become a torus.
     pub fn bounded(self) -> Self {
         let topology = match (self.topology, self.grows) {
             (Topology::Plane, [true, true]) | (Topology::Tube(_), _) => Topology::TORUS,
@@ -41,17 +41,17 @@ impl Universe {
         Self { topology, grows: [false; 2], ..self }
     }
 
-    /// True if the board grows in both directions, so that nothing ever reaches an edge.
+    /// Returns true if the board grows in both directions.
     pub fn is_unbounded(&self) -> bool {
         self.grows == [true; 2]
     }
 
-    /// The rule and the grid of a board of this size, as Golly writes them.
+    /// Returns the rule and the grid of a board of this size in Golly's notation.
     pub fn text(&self, size: (usize, usize)) -> String {
         RuleAndTopology { rule: self.rule, grid: self.grid(size) }.to_string()
     }
 
-    /// Returns the suffix of a rule for a board of this size, which is empty for the unbounded plane.
+    /// Returns the suffix of the rule for a board of this size, which is empty for the unbounded plane.
     pub fn suffix(&self, size: (usize, usize)) -> String {
         self.grid(size).map_or(String::new(), |grid| grid.to_string())
     }
@@ -62,64 +62,47 @@ impl Universe {
         (!self.is_unbounded()).then_some(Grid { topology: self.topology, width, height })
     }
 
-    /// Refuses a board of a size that the topology does not allow.
+    /// Returns an error if the topology does not allow a board of this size.
     ///
     /// # Errors
-    /// [`UsageError`] for a sphere that is no square, and for a shifted Klein bottle whose twisted side is odd.
+    /// [`UsageError`] for a sphere with unequal sides, and for a shifted Klein bottle whose twisted side is odd.
     pub fn check_size(&self, (width, height): (usize, usize)) -> Result<(), UsageError> {
-        let is_even = |side: usize| side.is_multiple_of(2);
         match self.topology {
             Topology::Sphere if width != height => {
                 let sides = format!("a sphere (:S) needs equal sides, but {width}x{height} was given");
                 Err(UsageError(format!("{sides}: use {width}x{width} or {height}x{height}")))
             }
-            Topology::Klein { twisted: Edges::Horizontal, is_shifted: true } if !is_even(width) => {
-                Err(UsageError(odd_shifted("width", width)))
-            }
-            Topology::Klein { twisted: Edges::Vertical, is_shifted: true } if !is_even(height) => {
-                Err(UsageError(odd_shifted("height", height)))
+            Topology::Klein { twisted, is_shifted: true } => {
+                let side = if twisted == Edges::Horizontal { width } else { height };
+                if side.is_multiple_of(2) { Ok(()) } else { Err(UsageError(odd_klein_side(twisted, side))) }
             }
             _ => Ok(()),
         }
     }
 
-    /// How the edges are joined for a kernel: those of the unbounded plane, which nothing reaches, as a torus is.
+    /// Returns the topology for kernels. The unbounded plane runs as a torus, because nothing reaches its edges.
     pub fn kernel_topology(&self) -> Topology {
         if self.is_unbounded() { Topology::TORUS } else { self.topology }
     }
 
-    /// Why no kernel can do this, if none can. With [`why_no_bands`](Self::why_no_bands) it is the one place where this
-    /// is said.
+    /// Returns the reason why no kernel can run this universe, if none can.
     pub fn why_no_kernel(&self) -> Option<String> {
         let Self { rule, topology, .. } = self;
         if check_rule(LifeRung::Bitpacked, rule).is_err() {
             let kernels = "the kernels run rules of two states, and Generations of up to four that count neighbours";
             return Some(format!("{kernels}, not {rule}"));
         }
-        let is_offered = self.kernel_topology() == Topology::TORUS || check_rule(LifeRung::Streaming, rule).is_ok();
-        let why = || {
-            format!("on {topology} the kernels run rules of two states that count their eight neighbours, not {rule}")
-        };
-        (!is_offered).then(why)
+        let is_supported = self.kernel_topology() == Topology::TORUS || check_rule(LifeRung::Streaming, rule).is_ok();
+        let rules = "rules of two states that count their eight neighbours";
+        (!is_supported).then(|| format!("on {topology} the kernels run {rules}, not {rule}"))
     }
 
-    /// Why kernels cannot do this in bands, if they cannot.
+    /// Returns the reason why kernels cannot run this universe in bands, if they cannot.
     pub fn why_no_bands(&self) -> Option<String> {
         let topology = self.kernel_topology();
         let kernels = "the kernels of several devices run a torus without a shift or the unbounded plane";
         (topology != Topology::TORUS).then(|| format!("{kernels}, not {topology}"))
     }
-}
-
-/// The message for a shifted Klein bottle with this odd side.
-fn odd_shifted(side: &str, cells: usize) -> String {
-    let even = match cells - 1 {
-        0 => "2".to_owned(),
-        less => format!("{less} or {}", cells + 1),
-    };
-    format!(
-        "a shifted Klein bottle needs an even {side}, but {cells} was given: use {even}, or leave out the shift `+1`"
-    )
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
-//! apgcodes, the names that apgsearch and Catagolue give to objects: `xs4_33`, `xp2_7`, `xq4_153`.
+//! apgcodes, the names of objects in apgsearch and Catagolue: `xs4_33`, `xp2_7`, `xq4_153`.
 //!
-//! Behind the underscore is the object in extended Wechsler format: strips of five rows, of which each digit, `0` to
-//! `9` and `a` to `v`, is a column, the top cell in its lowest bit. `w` and `x` are two and three empty columns, `y`
-//! and a digit, up to `z`, four or more of them; `z` ends a strip.
+//! The cells follow the underscore in the extended Wechsler format. It divides the object into strips of five rows,
+//! which `z` separates. A digit, `0` to `9` or `a` to `v`, is a column of a strip; its lowest bit is the top cell. `w`
+//! and `x` are two and three empty columns. `y` with a digit, up to `z`, is four or more empty columns.
 
-use super::error::FormatError;
+use super::error::{FormatError, check_memory};
 use life::board::Run;
 use life::pattern::{ParseError, Pattern};
 
-/// True if `text` looks like an apgcode: letters that say the kind, a number, an underscore, and more.
+/// Returns true if `text` looks like an apgcode: two letters for the kind, a number, an underscore, and digits or
+/// letters.
 pub fn is_one(text: &str) -> bool {
     let text = text.trim();
     let Some((kind, cells)) = text.split_once('_') else { return false };
@@ -20,34 +21,31 @@ pub fn is_one(text: &str) -> bool {
         && cells.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase() || byte == b'_')
 }
 
-/// The object that `text` names.
+/// Returns the object that `text` names.
 ///
-/// It takes at most 400 times as much memory as the text, and never more than `limit`.
+/// It needs at most 400 times the memory of the text, and never more than `limit`.
 ///
 /// # Errors
-/// [`FormatError::Refused`] for a code that does not have the cells in it, [`FormatError::Malformed`] for what is no
-/// code, and for a still life of another number of cells than its name says; [`FormatError::TooLarge`].
+/// [`FormatError::Refused`] for a code that does not contain the cells. [`FormatError::Malformed`] for a text that is
+/// not an apgcode, and for a still life whose number of cells contradicts its name. [`FormatError::TooLarge`] if
+/// `limit` is too small.
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let text = text.trim();
     let error = |column: usize, message: String| ParseError { line: 1, column: column + 1, message };
     let Some((kind, cells)) = text.split_once('_').filter(|_| is_one(text)) else {
-        return Err(error(0, "this is no apgcode, such as xq4_153".to_owned()).into());
+        return Err(error(0, "this is not an apgcode, which looks like xq4_153".to_owned()).into());
     };
     if !matches!(&kind[..2], "xs" | "xp" | "xq") {
-        return Err(FormatError::Refused(format!(
-            "apgcodes that begin with {} have no cells in them: those of xs, xp and xq have",
+        refuse!(
+            "apgcodes that begin with {} do not contain the cells: use one that begins with xs, xp or xq",
             &kind[..2]
-        )));
+        );
     }
     if cells.contains('_') {
-        return Err(FormatError::Refused(
-            "it is an apgcode of a rule with more than two states: those of two are read".into(),
-        ));
+        refuse!("it is an apgcode of a rule with more than two states: use an RLE file instead");
     }
     let needed = (cells.len() as u64).saturating_mul(5 * 3 * size_of::<Run>() as u64);
-    if needed > limit {
-        return Err(FormatError::TooLarge { needed, free: limit });
-    }
+    check_memory(needed, limit)?;
     let mut live = Vec::new();
     let (mut x, mut top) = (0, 0);
     let mut bytes = cells.bytes().zip(kind.len() + 1..);
@@ -57,7 +55,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
             b'w' => x += 2,
             b'x' => x += 3,
             b'y' => {
-                let message = || "`y` is followed by how many columns more than four are empty".to_owned();
+                let message = || "a digit or letter must follow `y`: the number of empty columns, less four".to_owned();
                 let (count, _) = bytes.next().ok_or_else(|| error(column, message()))?;
                 x += 4 + usize::from(value(count));
             }
@@ -72,7 +70,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let mut pattern = Pattern::from_runs(live);
     let population = pattern.population().to_string();
     if kind.starts_with("xs") && kind[2..] != population {
-        let message = format!("{kind} is a still life of {} cells, and there are {population}", &kind[2..]);
+        let message = format!("{kind} is a still life of {} cells, but the code has {population}", &kind[2..]);
         return Err(error(0, message).into());
     }
     pattern.name = Some(text.to_owned());

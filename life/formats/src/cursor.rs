@@ -1,43 +1,48 @@
-//! A place in a text, which knows its line and column.
+//! A position in a text that knows its line and column.
 
 use life::ParseError;
 
-/// A place in a text, at a character's start.
+/// A position in a text, always at the start of a character.
 #[derive(Clone)]
 pub(super) struct Cursor<'a> {
     text: &'a str,
-    /// In bytes.
+    /// The byte offset.
     at: usize,
-    /// Counted from 1.
+    /// The line number, from 1.
     line: usize,
-    /// Where the line starts, in bytes.
+    /// The byte offset of the line's start.
     line_start: usize,
 }
 
 impl<'a> Cursor<'a> {
-    /// The start of `text`, after a byte order mark.
+    /// Returns a cursor at the start of `text`, after a byte order mark if there is one.
     pub(super) fn new(text: &'a str) -> Self {
         Self { text: text.strip_prefix('\u{feff}').unwrap_or(text), at: 0, line: 1, line_start: 0 }
     }
 
-    /// The next byte.
+    /// Returns a cursor after the first `at` bytes of line number `line`.
+    pub(super) fn in_line(text: &'a str, line: usize, at: usize) -> Self {
+        Self { text, at, line, line_start: 0 }
+    }
+
+    /// Returns the next byte.
     #[inline]
     pub(super) fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// The byte behind the next one.
+    /// Returns the byte after the next one.
     pub(super) fn peek_next(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at + 1).copied()
     }
 
-    /// Goes on by `bytes` within a line.
+    /// Advances by `bytes` within a line.
     #[inline]
     pub(super) fn advance(&mut self, bytes: usize) {
         self.at += bytes;
     }
 
-    /// Skips white space and line ends; the byte after them.
+    /// Skips white space and line ends, and returns the byte after them.
     #[inline]
     pub(super) fn skip_white_space(&mut self) -> Option<u8> {
         loop {
@@ -53,7 +58,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Skips blanks within a line; the byte after them, none at the end of the line.
+    /// Skips blanks within a line. Returns the byte after them, or `None` at the end of the line.
     pub(super) fn skip_blanks(&mut self) -> Option<u8> {
         loop {
             match self.peek()? {
@@ -64,7 +69,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A decimal number, if there is one.
+    /// Reads a decimal number, if one begins here.
     #[inline]
     pub(super) fn number(&mut self) -> Result<Option<usize>, ParseError> {
         let start = self.at;
@@ -80,7 +85,25 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The rest of the line without its end; goes there.
+    /// Reads the letters of a state above 0, if they are here: `A` to `X`, after one of the ten letters from `prefix` on
+    /// for states above 24.
+    #[inline]
+    pub(super) fn state(&mut self, prefix: u8) -> Result<Option<u8>, ParseError> {
+        let (group, letter) = match (self.peek(), self.peek_next()) {
+            (Some(letter @ b'A'..=b'X'), _) => (0, letter),
+            (Some(group), Some(letter @ b'A'..=b'X')) if (prefix..prefix + 10).contains(&group) => {
+                (group - prefix + 1, letter)
+            }
+            _ => return Ok(None),
+        };
+        let state = 24 * u16::from(group) + u16::from(letter - b'A' + 1);
+        let too_large = || self.error(format!("the state of a cell must be at most 255, but {state} was given"));
+        let state = u8::try_from(state).map_err(|_| too_large())?;
+        self.at += 1 + usize::from(group > 0);
+        Ok(Some(state))
+    }
+
+    /// Returns the rest of the line without trailing white space, and moves to its end.
     pub(super) fn rest_of_line(&mut self) -> &'a str {
         let rest = &self.text[self.at..];
         let line = rest.split('\n').next().unwrap_or(rest);
@@ -88,12 +111,12 @@ impl<'a> Cursor<'a> {
         line.trim_end()
     }
 
-    /// True if only white space stands before this position in its line.
+    /// Returns true if only white space precedes this position in its line.
     pub(super) fn at_line_start(&self) -> bool {
         self.text[self.line_start..self.at].trim_start().is_empty()
     }
 
-    /// The character here, as a message quotes it.
+    /// Returns the character at this position as messages quote it.
     pub(super) fn found(&self) -> String {
         match self.text[self.at..].chars().next() {
             Some('\n') | None => "the line's end".to_owned(),
@@ -101,18 +124,18 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// An error here.
+    /// Returns an error at this position.
     pub(super) fn error(&self, message: String) -> ParseError {
         let column = self.text[self.line_start..self.at].chars().count() + 1;
         ParseError { line: self.line, column, message }
     }
 
-    /// An error for a number here that is not below 2⁶⁴, or leads beyond it.
+    /// Returns the error for a number that is 2⁶⁴ or more, or with which a position reaches 2⁶⁴.
     pub(super) fn too_large(&self) -> ParseError {
-        self.error("this number is larger than this program can count".to_owned())
+        self.error("this number is too large: positions and counts must be below 2⁶⁴".to_owned())
     }
 
-    /// An error behind the last character of the text that is no white space.
+    /// Returns an error after the last character of the text, apart from white space.
     pub(super) fn end_error(&self, message: String) -> ParseError {
         let text = self.text.trim_end();
         let line_start = text.rfind('\n').map_or(0, |newline| newline + 1);

@@ -1,25 +1,18 @@
-//! Recognises the format of a file by its content.
+//! Recognises the format of a file from its content.
 
 use super::apgcode;
-use super::kind::Format;
+use super::format::Format;
 
-impl Format {
-    /// The format of a text without a path, such as standard input.
-    pub fn detect(text: &str) -> Self {
-        of_text(text, None)
-    }
-}
-
-/// How a gzip file begins.
+/// The first bytes of a gzip file.
 pub(super) const GZIP: &[u8] = b"\x1f\x8b";
 
-/// How a text of UTF-8 may begin.
+/// The byte order mark with which a UTF-8 text may begin.
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// How a PNG begins.
+/// The first bytes of a PNG.
 pub(super) const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// Returns the name of a known format that is not supported, if `bytes` begin like it.
+/// Returns the name of the unsupported format with which `bytes` begin, if it is a known one.
 pub(super) fn unsupported(bytes: &[u8]) -> Option<&'static str> {
     const BINARY: [(&[u8], &str); 11] = [
         (b"GIF8", "a GIF"),
@@ -31,22 +24,18 @@ pub(super) fn unsupported(bytes: &[u8]) -> Option<&'static str> {
         (b"\xfd7zXZ", "an xz file"),
         (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
         (b"%PDF", "a PDF"),
-        (b"\xff\xfe", "a text in UTF-16"),
-        (b"\xfe\xff", "a text in UTF-16"),
+        (b"\xff\xfe", "a UTF-16 text"),
+        (b"\xfe\xff", "a UTF-16 text"),
     ];
     const RULES: [(&[u8], &str); 5] = [
-        (b"@RULE", "a rule of Golly (.rule)"),
-        (b"@TABLE", "a rule of Golly (.rule)"),
-        (b"@TREE", "a rule of Golly (.rule)"),
-        (b"n_states", "a rule table of Golly (.table)"),
-        (b"num_states", "a rule tree of Golly (.tree)"),
+        (b"@RULE", "a Golly rule (.rule)"),
+        (b"@TABLE", "a Golly rule (.rule)"),
+        (b"@TREE", "a Golly rule (.rule)"),
+        (b"n_states", "a Golly rule table (.table)"),
+        (b"num_states", "a Golly rule tree (.tree)"),
     ];
-    const TEXT: [(&[u8], &str); 4] = [
-        (b"<!DOCTYPE", "a page of HTML"),
-        (b"<html", "a page of HTML"),
-        (b"#!", "a script"),
-        (b"--", "a script of Lua"),
-    ];
+    const TEXT: [(&[u8], &str); 4] =
+        [(b"<!DOCTYPE", "an HTML page"), (b"<html", "an HTML page"), (b"#!", "a script"), (b"--", "a Lua script")];
     let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii_start();
     let of = |bytes: &[u8], known: &[(&[u8], &'static str)]| {
         known
@@ -54,32 +43,25 @@ pub(super) fn unsupported(bytes: &[u8]) -> Option<&'static str> {
             .find(|(begin, _)| bytes.get(..begin.len()).is_some_and(|start| start.eq_ignore_ascii_case(begin)))
             .map(|&(_, what)| what)
     };
-    // Rules may begin with comments.
+    // Rule files may begin with comments.
     let is_rest = |line: &&[u8]| !line.is_empty() && !line.starts_with(b"#");
     let rest = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).find(is_rest).unwrap_or_default();
     of(bytes, &BINARY).or_else(|| of(text, &TEXT)).or_else(|| of(rest, &RULES))
 }
 
-/// The format of a text. Its content comes before the format that its name says, which decides where the content leaves
-/// it open. A picture's name is the answer only there.
+/// Returns the format of a text. Clear content takes precedence over `named`. A picture's name is returned only if the
+/// content is ambiguous.
 pub(super) fn of_text(text: &str, named: Option<Format>) -> Format {
     let text = text.trim_start_matches('\u{feff}');
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.clone().next().unwrap_or_default();
-    if first.starts_with("[M2]") {
-        return Format::Macrocell;
-    }
-    if first.starts_with("#MCell") {
-        return Format::Mcell;
-    }
-    if first.starts_with("#Life") {
-        return Format::Life;
+    let begins =
+        [("[M2]", Format::Macrocell), ("#MCell", Format::Mcell), ("#Life", Format::Life), ("!", Format::Cells)];
+    if let Some((_, format)) = begins.into_iter().find(|(begin, _)| first.starts_with(begin)) {
+        return format;
     }
     if apgcode::is_one(text) {
         return Format::Apgcode;
-    }
-    if first.starts_with('!') {
-        return Format::Cells;
     }
     let body = lines.clone().find(|line| !line.starts_with('#')).unwrap_or_default();
     let header = body.strip_prefix(['x', 'X']).is_some_and(|rest| rest.trim_start().starts_with('='));
@@ -96,6 +78,6 @@ pub(super) fn of_text(text: &str, named: Option<Format>) -> Format {
     if numbers || (has_comments && rows && body.contains(['*', '.']) && lines.any(|line| line.starts_with("#P"))) {
         return Format::Life;
     }
-    // Cells in full have neither counts nor ends of rows.
+    // Plaintext has neither counts nor row ends.
     if has_comments || text.contains(['$', '!', 'b']) { Format::Rle } else { Format::Cells }
 }

@@ -1,4 +1,4 @@
-//! Why a file is not read or written.
+//! The error type of readers and writers.
 
 use std::path::PathBuf;
 
@@ -6,35 +6,40 @@ use life::pattern::ParseError;
 use thiserror::Error;
 use units::Bytes;
 
-/// Why a file is not read or written.
+/// An error of a reader or writer.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The path's extension is none of those known.
+    /// The extension of the path is unknown.
     #[error(
-        "{}: the extension says the format, and must be .rle, .cells, .lif, .life or .mc, each also with .gz behind it, \
-         or .png or .gif",
+        "{}: unknown extension: it chooses the format and must be .rle, .cells, .lif, .life or .mc, each also \
+         followed by .gz, or .png or .gif",
         path.display()
     )]
     Unknown {
-        /// The path as given.
+        /// The path.
         path: PathBuf,
     },
-    /// The file is not supported. The text says what it is.
+    /// The file is not supported, or contains no pattern. The text names what it is.
     #[error("{0}")]
     Refused(String),
     /// The text is malformed.
     #[error(transparent)]
     Malformed(#[from] ParseError),
-    /// A picture or a compressed file is broken.
-    #[error("the file is broken: {0}")]
+    /// A picture or a compressed file is damaged.
+    #[error("the file is damaged: {0}")]
     Picture(String),
-    /// The pattern takes more memory than there is.
+    /// The pattern needs more memory than is free.
     #[error("it needs {} of memory, and {} are free", Bytes(*needed), Bytes(*free))]
     TooLarge {
-        /// Bytes that it needs.
+        /// The bytes that the pattern needs.
         needed: u64,
-        /// Bytes that there are.
+        /// The free bytes.
         free: u64,
     },
+}
+
+/// Returns [`FormatError::TooLarge`] if `needed` bytes are more than `free`.
+pub(crate) fn check_memory(needed: u64, free: u64) -> Result<(), FormatError> {
+    if needed > free { Err(FormatError::TooLarge { needed, free }) } else { Ok(()) }
 }

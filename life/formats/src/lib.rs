@@ -1,13 +1,20 @@
-//! Files of cellular automata: the formats that are read and written, and how a format is recognised.
+//! Reads and writes the file formats of cellular automata, and recognises the format of a file.
 //!
-//! [`read_pattern_bytes`] reads any of them. Each format has a module with `parse`, and `write` where it is also
-//! written.
+//! [`read_pattern_bytes`] reads all of them. Each format has a module with `parse`, and with `write` if the crate also
+//! writes it.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
 use std::io::Read;
 
 use life::pattern::Pattern;
+
+/// Returns [`FormatError::Refused`] with a formatted message from the calling function.
+macro_rules! refuse {
+    ($($argument:tt)*) => {
+        return Err(FormatError::Refused(format!($($argument)*)))
+    };
+}
 
 pub mod apgcode;
 pub mod lif;
@@ -17,22 +24,22 @@ pub mod picture;
 pub mod plaintext;
 pub mod rle;
 
-mod about;
-mod cells;
+mod collectors;
 mod cursor;
 mod detect;
 mod error;
-mod kind;
+mod format;
+mod metadata;
 mod text;
 
-pub use about::About;
 pub use error::FormatError;
-pub use kind::{Format, is_compressed};
+pub use format::{Format, is_compressed};
+pub use metadata::Metadata;
 
-/// The pattern that `text` gives in this format, if it takes no more memory than there is.
+/// Reads a pattern from `text` in this format, without a memory limit.
 ///
 /// # Errors
-/// [`FormatError::Malformed`] with line and column, or [`FormatError::Refused`] for a picture.
+/// [`FormatError::Malformed`] with line and column. [`FormatError::Refused`] for a picture.
 pub fn read_pattern(text: &str, format: Format) -> Result<Pattern, FormatError> {
     read_text(text, format, u64::MAX)
 }
@@ -46,28 +53,32 @@ fn read_text(text: &str, format: Format, limit: u64) -> Result<Pattern, FormatEr
         Format::Mcell => mcell::parse(text, limit),
         Format::Apgcode => apgcode::parse(text, limit),
         Format::Png | Format::Gif => {
-            let others = "nor does it begin as a pattern does that is read";
-            Err(FormatError::Refused(format!("it is not what {format} says, {others}: is it damaged?")))
+            let others = "and the content is not a pattern in any supported format either";
+            Err(FormatError::Refused(format!(
+                "it is named {format}, but is not such a picture, {others}: check the file"
+            )))
         }
     }
 }
 
-/// The pattern in a file's bytes, by what is in them and, where that does not say, in the format of `named`. It takes
-/// at most `limit` bytes of memory beside them, decompressed bytes among them. Bytes that are no UTF-8, as comments in
-/// old files have them, are read as U+FFFD.
+/// Reads a pattern from the bytes of a file. The content decides the format; `named` decides if the content fits
+/// several formats.
+///
+/// The function uses at most `limit` bytes of memory in addition to `bytes`, including decompressed data. Bytes that
+/// are not UTF-8, as in the comments of old files, are read as U+FFFD.
 ///
 /// # Errors
-/// [`FormatError::Refused`] for what is known and not supported, else what is wrong with it.
+/// [`FormatError::Refused`] for a known format that is not supported. Any other [`FormatError`] describes the defect.
 pub fn read_pattern_bytes(bytes: &[u8], named: Option<Format>, limit: u64) -> Result<Pattern, FormatError> {
     if bytes.starts_with(detect::GZIP) {
         let mut plain = Vec::new();
-        // A list of bytes has grown out of one half as large, and has room for as many again.
+        // While a vector grows, the old and the new allocation exist at the same time: three times the old size.
         const GROWING: u64 = 3;
         let most = limit / GROWING;
         let mut decoder = flate2::read::MultiGzDecoder::new(bytes).take(most.saturating_add(1));
         decoder.read_to_end(&mut plain).map_err(|error| FormatError::Picture(error.to_string()))?;
         if plain.len() as u64 > most {
-            // How much more there is nobody knows who has not decompressed it.
+            // The decompressed length is known only after all of it was decompressed.
             let more = std::io::copy(&mut decoder.into_inner(), &mut std::io::sink()).unwrap_or(0);
             let needed = more.saturating_add(plain.len() as u64).saturating_mul(GROWING);
             return Err(FormatError::TooLarge { needed, free: limit });
@@ -75,20 +86,20 @@ pub fn read_pattern_bytes(bytes: &[u8], named: Option<Format>, limit: u64) -> Re
         plain.shrink_to_fit();
         let taken = plain.len() as u64;
         if plain.starts_with(detect::GZIP) {
-            return Err(FormatError::Refused("it is compressed twice: decompress it once".into()));
+            refuse!("it is compressed twice: decompress it once with gunzip");
         }
         return read_pattern_bytes(&plain, named, limit - taken);
     }
     if bytes.strip_prefix(detect::BYTE_ORDER_MARK).unwrap_or(bytes).trim_ascii().is_empty() {
-        return Err(FormatError::Refused("it is empty".into()));
+        refuse!("it is empty: give a file with a pattern");
     }
     if bytes.starts_with(detect::PNG) {
         return picture::parse(bytes, limit);
     }
     if let Some(what) = detect::unsupported(bytes) {
-        return Err(FormatError::Refused(format!(
-            "it is {what}, which is not read: .rle, .cells, .lif, .mc, .mcl (each also .gz), .png and apgcodes are"
-        )));
+        refuse!(
+            "it is {what}, which is not supported: use .rle, .cells, .lif, .mc, .mcl (also .gz), .png or an apgcode"
+        );
     }
     let text = text::with_newlines(String::from_utf8_lossy(bytes));
     let limit = match &text {

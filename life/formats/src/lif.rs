@@ -1,4 +1,4 @@
-//! Life 1.05 and Life 1.06 (`.lif`, `.life`): rows of cells in blocks with places, and lists of live cells.
+//! Life 1.05 (blocks of rows at positions) and Life 1.06 (lists of live cells), `.lif` and `.life`.
 //!
 //! ```text
 //! #Life 1.05            #Life 1.06
@@ -9,34 +9,40 @@
 //!                       1 1
 //! ```
 //!
-//! Lines that begin with `#` are comments, but for `#R`, which gives a rule (`23/3`), `#N`, which says that it is
-//! Conway's, and `#P`, which says where the rows that follow begin. Empty lines say nothing. Blocks may overlap.
+//! `#R` sets the rule (`23/3`), `#N` sets Conway's rule, and `#P` sets the position of the rows that follow. Other
+//! lines that begin with `#` are comments. Empty lines are ignored. Blocks may overlap.
 
 use std::io::{self, Write};
 
-use super::about::About;
-use super::cells::Plane;
+use super::collectors::PlaneCollector;
 use super::error::FormatError;
+use super::metadata::Metadata;
 use life::board::Board;
 use life::pattern::{ParseError, Pattern};
 
-/// The pattern that `text` gives, in either format.
+/// Reads a pattern in either format.
 ///
-/// It takes at most 40 times as much memory as the text, and never more than `limit`.
+/// It needs at most 40 times the memory of the text, and never more than `limit`.
 ///
 /// # Errors
-/// [`FormatError::Malformed`] for a line that is neither a row, a cell nor a comment, and for a coordinate beyond 2⁶²;
-/// [`FormatError::Refused`] for a text without rows and cells that is not Life 1.06; [`FormatError::TooLarge`].
+/// [`FormatError::Malformed`] for a line that is neither a row, a cell nor a comment, and for a coordinate beyond 2⁶².
+/// [`FormatError::Refused`] for a text without rows and cells that is not Life 1.06. [`FormatError::TooLarge`] if
+/// `limit` is too small.
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut plane = Plane::new(limit);
+    let mut plane = PlaneCollector::new(limit);
     let mut rule = None;
     let (mut left, mut y) = (0, 0);
-    // A list of no cells is an empty board; rows are there even if all cells are dead.
+    // Life 1.06 without cells is an empty board. Rows count even if all their cells are dead.
     let mut is_pattern = false;
     for (line, number) in text.lines().map(str::trim).zip(1..) {
         let error = |column: usize, message: String| ParseError { line: number, column, message };
-        let no_place = |words: &str| format!("`{}` is no column and row: two numbers", super::text::shorten(words));
+        let no_place = |words: &str| {
+            format!(
+                "`{}` is not a position: write a column and a row, such as `-1 2`, both within 2⁶²",
+                super::text::shorten(words)
+            )
+        };
         let place = |words: &str| pair(words).ok_or_else(|| error(1, no_place(words)));
         match line.as_bytes() {
             [] => {}
@@ -61,13 +67,14 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
                     match cell {
                         b'.' => column += 1,
                         _ if length > 0 => {
-                            // A row is no longer than its text, and `left` no further than 2⁶².
+                            // The sum cannot overflow: a row is at most as long as its text, and `left` is at most 2⁶².
                             plane.push((left + column as i64, y), length);
                             column += length;
                         }
                         _ => {
                             let found = super::text::shorten(line.get(column..).unwrap_or_default());
-                            let message = format!("`{found}` is neither `.` (dead), `*` (alive) nor two numbers");
+                            let message =
+                                format!("`{found}` is neither `.` (dead) nor `*` (alive) nor a column and a row");
                             return Err(error(line[..column].chars().count() + 1, message).into());
                         }
                     }
@@ -78,14 +85,14 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     }
     if !is_pattern {
         let needed = "it needs rows of `.` and `*`, or the line `#Life 1.06` and the column and row of each live cell";
-        return Err(FormatError::Refused(format!("it has no cells of Life 1.05 or 1.06: {needed}")));
+        refuse!("it has no cells of Life 1.05 or 1.06: {needed}");
     }
     let mut pattern = plane.finish()?;
     pattern.rule = rule;
     Ok(pattern)
 }
 
-/// The two numbers in `words`, both within 2⁶² of 0.
+/// Reads two numbers, both of which must be within 2⁶² of 0.
 fn pair(words: &str) -> Option<(i64, i64)> {
     let mut numbers = words.split_whitespace().map(|word| word.parse().ok());
     let (x, y): (i64, i64) = (numbers.next()??, numbers.next()??);
@@ -93,35 +100,23 @@ fn pair(words: &str) -> Option<(i64, i64)> {
     (near(x) && near(y)).then_some((x, y))
 }
 
-/// Writes the live cells of `board` as Life 1.06, where `about` says that they are on the plane.
+/// Writes the first line.
 ///
 /// # Errors
-/// When `out` fails.
-pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    write_heading(out)?;
-    write_rows(board, 0, about, out)
-}
-
-/// Writes what stands before the cells.
-///
-/// # Errors
-/// When `out` fails.
+/// If `out` fails.
 pub fn write_heading(out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "#Life 1.06")
 }
 
-/// Writes the cells of rows from row `first` of a board on.
+/// Writes the cells of `board`, whose first row is row `first` of the whole board.
 ///
 /// # Errors
-/// When `out` fails.
-pub fn write_rows(board: &Board, first: usize, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    for (x, y) in board.cells().map(|(x, y)| (x, first + y)) {
-        writeln!(
-            out,
-            "{} {}",
-            about.origin.0.saturating_add_unsigned(x as u64),
-            about.origin.1.saturating_add_unsigned(y as u64)
-        )?;
+/// If `out` fails.
+pub fn write_rows(board: &Board, first: usize, metadata: &Metadata, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let (left, top) = metadata.origin;
+    for (x, y) in board.cells() {
+        let (right, down) = (x as u64, (first + y) as u64);
+        writeln!(out, "{} {}", left.saturating_add_unsigned(right), top.saturating_add_unsigned(down))?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Files of MCell (`.mcl`): lines of keywords, of which `#L` has cells, run length encoded.
+//! MCell files (`.mcl`): lines with keywords. `#L` lines contain the cells, run-length encoded.
 //!
 //! ```text
 //! #MCell 4.00
@@ -9,54 +9,50 @@
 //! #L .A$..A$3A
 //! ```
 //!
-//! Dead cells are `.`, states 1 to 24 `A` to `X`, the next ones `aA` to `jO`. The board becomes the rule's topology, as
-//! Golly has it: a torus where it wraps, else a bounded plane. The games Life and Generations are read; of the others,
-//! those that name a rule for Golly (`#GOLLY`).
+//! Dead cells are `.`, states 1 to 24 are `A` to `X`, and the next ones `aA` to `jO`. The board size becomes the rule's
+//! topology as in Golly: a torus if the board wraps, else a bounded plane. The games Life and Generations are read, and
+//! every other game that names a rule for Golly (`#GOLLY`).
 
-use super::cells::Cells;
+use super::collectors::RowCollector;
+use super::cursor::Cursor;
 use super::error::FormatError;
-use life::board::Run;
 use life::pattern::{ParseError, Pattern};
 
-/// The pattern that `text` gives.
+/// Reads a pattern.
 ///
-/// It takes at most 100 times as much memory as the text, and never more than `limit`.
+/// It needs at most 100 times the memory of the text, and never more than `limit`.
 ///
 /// # Errors
-/// [`FormatError::Refused`] for another game and for a text without `#MCell` or without `#L`,
-/// [`FormatError::Malformed`] for what is no cell, [`FormatError::TooLarge`].
+/// [`FormatError::Refused`] for another game and for a text without `#MCell` or `#L`. [`FormatError::Malformed`] for an
+/// invalid cell. [`FormatError::TooLarge`] if `limit` is too small.
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
-    let mut cells = Cells::new((0, 0), text.len(), limit);
+    let mut cells = RowCollector::new((0, 0), text.len(), limit);
     let (mut rule, mut golly, mut board, mut wraps) = (String::new(), None, None, false);
-    let (mut x, mut y, mut game) = (0, 0, "Life");
+    let mut game = "Life";
     let is_cells = |line: &str| line.strip_prefix("#L ").is_some_and(|rest| !rest.trim().is_empty());
     if !text.lines().any(|line| line.trim_start_matches('\u{feff}').trim_start().starts_with("#MCell")) {
-        return Err(FormatError::Refused(
-            "it is no file of MCell: the first line of one is such as `#MCell 4.20`".into(),
-        ));
+        refuse!("it is not an MCell file: the first line must be such as `#MCell 4.20`");
     }
     if !text.lines().any(is_cells) {
-        let needed = "they stand in lines such as `#L .A$..A$3A`";
-        return Err(FormatError::Refused(format!("it is a file of MCell without cells, or truncated: {needed}")));
+        let needed = "add lines such as `#L .A$..A$3A`, or check whether the file was cut off";
+        refuse!("it is an MCell file without cells: {needed}");
     }
     for (line, number) in text.lines().zip(1..) {
         let Some((keyword, rest)) = line.trim_end().split_once(' ') else { continue };
         match keyword {
             "#GAME" => game = rest.trim(),
-            // Long rules are divided into several lines.
+            // Long rules span several lines.
             "#RULE" => rule.push_str(rest.trim()),
             "#GOLLY" => golly = Some(rest.trim().to_owned()),
             "#BOARD" => board = rest.split_once('x').map(|(width, height)| (width.trim(), height.trim())),
             "#WRAP" => wraps = rest.trim() == "1",
-            "#L" => row(line, number, &mut cells, (&mut x, &mut y))?,
+            "#L" => row(Cursor::in_line(line, number, keyword.len() + 1), &mut cells)?,
             _ => {}
         }
     }
     if golly.is_none() && !matches!(game, "Life" | "Generations") {
         let game = super::text::shorten(game);
-        return Err(FormatError::Refused(format!(
-            "it is a pattern of MCell's game {game}, and of its games Life and Generations are supported"
-        )));
+        refuse!("MCell's game {game} is not supported: use Life or Generations, or name a rule in a `#GOLLY` line");
     }
     let mut pattern = cells.finish()?;
     let rule = golly.filter(|rule| !rule.is_empty()).or((!rule.is_empty()).then_some(rule));
@@ -71,58 +67,32 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     Ok(pattern)
 }
 
-/// Reads the cells of a line.
-fn row(line: &str, number: usize, cells: &mut Cells, (x, y): (&mut usize, &mut usize)) -> Result<(), ParseError> {
-    let bytes = line.as_bytes();
-    let mut at = "#L ".len();
-    let error = |at: usize, message: String| {
-        let column = String::from_utf8_lossy(&bytes[..at]).chars().count() + 1;
-        ParseError { line: number, column, message }
-    };
-    let mut count = None::<usize>;
-    while let Some(&byte) = bytes.get(at) {
-        let start = at;
-        at += 1;
-        let too_large = || error(start, "this leads further than this program can count".to_owned());
+/// Reads the cells of one line.
+fn row(mut cursor: Cursor<'_>, cells: &mut RowCollector) -> Result<(), ParseError> {
+    loop {
+        cursor.skip_blanks();
+        let start = cursor.clone();
+        let count = cursor.number()?;
         let length = count.unwrap_or(1);
-        let state = match byte {
-            b'0'..=b'9' => {
-                let more = count.unwrap_or(0).checked_mul(10).and_then(|n| n.checked_add((byte - b'0').into()));
-                count = Some(more.ok_or_else(too_large)?);
-                continue;
+        let added = match (cursor.skip_blanks(), count) {
+            (None, None) => return Ok(()),
+            (None, Some(count)) => {
+                let message = format!("the line ends after the count {count}: a cell or `$` must follow it");
+                return Err(cursor.error(message));
             }
-            // A `$` of none would begin the same row again.
-            _ if count == Some(0) => {
-                return Err(error(start, "a run of 0 cells: a count is at least 1".to_owned()));
-            }
-            b' ' | b'\t' | b'\r' => continue,
-            b'$' => {
-                *y = y.checked_add(length).filter(|&y| y < usize::MAX).ok_or_else(too_large)?;
-                *x = 0;
-                count = None;
-                continue;
-            }
-            b'.' => 0,
-            b'A'..=b'X' => u16::from(byte - b'A' + 1),
-            b'a'..=b'j' if matches!(bytes.get(at), Some(b'A'..=b'X')) => {
-                at += 1;
-                24 * u16::from(byte - b'a' + 1) + u16::from(bytes[at - 1] - b'A' + 1)
+            // `0$` would start the same row again.
+            (_, Some(0)) => return Err(cursor.error("a count must be at least 1, but 0 was given".to_owned())),
+            (Some(tag @ (b'.' | b'$')), _) => {
+                cursor.advance(1);
+                if tag == b'.' { cells.extend(length, 0) } else { cells.end_rows(length) }
             }
             _ => {
-                let found = super::text::shorten(String::from_utf8_lossy(&bytes[start..]).as_ref());
-                return Err(error(start, format!("`{found}` is neither `.` (dead), `A` to `jO` (states) nor `$`")));
+                let needed = "neither `.` (dead) nor `A` to `jO` (states) nor `$` (end of a row)";
+                let state = cursor.state(b'a')?;
+                let state = state.ok_or_else(|| cursor.error(format!("{} is {needed}", cursor.found())))?;
+                cells.extend(length, state)
             }
         };
-        let state =
-            u8::try_from(state).map_err(|_| error(start, format!("a cell of state {state}: 255 is the last")))?;
-        let end = x.checked_add(length).ok_or_else(too_large)?;
-        if state > 0 {
-            cells.push(Run { x: *x, y: *y, length }, state);
-        }
-        (*x, count) = (end, None);
-    }
-    match count {
-        Some(count) => Err(error(at, format!("the line ends after the count {count}: a cell or `$` must follow it"))),
-        None => Ok(()),
+        added.ok_or_else(|| start.too_large())?;
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of what all formats share, and of the small ones.
+//! Tests of the features that all formats share, and of the small formats.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,7 +9,14 @@ use super::*;
 
 const LIMIT: u64 = 1 << 20;
 
-/// A glider in each format that is read.
+/// Returns the metadata of a torus under Conway's rule, centred on the plane as Golly does.
+pub(crate) fn torus((width, height): (usize, usize), generation: u64) -> Metadata {
+    let before = |side: usize| 0i64.saturating_sub_unsigned(side as u64 / 2);
+    let rule = format!("B3/S23:T{width},{height}");
+    Metadata { name: None, rule, generation, origin: (before(width), before(height)) }
+}
+
+/// A glider in each format that can be read.
 const GLIDERS: [(&str, Format); 14] = [
     ("x = 3, y = 3, rule = B3/S23\nbob$2bo$3o!", Format::Rle),
     ("bo$2bo$3o!", Format::Rle),
@@ -31,11 +38,11 @@ fn read(bytes: &[u8]) -> Result<Pattern, FormatError> {
     read_pattern_bytes(bytes, None, LIMIT)
 }
 
-/// Live cells, seen as any of a glider's eight orientations and two shapes, have five cells and a box of 3 × 3.
+/// In each of its orientations and phases a glider has five cells and a box of 3 × 3.
 #[test]
 fn a_glider_is_a_glider_in_every_format() {
     for (text, format) in GLIDERS {
-        assert_eq!(Format::detect(text), format, "{text:?}");
+        assert_eq!(detect::of_text(text, None), format, "{text:?}");
         let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         gzip.write_all(text.as_bytes()).unwrap();
         let pattern = read(text.as_bytes()).unwrap();
@@ -82,10 +89,10 @@ fn apgcodes() {
     // Two strips; runs of empty columns: 2, 3, 4, 39.
     assert_eq!(cells("xp3_1w1x1y01yz1zg"), [(0, 0), (3, 0), (7, 0), (12, 0), (52, 0), (0, 9)]);
     for (code, message) in [
-        ("xs5_33", "a still life of 5 cells, and there are 4"),
+        ("xs5_33", "a still life of 5 cells, but the code has 4"),
         ("xs4_33_1", "more than two states"),
         ("zz_33", "begin with zz"),
-        ("xq4_y", "followed by"),
+        ("xq4_y", "must follow `y`"),
     ] {
         let error = read(code.as_bytes()).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
@@ -96,14 +103,14 @@ fn apgcodes() {
 fn what_is_malformed() {
     for (text, message) in [
         ("#Life 1.05\n.*x\n", "line 2, column 3: `x` is neither"),
-        ("#Life 1.06\n1\n", "line 2, column 1: `1` is no column and row"),
-        ("#Life 1.06\n1 9223372036854775807\n", "is no column and row"),
-        ("#P a b\n*", "is no column and row"),
+        ("#Life 1.06\n1\n", "line 2, column 1: `1` is not a position"),
+        ("#Life 1.06\n1 9223372036854775807\n", "is not a position"),
+        ("#P a b\n*", "is not a position"),
         ("#MCell 4.00\n#L A?\n", "line 2, column 5: `?` is neither"),
-        ("#MCell 4.00\n#L jP\n", "a cell of state 256"),
-        ("#MCell 4.00\n#L 99999999999999999999A\n", "further than this program can count"),
-        ("#MCell 4.00\n#L 2A0$A\n", "line 2, column 7: a run of 0 cells"),
-        ("#MCell 4.00\n#L 0A\n", "line 2, column 5: a run of 0 cells"),
+        ("#MCell 4.00\n#L jP\n", "at most 255, but 256 was given"),
+        ("#MCell 4.00\n#L 99999999999999999999A\n", "must be below 2⁶⁴"),
+        ("#MCell 4.00\n#L 2A0$A\n", "line 2, column 7: a count must be at least 1"),
+        ("#MCell 4.00\n#L 0A\n", "line 2, column 5: a count must be at least 1"),
         ("#MCell 4.00\n#GAME Margolus\n#L A\n", "MCell's game Margolus"),
     ] {
         let error = read(text.as_bytes()).unwrap_err().to_string();
@@ -117,12 +124,12 @@ fn what_is_known_and_not_read_is_named() {
         (&b"GIF89a\x01"[..], "a GIF"),
         (b"\xff\xd8\xff\xe0", "a JPEG"),
         (b"PK\x03\x04", "a zip archive"),
-        (b"@RULE Wireworld\n", "a rule of Golly"),
-        (b"# by hand\n\n@TABLE\n", "a rule of Golly"),
-        (b"n_states:4\n", "a rule table"),
-        (b"num_states=4\n", "a rule tree"),
-        (b"\xff\xfex\0", "a text in UTF-16"),
-        (b"<!doctype html>", "a page of HTML"),
+        (b"@RULE Wireworld\n", "a Golly rule"),
+        (b"# by hand\n\n@TABLE\n", "a Golly rule"),
+        (b"n_states:4\n", "a Golly rule table"),
+        (b"num_states=4\n", "a Golly rule tree"),
+        (b"\xff\xfex\0", "a UTF-16 text"),
+        (b"<!doctype html>", "an HTML page"),
     ] {
         let error = read(bytes).unwrap_err();
         assert!(
@@ -155,12 +162,12 @@ fn the_extension_says_the_format() {
 #[test]
 fn a_text_shows_its_format() {
     for text in ["#N a\nx = 1", "x=1,y=1\no!", "\u{feff}\r\n  X = 1, y = 1\n!", "x\t= 1", "3o!", "#C\nbo$"] {
-        assert_eq!(Format::detect(text), Format::Rle, "{text:?}");
+        assert_eq!(detect::of_text(text, None), Format::Rle, "{text:?}");
     }
     for text in ["", "!Name: x\nO", ".O.\n", "O"] {
-        assert_eq!(Format::detect(text), Format::Cells, "{text:?}");
+        assert_eq!(detect::of_text(text, None), Format::Cells, "{text:?}");
     }
-    // The content decides before the name, and the name before a guess.
+    // The content takes precedence over the name, and the name over a guess.
     let pattern = |text: &str, named| read_pattern_bytes(text.as_bytes(), Some(named), LIMIT).unwrap();
     assert_eq!(pattern("x = 1, y = 1\no!", Format::Cells).population(), 1);
     assert_eq!(pattern("xx", Format::Cells).width, 2);
@@ -169,7 +176,7 @@ fn a_text_shows_its_format() {
     assert_eq!(read_pattern_bytes(latin, Some(Format::Rle), LIMIT).unwrap().population(), 4);
 }
 
-/// The formats that a file's name can say.
+/// The formats that a file name can choose.
 const NAMED: [Option<Format>; 8] = [
     None,
     Some(Format::Rle),
@@ -181,7 +188,7 @@ const NAMED: [Option<Format>; 8] = [
     Some(Format::Gif),
 ];
 
-/// No name makes a pattern of a text that is none.
+/// A text without a pattern is an error under every name.
 #[test]
 fn a_text_of_no_format_is_refused_under_every_name() {
     for text in [
@@ -230,30 +237,30 @@ fn a_text_of_no_format_is_refused_under_every_name() {
     }
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gzip.write_all(b"\n").unwrap();
-    assert_eq!(read(&gzip.finish().unwrap()).unwrap_err().to_string(), "it is empty");
+    assert_eq!(read(&gzip.finish().unwrap()).unwrap_err().to_string(), "it is empty: give a file with a pattern");
 }
 
 #[test]
 fn what_a_text_of_another_format_lacks_is_said() {
     for (text, named, parts) in [
-        ("a letter", Format::Mcell, ["no file of MCell", "#MCell 4.20"]),
-        ("#MCell 4.20\n#GAME Life", Format::Mcell, ["without cells, or truncated", "#L .A$"]),
+        ("a letter", Format::Mcell, ["not an MCell file", "#MCell 4.20"]),
+        ("#MCell 4.20\n#GAME Life", Format::Mcell, ["without cells", "#L .A$"]),
         ("#MCell 4.20\n#L .A12", Format::Mcell, ["line 2, column 8", "the count 12"]),
-        (".*\n*.", Format::Macrocell, ["no macrocell", "`[M2]`"]),
-        ("#C comments", Format::Rle, ["no RLE", "`x = 3, y = 3`"]),
+        (".*\n*.", Format::Macrocell, ["not a macrocell file", "`[M2]`"]),
+        ("#C comments", Format::Rle, ["not RLE", "`x = 3, y = 3`"]),
         ("stop", Format::Rle, ["line 1, column 5", "`!`"]),
-        ("x = 9, y = 1", Format::Rle, ["line 1, column 13", "without the `!`"]),
+        ("x = 9, y = 1", Format::Rle, ["line 1, column 13", "without `!`"]),
         ("# comments", Format::Life, ["no cells of Life 1.05", "`#Life 1.06`"]),
-        ("1 2 3", Format::Life, ["line 1, column 1", "`1 2 3` is no column and row"]),
+        ("1 2 3", Format::Life, ["line 1, column 1", "`1 2 3` is not a position"]),
         ("!Name: none", Format::Cells, ["no rows of cells", "`.` (dead)"]),
-        ("O", Format::Png, ["not what .png says", "damaged"]),
+        ("O", Format::Png, ["named .png", "check the file"]),
     ] {
         let error = read_pattern_bytes(text.as_bytes(), Some(named), LIMIT).unwrap_err().to_string();
         assert!(parts.iter().all(|part| error.contains(part)), "{text:?}: {error}");
     }
 }
 
-/// A file that is cut anywhere is an error, or has some of its cells: it is no empty board.
+/// A truncated file is an error or has some of its cells. It is never an empty board.
 #[test]
 fn a_truncated_file_is_not_empty() {
     for (text, format) in GLIDERS {
@@ -261,7 +268,7 @@ fn a_truncated_file_is_not_empty() {
             let cut = &text[..end];
             let Ok(pattern) = read_pattern_bytes(cut.as_bytes(), Some(format), LIMIT) else { continue };
             let has_dead_cells = cut.trim_end().ends_with('.');
-            // These are empty boards as Golly and this program write them.
+            // Golly and this program write empty boards in this way.
             let is_whole = cut.trim_end() == "#Life 1.06" || format == Format::Macrocell;
             assert!(pattern.population() > 0 || has_dead_cells || is_whole, "{cut:?} as {format}");
         }
@@ -284,7 +291,7 @@ fn a_truncated_picture_is_refused() {
     (1..bytes.len()).for_each(|end| assert!(read(&bytes[..end]).is_err(), "cut at {end}"));
 }
 
-/// A carriage return ends a line, with a newline behind it or without.
+/// A carriage return ends a line, with or without a following newline.
 #[test]
 fn line_ends_are_of_any_kind() {
     for text in [
@@ -334,7 +341,7 @@ fn a_picture_comes_back_as_it_was() {
     }
 }
 
-/// Pixels of any kind: light and opaque ones are alive.
+/// In every colour type, light and opaque pixels are live cells.
 #[test]
 fn light_pixels_are_alive() {
     let mut bytes = Vec::new();

@@ -1,8 +1,8 @@
-//! Texts of files: the ends of their lines, and how messages and other files show them.
+//! Line ends of texts, and how messages and files show text.
 
 use std::borrow::Cow;
 
-/// `text` with a newline for each carriage return that ends a line by itself, as in files of old Macintoshes.
+/// Replaces each carriage return that alone ends a line, as in old Macintosh files, by a newline.
 pub(super) fn with_newlines(text: Cow<'_, str>) -> Cow<'_, str> {
     let is_end = |pair: &[u8]| pair[0] == b'\r' && !matches!(pair[1], b'\r' | b'\n');
     if !text.ends_with('\r') && !text.as_bytes().windows(2).any(is_end) {
@@ -22,13 +22,13 @@ pub(super) fn with_newlines(text: Cow<'_, str>) -> Cow<'_, str> {
     plain.into()
 }
 
-/// `text` without what is not to be printed, if anything is left.
+/// Returns `text` without control characters, or `None` if nothing remains.
 pub(super) fn printable(text: &str) -> Option<String> {
     let text: String = text.trim().chars().filter(|character| !character.is_control()).collect();
     (!text.is_empty()).then_some(text)
 }
 
-/// A text as a message quotes it: printable, and not too long.
+/// Returns `text` as messages quote it: escaped and shortened to 40 characters.
 pub(super) fn shorten(text: &str) -> String {
     const LONGEST: usize = 40;
     let mut short: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();

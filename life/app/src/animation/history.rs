@@ -1,34 +1,35 @@
-//! The boards that were shown before, to go back to.
+//! The boards that were shown before, for the key `z`.
 
 use std::collections::VecDeque;
 
 use life::Board;
 
-/// Bytes that it may take.
+/// The maximal bytes of all boards.
 const BYTES: usize = 256 << 20;
 
-/// Boards that it has at most.
+/// The maximal number of boards.
 const BOARDS: usize = 1000;
 
 /// A board that was shown.
-pub struct Shown {
-    /// Its generation.
+#[derive(Clone)]
+pub struct ShownBoard {
+    /// The generation of the board.
     pub generation: u64,
-    /// Its cells.
+    /// The cells.
     pub board: Board,
-    /// Columns and rows that it had grown by, to the left and above.
+    /// The columns and rows that were added to the left and above.
     pub added: (usize, usize),
 }
 
-/// The last boards, the oldest of which give way.
+/// The last boards. The oldest are dropped first.
 #[derive(Default)]
 pub struct History {
-    boards: VecDeque<Shown>,
+    boards: VecDeque<ShownBoard>,
 }
 
 impl History {
-    /// Adds the board that was shown last, if there is room for one of its size.
-    pub fn push(&mut self, shown: Shown) {
+    /// Adds the board that was shown last, unless it alone is too large.
+    pub fn push(&mut self, shown: ShownBoard) {
         let bytes = size_of_val(shown.board.words()) * (1 + shown.board.ages().len());
         let most = (BYTES / bytes.max(1)).min(BOARDS);
         if most == 0 {
@@ -40,8 +41,8 @@ impl History {
         self.boards.push_back(shown);
     }
 
-    /// Takes the board that was shown last.
-    pub fn pop(&mut self) -> Option<Shown> {
+    /// Removes and returns the board that was shown last.
+    pub fn pop(&mut self) -> Option<ShownBoard> {
         self.boards.pop_back()
     }
 }
@@ -53,7 +54,7 @@ mod tests {
     #[test]
     fn the_last_boards_come_back_in_turn() {
         let mut history = History::default();
-        let shown = |generation, board| Shown { generation, board, added: (0, 0) };
+        let shown = |generation, board| ShownBoard { generation, board, added: (0, 0) };
         assert!(history.pop().is_none());
         for generation in 0..BOARDS as u64 + 5 {
             history.push(shown(generation, Board::new(8, 8).unwrap()));

@@ -1,67 +1,54 @@
-//! The keys, and what they do.
+//! The keys and their actions.
 
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind};
 
-/// An action that a key or the mouse asks for.
+/// The action of a key or the mouse.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
     /// End the animation.
     Quit,
-    /// Pause, or go on.
+    /// Pause or continue.
     Pause,
-    /// Pause if need be, and do one generation.
+    /// Pause and compute one generation.
     Step,
-    /// Twice as fast.
+    /// Double the speed.
     Faster,
-    /// Half as fast.
+    /// Halve the speed.
     Slower,
-    /// Change between half-blocks and braille.
+    /// Switch between half-blocks and braille.
     ChangeMarks,
     /// Show half as many cells across.
     ZoomIn,
     /// Show twice as many cells across.
     ZoomOut,
-    /// Back to the view of the beginning.
+    /// Return to the initial view.
     Recentre,
-    /// Move the view right and down by so many steps.
+    /// Move the view to the right and down by these steps.
     Pan(i32, i32),
-    /// Pause, and go back to the board shown before.
+    /// Pause and return to the board shown before.
     Back,
-    /// Keep the live cells in the middle, or do so no longer.
+    /// Keep the live cells in the middle, or stop doing so.
     Follow,
-    /// Show the whole board in a corner, or do so no longer.
+    /// Show or hide a map of the board in a corner.
     ShowMap,
-    /// Pause, and change a cell of the character in this column and row of the screen.
+    /// Pause and draw at the character in this column and row of the screen.
     Draw {
-        /// Column of the screen.
+        /// The column of the screen.
         column: u16,
-        /// Row of the screen.
+        /// The row of the screen.
         row: u16,
-        /// Which of the character's cells: the first, or the one below it.
+        /// True for the cell below the character's first cell.
         lower: bool,
-        /// True if the button has been held down since another cell, whose new state this one takes.
+        /// True if this continues a stroke, whose state the cell gets.
         on: bool,
     },
-    /// Have another rule typed.
+    /// Open the prompt for a rule.
     TypeRule,
-    /// The terminal has another size.
+    /// Redraw, because the terminal's size changed.
     Redraw,
 }
 
-/// A key that is typed while the prompt for a rule is open.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Typed {
-    /// One more character.
-    Character(char),
-    /// The last character is taken back.
-    Erase,
-    /// The text is complete.
-    Done,
-    /// Nothing is asked for any more.
-    Never,
-}
-
-/// The keys in one line: in full, in short, and in 80 columns.
+/// The line of keys in three lengths, the last of which fits 80 columns.
 const HELP: [&str; 3] = [
     "q quit · space pause · s step · z back · r rule · +/- speed · b dots · i/o zoom · arrows move · c centre · \
      f follow · m map · mouse draws",
@@ -69,45 +56,33 @@ const HELP: [&str; 3] = [
     "q quit·space pause·s step·z back·r rule·+-·b·io·←→↑↓·c·f follow·m map·mouse",
 ];
 
-/// The keys in one line of so many columns, in short where they do not fit in full.
+/// Returns the longest line of keys that fits `columns`.
 pub fn help(columns: usize) -> &'static str {
     HELP.into_iter().find(|line| line.chars().count() <= columns).unwrap_or(HELP[2])
 }
 
-impl Typed {
-    /// Returns the part of a text that an event types, if any. [`Action::of`] has the events that also work while a
-    /// text is typed.
-    pub fn of(event: &Event) -> Option<Self> {
-        let Event::Key(key) = event else { return None };
-        if key.kind == KeyEventKind::Release || key.modifiers.contains(KeyModifiers::CONTROL) {
-            return None;
-        }
-        Some(match key.code {
-            KeyCode::Char(character) => Self::Character(character),
-            KeyCode::Backspace => Self::Erase,
-            KeyCode::Enter => Self::Done,
-            KeyCode::Esc => Self::Never,
-            _ => return None,
-        })
-    }
+/// Returns the key that an event types into the prompt for a rule: a character, Backspace, Enter or Escape. Other events
+/// are handled by [`Action::of`].
+pub fn typed(event: &Event) -> Option<KeyCode> {
+    let Event::Key(key) = event else { return None };
+    let is_typed = matches!(key.code, KeyCode::Char(_) | KeyCode::Backspace | KeyCode::Enter | KeyCode::Esc);
+    let is_pressed = key.kind != KeyEventKind::Release && !key.modifiers.contains(KeyModifiers::CONTROL);
+    (is_typed && is_pressed).then_some(key.code)
 }
 
 impl Action {
-    /// Returns the action that an event asks for, if any.
+    /// Returns the action of an event, if any.
     pub fn of(event: &Event) -> Option<Self> {
         let key = match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => key,
             Event::Resize(..) => return Some(Self::Redraw),
             Event::Mouse(mouse) => {
-                let (button, on) = match mouse.kind {
-                    MouseEventKind::Down(button) => (button, false),
-                    MouseEventKind::Drag(button) => (button, true),
+                let (lower, on) = match mouse.kind {
+                    MouseEventKind::Down(MouseButton::Left) => (false, false),
+                    MouseEventKind::Down(MouseButton::Right) => (true, false),
+                    MouseEventKind::Drag(MouseButton::Left) => (false, true),
+                    MouseEventKind::Drag(MouseButton::Right) => (true, true),
                     _ => return None,
-                };
-                let lower = match button {
-                    MouseButton::Left => false,
-                    MouseButton::Right => true,
-                    MouseButton::Middle => return None,
                 };
                 return Some(Self::Draw { column: mouse.column, row: mouse.row, lower, on });
             }
@@ -194,13 +169,13 @@ mod tests {
 
     #[test]
     fn letters_are_no_actions_while_a_rule_is_typed() {
-        let press = |code, modifiers| Typed::of(&Event::Key(KeyEvent::new(code, modifiers)));
-        assert_eq!(press(KeyCode::Char('q'), KeyModifiers::NONE), Some(Typed::Character('q')));
-        assert_eq!(press(KeyCode::Char('B'), KeyModifiers::SHIFT), Some(Typed::Character('B')));
-        assert_eq!(press(KeyCode::Backspace, KeyModifiers::NONE), Some(Typed::Erase));
-        assert_eq!(press(KeyCode::Esc, KeyModifiers::NONE), Some(Typed::Never));
+        let press = |code, modifiers| typed(&Event::Key(KeyEvent::new(code, modifiers)));
+        assert_eq!(press(KeyCode::Char('q'), KeyModifiers::NONE), Some(KeyCode::Char('q')));
+        assert_eq!(press(KeyCode::Char('B'), KeyModifiers::SHIFT), Some(KeyCode::Char('B')));
+        assert_eq!(press(KeyCode::Backspace, KeyModifiers::NONE), Some(KeyCode::Backspace));
+        assert_eq!(press(KeyCode::Esc, KeyModifiers::NONE), Some(KeyCode::Esc));
         assert_eq!(press(KeyCode::Char('c'), KeyModifiers::CONTROL), None);
-        assert_eq!(Typed::of(&Event::Resize(80, 24)), None);
+        assert_eq!(typed(&Event::Resize(80, 24)), None);
     }
 
     #[test]

@@ -1,96 +1,90 @@
-//! The animation in the terminal: a frame every so often, and between frames as many generations as the speed asks for
-//! or as the time allows.
+//! The animation in the terminal. Between two frames it computes the generations that the speed requires, or as many as
+//! fit the time.
 
+use std::ops::ControlFlow::{self, Break, Continue};
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use crossterm::event;
 
-use crate::run::Run;
+use crate::timed_run::TimedRun;
 use app::App;
-use keys::{Action, Typed};
+use keys::Action;
 use program::signals::StopRequests;
 use terminal::Screen;
 use watchdog::Watchdog;
 
 mod app;
-mod follow;
 mod history;
 mod keys;
-mod meter;
+mod live_middle;
 mod picture;
-mod prompt;
+mod rule_prompt;
 mod speed;
+mod speed_meter;
 mod terminal;
 mod view;
 mod watchdog;
 
 pub use terminal::board_size;
 
-/// The longest that the animation computes, or waits, without looking at the keyboard.
+/// The maximal time of a computation or a wait without a check of the keyboard.
 const ATTENTION: Duration = Duration::from_millis(50);
 
-/// The speed, the end and the labels of an animation.
+/// The options of an animation.
 #[derive(Clone, Copy, Debug)]
-pub struct Settings {
+pub struct AnimationOptions {
     /// Frames per second, at least 1.
     pub frames_per_second: u16,
-    /// Generations after which it ends by itself.
+    /// The generation at which the animation ends.
     pub generations: Option<u64>,
-    /// The seed of the soup, to be shown.
+    /// The seed of the soup for the status line.
     pub seed: Option<u64>,
 }
 
-/// Why an animation ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ended {
-    /// All generations are done.
-    Finished,
-    /// Somebody pressed a key.
-    Quit,
-    /// A signal came.
-    Stopped(i32),
-}
-
-/// Animates `run` on the terminal until all generations are done or somebody wants it to end. The terminal is as before
-/// when this returns, be it with an error or a panic.
+/// Animates `run` on the terminal until the last generation, a key or a signal. The terminal is restored on return, and
+/// also after an error or a panic.
 ///
 /// # Errors
-/// When the terminal cannot be controlled, or the device fails.
-pub fn animate(run: &mut Run, settings: Settings, stop: &StopRequests) -> anyhow::Result<Ended> {
-    let ended = animate_on_screen(run, settings, stop);
-    // A terminal that is closed fails and sends a signal: the signal is the reason to give.
+/// If the terminal cannot be controlled, or the device fails.
+pub fn animate(run: &mut TimedRun, options: AnimationOptions, stop: &StopRequests) -> anyhow::Result<Option<i32>> {
+    let ended = animate_on_screen(run, options, stop);
+    // A closed terminal causes both an error and a signal. The signal is the better reason.
     match stop.received() {
-        Some(signal) if ended.is_err() => Ok(Ended::Stopped(signal)),
+        Some(signal) if ended.is_err() => Ok(Some(signal)),
         _ => ended,
     }
 }
 
-fn animate_on_screen(run: &mut Run, settings: Settings, stop: &StopRequests) -> anyhow::Result<Ended> {
-    let mut screen = Screen::enter().context("cannot draw on this terminal; --no-animation runs without")?;
+fn animate_on_screen(
+    run: &mut TimedRun,
+    options: AnimationOptions,
+    stop: &StopRequests,
+) -> anyhow::Result<Option<i32>> {
+    let mut screen = Screen::enter().context("cannot draw on this terminal: add --no-animation to run without")?;
     let _watchdog = Watchdog::start(stop).context("cannot start a thread")?;
-    let frame_time = Duration::from_secs(1) / u32::from(settings.frames_per_second.max(1));
-    let mut app = App::new(run, settings.seed, screen.area()?)?;
+    let frame_time = Duration::from_secs(1) / u32::from(options.frames_per_second.max(1));
+    let mut app = App::new(run, options.seed, screen.area()?)?;
     loop {
         let frame_ends = Instant::now() + frame_time;
         app.hand_over(run)?;
         app.take_snapshot(run)?;
-        if app.needs_drawing() {
+        if app.dirty {
             screen.draw(&mut app)?;
         }
-        if settings.generations.is_some_and(|last| run.generation() >= last) {
-            return Ok(Ended::Finished);
+        if options.generations.is_some_and(|last| run.generation() >= last) {
+            return Ok(None);
         }
-        // However long the drawing took, half a frame's time goes to the generations.
+        // At least half a frame's time goes to the generations, even if drawing is slow.
         let compute_ends = frame_ends.max(Instant::now() + frame_time / 2);
-        if let Some(ended) = compute(run, &mut app, settings, stop, compute_ends)? {
-            return Ok(ended);
+        if let Break(signal) = compute(run, &mut app, options, stop, compute_ends)? {
+            return Ok(signal);
         }
-        // The rest of the frame belongs to the keyboard.
+        // The rest of the frame's time waits for keys.
         loop {
             let left = frame_ends.saturating_duration_since(Instant::now());
-            if let Some(ended) = handle_event(&mut app, stop, left.min(ATTENTION))? {
-                return Ok(ended);
+            if let Break(signal) = handle_event(&mut app, stop, left.min(ATTENTION))? {
+                return Ok(signal);
             }
             if left.is_zero() {
                 break;
@@ -99,16 +93,16 @@ fn animate_on_screen(run: &mut Run, settings: Settings, stop: &StopRequests) -> 
     }
 }
 
-/// Advances by the generations that this frame is due, as far as it gets until `compute_ends`.
+/// Advances by the generations that are due in this frame, or as many as are possible until `compute_ends`.
 fn compute(
-    run: &mut Run,
+    run: &mut TimedRun,
     app: &mut App,
-    settings: Settings,
+    options: AnimationOptions,
     stop: &StopRequests,
     compute_ends: Instant,
-) -> anyhow::Result<Option<Ended>> {
+) -> anyhow::Result<ControlFlow<Option<i32>>> {
     let mut due = app.generations_due();
-    if let Some(last) = settings.generations {
+    if let Some(last) = options.generations {
         due = due.min(last.saturating_sub(run.generation()));
     }
     while due > 0 {
@@ -117,33 +111,31 @@ fn compute(
         if compute_ends <= Instant::now() {
             break;
         }
-        if let Some(ended) = handle_event(app, stop, Duration::ZERO)? {
-            return Ok(Some(ended));
-        }
-        if app.is_paused() || app.is_changed() {
-            break;
+        let flow = handle_event(app, stop, Duration::ZERO)?;
+        if flow.is_break() || app.paused || app.is_changed() {
+            return Ok(flow);
         }
     }
-    Ok(None)
+    Ok(Continue(()))
 }
 
-/// Waits at most `wait` for one key or signal and acts on it.
-fn handle_event(app: &mut App, stop: &StopRequests, wait: Duration) -> anyhow::Result<Option<Ended>> {
+/// Waits at most `wait` for a key or signal and handles it. Breaks with the signal, or with `None` if the user quits.
+fn handle_event(app: &mut App, stop: &StopRequests, wait: Duration) -> anyhow::Result<ControlFlow<Option<i32>>> {
     let came = event::poll(wait).context("cannot read the keyboard")?;
     if let Some(signal) = stop.received() {
-        return Ok(Some(Ended::Stopped(signal)));
+        return Ok(Break(Some(signal)));
     }
     if came {
         let event = event::read().context("cannot read the keyboard")?;
-        if let Some(typed) = Typed::of(&event).filter(|_| app.is_asking()) {
-            app.type_in(typed);
-            return Ok(None);
+        if let Some(key) = keys::typed(&event).filter(|_| app.prompt.is_some()) {
+            app.type_in(key);
+            return Ok(Continue(()));
         }
         match Action::of(&event) {
-            Some(Action::Quit) => return Ok(Some(Ended::Quit)),
+            Some(Action::Quit) => return Ok(Break(None)),
             Some(action) => app.act(action),
             None => {}
         }
     }
-    Ok(None)
+    Ok(Continue(()))
 }

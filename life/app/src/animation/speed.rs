@@ -1,4 +1,4 @@
-//! How many generations each frame shows: powers of two, and below one, one generation every so many frames.
+//! The speed of an animation: a power of two of generations per frame, or of frames per generation.
 
 use std::fmt;
 
@@ -12,23 +12,23 @@ impl Speed {
     const SLOWEST: i8 = -6;
     const FASTEST: i8 = 30;
 
-    /// Twice as fast, up to 2³⁰ generations per frame.
+    /// Returns twice the speed, up to 2³⁰ generations per frame.
     pub fn faster(self) -> Self {
         Self { power: (self.power + 1).min(Self::FASTEST) }
     }
 
-    /// Half as fast, down to a generation every 64 frames.
+    /// Returns half the speed, down to one generation in 64 frames.
     pub fn slower(self) -> Self {
         Self { power: (self.power - 1).max(Self::SLOWEST) }
     }
 
-    /// Generations to be done in frame number `frame`.
+    /// Returns the number of generations to compute in frame number `frame`.
     pub fn due(self, frame: u64) -> u64 {
         if self.power >= 0 { 1 << self.power } else { u64::from(frame.is_multiple_of(1 << -self.power)) }
     }
 }
 
-/// As a multiple of a generation per frame.
+/// Writes the generations per frame.
 impl fmt::Display for Speed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.power {

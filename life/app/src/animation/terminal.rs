@@ -1,4 +1,4 @@
-//! The terminal: taken over for the animation, and given back whatever happens.
+//! Takes over the terminal for the animation, and restores it in every case.
 
 use std::io::{self, IsTerminal};
 use std::mem::ManuallyDrop;
@@ -13,64 +13,57 @@ use ratatui::{DefaultTerminal, Terminal, backend::CrosstermBackend};
 use super::app::{App, STATUS_ROWS};
 use gridstride::Size;
 
-/// The alternate screen in raw mode. Dropping it gives the terminal back as it was.
+/// The alternate screen in raw mode. Dropping it restores the terminal.
 pub struct Screen {
-    /// Never dropped: that would show the cursor, which is restored already, and panic where the terminal has gone.
+    /// Never dropped, because its drop would show the cursor again, and panic if the terminal is gone.
     terminal: ManuallyDrop<DefaultTerminal>,
-    _restore: Restore,
 }
 
 impl Screen {
-    /// Takes the terminal over.
+    /// Takes over the terminal.
     ///
     /// # Errors
-    /// When it is none, or cannot be controlled. Then it is as it was.
+    /// If standard output is not a terminal or cannot be controlled. The terminal is then unchanged.
     pub fn enter() -> io::Result<Self> {
         restore_on_panic();
         terminal::enable_raw_mode()?;
-        let restore = Restore;
-        execute!(
-            io::stdout(),
-            terminal::EnterAlternateScreen,
-            terminal::Clear(terminal::ClearType::All),
-            EnableMouseCapture
-        )?;
-        let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
-        terminal.hide_cursor()?;
-        Ok(Self { terminal: ManuallyDrop::new(terminal), _restore: restore })
+        let terminal = Terminal::new(CrosstermBackend::new(io::stdout())).inspect_err(|_| restore())?;
+        // From here on dropping the screen restores the terminal.
+        let mut screen = Self { terminal: ManuallyDrop::new(terminal) };
+        let clear = terminal::Clear(terminal::ClearType::All);
+        execute!(io::stdout(), terminal::EnterAlternateScreen, clear, EnableMouseCapture)?;
+        screen.terminal.hide_cursor()?;
+        Ok(screen)
     }
 
-    /// The whole screen.
+    /// Returns the area of the screen.
     ///
     /// # Errors
-    /// When the terminal does not tell its size.
+    /// If the terminal does not report its size.
     pub fn area(&self) -> anyhow::Result<Rect> {
-        let size = self.terminal.size().context("cannot find out the terminal's size")?;
+        let size = self.terminal.size().context("cannot read the terminal's size")?;
         Ok(Rect::from((ratatui::layout::Position::ORIGIN, size)))
     }
 
-    /// Draws one frame, in the terminal's present size.
+    /// Draws one frame in the terminal's current size.
     ///
     /// # Errors
-    /// When the terminal cannot be written to.
+    /// If the terminal cannot be written to.
     pub fn draw(&mut self, app: &mut App) -> anyhow::Result<()> {
         self.terminal.draw(|frame| app.draw(frame)).context("cannot write to the terminal")?;
         Ok(())
     }
 }
 
-/// Gives the terminal back when dropped.
-struct Restore;
-
-impl Drop for Restore {
+impl Drop for Screen {
     fn drop(&mut self) {
         restore();
     }
 }
 
-/// Gives the terminal back if it is taken. Nobody is left to hear of a failure.
+/// Restores the terminal if it is in raw mode. Errors are ignored, because there is no place to report them.
 pub fn restore() {
-    // After a panic this is called twice: leaving the alternate screen again would move the cursor.
+    // After a panic this runs twice. Leaving the alternate screen again would move the cursor.
     if terminal::is_raw_mode_enabled().unwrap_or(true) {
         let _ = execute!(io::stdout(), DisableMouseCapture);
         let _ = terminal::disable_raw_mode();
@@ -78,7 +71,7 @@ pub fn restore() {
     }
 }
 
-/// Has a panic give the terminal back before it writes its message, which the alternate screen would swallow.
+/// Makes a panic restore the terminal before it prints its message, which the alternate screen would hide.
 fn restore_on_panic() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -90,12 +83,13 @@ fn restore_on_panic() {
     });
 }
 
-/// The board that fills this terminal in half-blocks, two cells per character, if standard output is a terminal.
+/// Returns the size of a board that fills the terminal in half-blocks, two cells per character, if standard output is a
+/// terminal.
 pub fn board_size() -> Option<Size> {
     if !io::stdout().is_terminal() || std::env::var_os("TERM").is_some_and(|name| name == "dumb") {
         return None;
     }
-    // A terminal that does not know its size says 0: then it is drawn for the usual one.
+    // A terminal that does not know its size reports 0. The usual size is used then.
     let (columns, rows) = terminal::size().ok().filter(|&(columns, rows)| columns > 0 && rows > 0).unwrap_or((80, 24));
     let rows = usize::from(rows.saturating_sub(STATUS_ROWS)).max(1);
     Some(Size { width: usize::from(columns), height: 2 * rows })

@@ -1,16 +1,16 @@
-//! Which cells the screen shows: marks, zoom, and a centre on the torus.
+//! The view of a board: marks, zoom, and a centre on the torus.
 
-/// The parts that a character of the screen is divided into.
+/// The dots into which a character of the screen is divided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Marks {
-    /// One dot wide and two high: `▀`, `▄`, `█`.
+    /// One dot wide and two dots high: `▀`, `▄`, `█`.
     HalfBlocks,
-    /// Two dots wide and four high: braille.
+    /// Two dots wide and four dots high: braille.
     Braille,
 }
 
 impl Marks {
-    /// Dots of a character: columns and rows.
+    /// Returns the columns and rows of dots in a character.
     pub fn dots(self) -> (usize, usize) {
         match self {
             Self::HalfBlocks => (1, 2),
@@ -18,7 +18,7 @@ impl Marks {
         }
     }
 
-    /// The marks that are not these.
+    /// Returns the other kind of marks.
     pub fn other(self) -> Self {
         match self {
             Self::HalfBlocks => Self::Braille,
@@ -27,31 +27,32 @@ impl Marks {
     }
 }
 
-/// How a board is looked at. Its centre stays when the screen changes its size.
+/// The view of a board. Its centre does not change with the size of the screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct View {
-    /// How dots are drawn.
+    /// The marks that are drawn.
     pub marks: Marks,
     zoom: usize,
-    centre: (usize, usize),
+    /// The cell in the middle.
+    pub centre: (usize, usize),
 }
 
 /// The part of a board that a screen shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
-    /// The upper left cell. The window goes around the torus from there.
+    /// The upper left cell. The window wraps around the torus.
     pub origin: (usize, usize),
-    /// Columns and rows of cells.
+    /// The columns and rows of cells.
     pub cells: (usize, usize),
-    /// Cells of a dot, in each direction.
+    /// The cells of a dot in each direction.
     pub zoom: usize,
-    /// Characters that the cells take: columns and rows.
+    /// The columns and rows of characters.
     pub characters: (usize, usize),
 }
 
 impl View {
-    /// The view that shows all of a board of `board` cells on a screen of `screen` characters, if half-blocks or
-    /// braille can; otherwise its middle in half-blocks.
+    /// Returns the view that shows a whole board of `board` cells on a screen of `screen` characters, in half-blocks or
+    /// braille. If neither fits, it shows the middle in half-blocks.
     pub fn of(board: (usize, usize), screen: (usize, usize)) -> Self {
         let fits = |marks: &Marks| {
             let (across, down) = marks.dots();
@@ -61,7 +62,7 @@ impl View {
         Self { marks, zoom: 1, centre: (board.0 / 2, board.1 / 2) }
     }
 
-    /// Returns the view of a board of `board` cells on a screen of `screen` characters.
+    /// Returns the window on a board of `board` cells that a screen of `screen` characters shows.
     pub fn window(&self, board: (usize, usize), screen: (usize, usize)) -> Window {
         let (across, down) = self.marks.dots();
         let axis = |board: usize, centre: usize, characters: usize, dots: usize| {
@@ -74,7 +75,7 @@ impl View {
         Window { origin: (x, y), cells: (width, height), zoom: self.zoom, characters: (columns, rows) }
     }
 
-    /// The view that shows all of a board on a screen.
+    /// Returns the view that shows the whole board on a screen, in braille and zoomed out.
     pub fn whole(board: (usize, usize), screen: (usize, usize)) -> Self {
         let mut view = Self { marks: Marks::Braille, ..Self::of(board, screen) };
         while screen.0 > 0 && screen.1 > 0 && view.window(board, screen).cells != board {
@@ -83,12 +84,7 @@ impl View {
         view
     }
 
-    /// Puts a cell in the middle.
-    pub fn look_at(&mut self, centre: (usize, usize)) {
-        self.centre = centre;
-    }
-
-    /// The first cell of the character in a column and row of a screen, where the board is in the middle of it.
+    /// Returns the first cell of the character in a column and row of the screen, if it shows one.
     pub fn cell_at(
         &self,
         board: (usize, usize),
@@ -106,30 +102,31 @@ impl View {
         Some(((window.origin.0 + x) % board.0, (window.origin.1 + y) % board.1))
     }
 
-    /// Follows the cells of a board to which columns and rows were added to the left and above.
+    /// Moves the centre with the cells of a board to which columns and rows were added to the left and above.
     pub fn follow(&mut self, added: (usize, usize)) {
         self.centre = (self.centre.0 + added.0, self.centre.1 + added.1);
     }
 
-    /// Follows the cells of a board of `board` cells to which these columns and rows are no longer added.
+    /// Moves the centre with the cells of a board of `board` cells from which these columns and rows were removed
+    /// again.
     pub fn follow_back(&mut self, added: (usize, usize), board: (usize, usize)) {
         let axis = |centre: usize, added: usize, side: usize| centre.saturating_sub(added).min(side.saturating_sub(1));
         self.centre = (axis(self.centre.0, added.0, board.0), axis(self.centre.1, added.1, board.1));
     }
 
-    /// Shows half as many cells across, down to one cell per dot.
+    /// Halves the cells per dot, down to one.
     pub fn zoom_in(&mut self) {
         self.zoom = (self.zoom / 2).max(1);
     }
 
-    /// Shows twice as many cells across, unless all are shown already.
+    /// Doubles the cells per dot, unless the whole board is shown.
     pub fn zoom_out(&mut self, board: (usize, usize), screen: (usize, usize)) {
         if self.window(board, screen).cells != board {
             self.zoom *= 2;
         }
     }
 
-    /// Moves by `steps` to the right and down, each an eighth of what the screen shows, around the torus.
+    /// Moves by `steps` to the right and down around the torus. A step is an eighth of the window.
     pub fn pan(&mut self, steps: (i32, i32), board: (usize, usize), screen: (usize, usize)) {
         let shown = self.window(board, screen).cells;
         let axis = |centre: usize, steps: i32, shown: usize, board: usize| {
@@ -219,7 +216,7 @@ mod tests {
         let board = (1000, 600);
         let mut view = View::of(board, SCREEN);
         assert_eq!(view.cell_at(board, SCREEN, (0, 0)), Some((460, 278)));
-        view.look_at((0, 0));
+        view.centre = (0, 0);
         assert_eq!(view.cell_at(board, SCREEN, (1, 1)), Some((961, 580)), "around the torus");
         assert_eq!(View::whole(board, (20, 6)).window(board, (20, 6)).cells, board);
     }

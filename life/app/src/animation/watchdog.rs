@@ -1,5 +1,5 @@
-//! A signal ends the animation even where the animation does not hear of it: while the device computes a generation of
-//! many seconds, or when the terminal has hung up, from which reading never returns.
+//! Ends the animation on a signal if the animation itself cannot react: while the device computes for many seconds, or
+//! after the terminal has hung up, when reading never returns.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,22 +10,22 @@ use super::terminal;
 use program::report;
 use program::signals::{self, StopRequests};
 
-/// How often it looks for a signal.
+/// The interval between two checks for a signal.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The time that the animation has to end by itself.
+/// The time in which the animation can end by itself.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Watches as long as it lives.
+/// A thread that ends the process after a signal. Dropping this ends the thread.
 pub struct Watchdog {
     over: Arc<AtomicBool>,
 }
 
 impl Watchdog {
-    /// Begins to watch.
+    /// Starts the thread.
     ///
     /// # Errors
-    /// When there can be no more threads.
+    /// If the thread cannot be started.
     pub fn start(stop: &StopRequests) -> io::Result<Self> {
         let over = Arc::new(AtomicBool::new(false));
         let (watched, stop) = (Arc::clone(&over), stop.clone());

@@ -1,32 +1,30 @@
-//! The devices that `--device` names.
+//! The argument of `--device`.
 
 use std::fmt;
 use std::str::FromStr;
 
-use launch::{GroupChoice, ParseGroupChoiceError};
+use launch::GroupChoice;
 
-/// The argument of `--device`: the cores, or a choice of devices.
+/// The argument of `--device`: the CPU, or a choice of devices.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum DeviceSpec {
-    /// The host's own cores.
+    /// The host's cores.
     Cpu,
-    /// A device or several, or with [`DeviceChoice::Auto`] the host's cores where there is no GPU, unless a kernel is
-    /// asked for.
+    /// One device or several. [`DeviceChoice::Auto`](launch::DeviceChoice::Auto) is the CPU if there is no GPU and
+    /// `--rung` is absent.
     Device(GroupChoice),
 }
 
-/// A text that names no device.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0}, or cpu for the processor's own vector instructions")]
-pub struct ParseDeviceSpecError(ParseGroupChoiceError);
-
 impl FromStr for DeviceSpec {
-    type Err = ParseDeviceSpecError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
+    fn from_str(text: &str) -> Result<Self, String> {
         match text {
             "cpu" => Ok(Self::Cpu),
-            _ => text.parse().map(Self::Device).map_err(ParseDeviceSpecError),
+            _ => {
+                let choice = text.parse::<GroupChoice>().map(Self::Device);
+                choice.map_err(|error| format!("{error}, or cpu for the processor's vector instructions"))
+            }
         }
     }
 }

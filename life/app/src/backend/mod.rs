@@ -1,4 +1,4 @@
-//! The back end of a run: the processor's cores, a kernel on a device, or a team of devices or ranks.
+//! The back end of a run: the CPU, a kernel on a device, or a team of devices or ranks.
 
 use anyhow::{Context, bail};
 use launch::{Device, Group, compile_beside};
@@ -23,7 +23,7 @@ mod team;
 pub use device_spec::DeviceSpec;
 pub use team::{Team, cores};
 
-/// A device with its kernel, the cores, or a team, and the universe of the board that it advances.
+/// The back end that advances a board, and the universe of the board.
 #[derive(Clone)]
 pub enum Backend {
     /// The host's cores.
@@ -35,12 +35,12 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// Opens the back end that `spec` names for a board of `width` × `height` cells in `universe`. Also returns a line
-    /// that describes it.
+    /// Opens the back end of `spec` for a board of `width` × `height` cells in `universe`. Also returns a line that
+    /// describes it.
     ///
     /// # Errors
-    /// [`UsageError`] when the kernel cannot work there, under that universe or on that board; otherwise when a GPU was
-    /// asked for and cannot be used.
+    /// [`UsageError`] if `kernel` does not support the device, the universe or the board. Otherwise if a requested GPU
+    /// cannot be used.
     pub fn open(
         ranks: Ranks,
         spec: &DeviceSpec,
@@ -57,17 +57,17 @@ impl Backend {
             (backend, format!("device: the processor's own cores{of_ranks}{why}"))
         };
         let choice = match (spec, kernel) {
-            (DeviceSpec::Device(choice), _) => ranks.devices(choice),
+            (DeviceSpec::Device(choice), _) => program::ranks::devices(choice, ranks.communicator()),
             (DeviceSpec::Cpu, None) => return Ok(cores(None)),
             (DeviceSpec::Cpu, Some(kernel)) => {
-                let message = format!("--rung {kernel} is for a GPU or the simulator: with --device cpu there is none");
-                return Err(UsageError(message).into());
+                reject!(
+                    "--rung {kernel} needs a GPU or the simulator, but --device cpu was given: use --device auto or sim"
+                );
             }
         };
         let by_cores = |why: String| {
             let Some(kernel) = kernel else { return Ok(cores(Some(why))) };
-            let message = format!("--rung {kernel}: {why}; the processor's own cores can, without --rung");
-            Err(UsageError(message).into())
+            reject!("--rung {kernel}: {why}: leave out --rung to use the processor's cores")
         };
         if let Some(why) = universe.why_no_kernel() {
             return by_cores(why);
@@ -102,11 +102,11 @@ impl Backend {
         Ok((Self::Team(team), line))
     }
 
-    /// Refuses a run on a board of `size`, if the host or a device has too little memory for it: the host keeps
-    /// `boards` packed boards beside what the backend takes, and of a board in bands each rank its share of these.
+    /// Returns an error if the host or a device has too little memory for a board of `size`. The host also keeps
+    /// `boards` packed boards. If the board is in bands, each rank keeps its share of them.
     ///
     /// # Errors
-    /// With what is needed and what there is.
+    /// If memory is too small. The message has the required and the free bytes.
     pub fn check_memory(&self, size: (usize, usize), boards: u64) -> anyhow::Result<()> {
         let on_host = board_bytes(size).saturating_mul(boards);
         match self {
@@ -125,7 +125,7 @@ impl Backend {
             Self::Team(team) => {
                 let ranks = team.ranks.communicator();
                 let mut of_rank = on_host / ranks.size() as u64;
-                for need in team.needs(size)? {
+                for need in life::bands::needs(ranks, team.workers(), &team.bands(size, 0))? {
                     match need.device.filter(|device| !device.is_simulated()) {
                         Some(device) => check_memory(&device, need.bytes, REMEDY).context(need.place)?,
                         None => of_rank = of_rank.saturating_add(need.bytes),
@@ -136,11 +136,11 @@ impl Backend {
         }
     }
 
-    /// The same with another rule: by the same kernel if that has the rule, else by the fastest that has it, or the
-    /// cores.
+    /// Returns the back end for another rule. It keeps the kernel if that supports the rule, else it uses the default
+    /// kernel or the CPU.
     ///
     /// # Errors
-    /// When several devices cannot work by the rule.
+    /// If several devices cannot run the rule.
     pub fn with_rule(&self, rule: Rule, size: (usize, usize)) -> Result<Self, LifeError> {
         let universe = Universe { rule, ..*self.universe() };
         match self {
@@ -166,7 +166,7 @@ impl Backend {
         }
     }
 
-    /// Returns the rule of the run and what is beyond the edges of its board.
+    /// Returns the universe of the run.
     pub fn universe(&self) -> &Universe {
         match self {
             Self::Cpu(universe) | Self::Kernel(.., universe) | Self::Team(Team { universe, .. }) => universe,
@@ -174,7 +174,7 @@ impl Backend {
     }
 }
 
-/// The fastest kernel for a board of this size.
+/// Returns the default kernel for a board of this size.
 fn fastest_kernel(device: &Device, size: (usize, usize), universe: &Universe) -> LifeRung {
     default_rung(device, size, &universe.rule, universe.kernel_topology(), u64::MAX)
 }

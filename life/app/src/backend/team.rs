@@ -1,22 +1,22 @@
-//! Several devices, or several ranks with devices or cores of their own.
+//! Several devices, or several ranks with their devices or cores.
 
 use launch::Group;
-use life::bands::{self, Need};
+use life::bands;
 use life::{CpuSimulation, LifeError, LifeRung, Workers};
 
 use crate::ranks::Ranks;
 use crate::universe::Universe;
 
-/// Several devices, or those or the cores of several ranks.
+/// Several devices, or several ranks with their devices or cores.
 #[derive(Clone)]
 pub struct Team {
     /// The ranks that share the board.
     pub ranks: Ranks,
-    /// The devices of this rank; without, its cores.
+    /// The devices of this rank. With `None` the rank uses its cores.
     pub group: Option<Group>,
-    /// The kernel, if one is asked for.
+    /// The kernel that `--rung` selects, if any.
     pub kernel: Option<LifeRung>,
-    /// The rule, and what is beyond the edges.
+    /// The universe of the board.
     pub universe: Universe,
 }
 
@@ -26,26 +26,18 @@ impl Team {
         self.group.as_ref().map_or(Workers::Cores, |group| Workers::Kernels(group, self.kernel))
     }
 
-    /// A board of this size, `later` generations after the first one, in bands.
+    /// Describes a board of this size in bands, `later` generations after the first board.
     pub fn bands(&self, (width, height): (usize, usize), later: u64) -> bands::Setting {
         let Universe { rule, topology, generation, .. } = self.universe;
         bands::Setting { width, height, rule, topology, from: generation.wrapping_add(later) }
     }
 
-    /// The kernel for a board of this size, if it is not the cores that advance it.
+    /// Returns the kernel for a board of this size, or `None` if the cores advance it.
     ///
     /// # Errors
-    /// When the one that is asked for cannot.
+    /// If the selected kernel cannot run the board.
     pub fn rung(&self, size: (usize, usize)) -> Result<Option<LifeRung>, LifeError> {
         bands::rung(self.ranks.communicator(), self.workers(), &self.bands(size, 0))
-    }
-
-    /// Returns the memory that this rank's bands need for a board of this size.
-    ///
-    /// # Errors
-    /// As for [`rung`](Self::rung).
-    pub fn needs(&self, size: (usize, usize)) -> Result<Vec<Need>, LifeError> {
-        bands::needs(self.ranks.communicator(), self.workers(), &self.bands(size, 0))
     }
 
     /// Returns the name for messages.

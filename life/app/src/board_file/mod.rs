@@ -1,4 +1,4 @@
-//! The files of boards: patterns are read, and `--out` writes them, whole or not at all.
+//! Reads pattern files, and writes the files of `--out`. A failed write leaves no partial file.
 
 use std::fmt;
 use std::fs;
@@ -12,23 +12,21 @@ use flate2::write::GzEncoder;
 
 use life::{Board, Pattern};
 use life_formats::picture::{self, Gif};
-use life_formats::{About, Format, FormatError, apgcode, lif, macrocell, plaintext, read_pattern_bytes, rle};
+use life_formats::{Format, FormatError, Metadata, apgcode, lif, macrocell, plaintext, read_pattern_bytes, rle};
 use program::error::UsageError;
-
 use program::files::{Draft, WholeFile};
 
-mod frames;
+mod numbered_files;
 
-/// The pattern in `file`, or on standard input for `-`; or the object that an apgcode names, where no file has that
-/// name.
+/// Reads the pattern in `file`, or on standard input for `-`. If no such file exists, `file` may be an apgcode.
 ///
 /// # Errors
-/// When the file cannot be read, is malformed or not supported, or takes more memory than there is.
+/// If the file cannot be read, is malformed or not supported, or needs more memory than is free.
 pub fn read(file: &Path) -> anyhow::Result<Pattern> {
     let name = name_of(file);
     let code = file.to_str().filter(|code| apgcode::is_one(code) && !file.exists());
     let mut bytes = Vec::new();
-    // No limit is known on systems that do not say what memory they have.
+    // Some systems do not report their free memory. There is no limit then.
     let free = program::memory::available().unwrap_or(u64::MAX);
     if let Some(code) = code {
         bytes = code.into();
@@ -36,7 +34,7 @@ pub fn read(file: &Path) -> anyhow::Result<Pattern> {
         read_bytes(file, free, &mut bytes).with_context(|| format!("cannot read {name}"))?;
     }
     let what = || format!("cannot read the pattern in {name}");
-    // A name that says no format leaves it to the text.
+    // If the name has no known extension, the content decides.
     let named = Format::from_path(file).ok();
     let free = free.saturating_sub(bytes.len() as u64);
     read_pattern_bytes(&bytes, named, free).with_context(what)
@@ -66,139 +64,103 @@ fn read_bytes(file: &Path, free: u64, bytes: &mut Vec<u8>) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Takes the next rows of a board.
+/// Receives the next rows of a board.
 pub type Take<'a> = &'a mut dyn FnMut(&Board) -> anyhow::Result<()>;
 
-/// A file to write a board to.
+/// A file to which a board is written.
 #[derive(Debug)]
 pub struct BoardFile {
     path: PathBuf,
-    file: WholeFile,
+    /// The file, or the first numbered picture.
+    pub file: WholeFile,
     format: Format,
     compressed: bool,
 }
 
 impl BoardFile {
-    /// A file at `path`, in the format that its extension names; with `%d` or the like in the name of a picture, a file
-    /// for each generation.
+    /// Returns the file at `path` in the format of its extension. A picture with a field such as `%d` in its name is
+    /// one file per generation.
     ///
     /// # Errors
-    /// [`UsageError`] for another extension, and for a format that is read only.
+    /// [`UsageError`] for an unknown extension, and for a format that can only be read.
     pub fn new(path: &Path) -> Result<Self, UsageError> {
         let format = Format::from_path(path).map_err(|error| UsageError(format!("--out: {error}")))?;
         if format == Format::Mcell {
-            let message = format!("--out: {}: .mcl is read only: .rle has rules and states, too", path.display());
-            return Err(UsageError(message));
+            reject!("--out: '{}': .mcl can only be read: use .rle, which also has rules and states", path.display());
         }
         let compressed = life_formats::is_compressed(path);
-        let frames = frames::name(path, 0).filter(|_| format == Format::Png);
-        if format == Format::Png && frames.is_none() && frames::has_sign(path) {
-            let number = "a picture for each generation has its number at one place of its name, as %d or %05d";
-            let message = format!("--out: '{}': {number}; there is no other use of %", path.display());
-            return Err(UsageError(message));
+        let frames = numbered_files::name(path, 0).filter(|_| format == Format::Png);
+        if format == Format::Png
+            && frames.is_none()
+            && path.file_name().is_some_and(|name| name.to_string_lossy().contains('%'))
+        {
+            let number = "% in a file name must be one field for the generation's number: use %d or %05d";
+            reject!("--out: '{}': {number}, or leave out the %", path.display());
         }
         let file = WholeFile::new(frames.as_deref().unwrap_or(path));
         Ok(Self { path: path.to_owned(), file, format, compressed })
     }
 
-    /// Finds out whether the file can be written, before a long run rather than after it.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn check(&self) -> anyhow::Result<()> {
-        self.file.check()
-    }
-
-    /// The file that is written first: of pictures with numbers the one with 0.
-    pub fn first(&self) -> &Path {
-        self.file.path()
-    }
-
-    /// True if the file holds every generation ([`BoardFile::record`]) and not only the last one
+    /// Returns true if the file contains every generation ([`BoardFile::record`]), not only the last
     /// ([`BoardFile::write`]).
     pub fn is_recording(&self) -> bool {
         self.format == Format::Gif || self.is_frames()
     }
 
-    /// True if each generation has a file of its own.
+    /// Returns true if each generation is a separate file.
     fn is_frames(&self) -> bool {
-        self.format == Format::Png && frames::name(&self.path, 0).is_some()
+        self.format == Format::Png && numbered_files::name(&self.path, 0).is_some()
     }
 
-    /// Writes `board`.
-    ///
-    /// # Errors
-    /// When the file cannot be written. Then it is as it was before.
-    pub fn write(&self, board: &Board, about: &About) -> anyhow::Result<()> {
-        if self.is_recording() {
-            let mut recording = self.record((board.width(), board.height()), Duration::ZERO)?;
-            recording.frame(board)?;
-            return recording.finish();
-        }
-        if !self.takes_parts() {
-            return self.write_by(|out| match (self.format, board.ages()) {
-                (Format::Macrocell, []) => Ok(macrocell::write(board, about, out)?),
-                (Format::Macrocell, _) => Err(self.no_states()),
-                _ => Err(io::Error::from(io::ErrorKind::Unsupported).into()),
-            });
-        }
-        let size = (board.width(), board.height());
-        self.write_parts(size, !board.ages().is_empty(), about, |take| take(board))
-    }
-
-    /// True if [`write_parts`](Self::write_parts) supports the format.
+    /// Returns true if [`write`](Self::write) supports boards in parts in this format.
     pub fn takes_parts(&self) -> bool {
-        matches!(self.format, Format::Rle | Format::Cells | Format::Life | Format::Png) && !self.is_recording()
+        self.format != Format::Macrocell && !self.is_recording()
     }
 
-    /// Writes a board of this size, whose cells may have further states, and whose rows `parts` gives in parts, one
-    /// after the other.
+    /// Writes a board of this size whose rows `parts` supplies in order, as one part if [`takes_parts`](Self::takes_parts)
+    /// is false. With `has_states` the cells have more than two states.
     ///
     /// # Errors
-    /// When the file cannot be written, and those of `parts`. Then the file is as it was before.
-    pub fn write_parts(
+    /// If the file cannot be written, and the errors of `parts`. An existing file is then unchanged.
+    pub fn write(
         &self,
         size: (usize, usize),
         has_states: bool,
-        about: &About,
+        metadata: &Metadata,
         parts: impl FnOnce(Take<'_>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        self.write_by(|out| {
-            if has_states && matches!(self.format, Format::Cells | Format::Life) {
-                return Err(self.no_states());
+        self.write_by(|out| match self.format {
+            Format::Cells | Format::Life | Format::Macrocell if has_states => Err(self.no_states()),
+            Format::Rle => {
+                let mut writer = rle::Writer::new(size, has_states, metadata, out)?;
+                parts(&mut |board| Ok(writer.rows(board)?))?;
+                Ok(writer.finish()?)
             }
-            match self.format {
-                Format::Rle => {
-                    let mut writer = rle::Writer::new(size, has_states, about, out)?;
-                    parts(&mut |board| Ok(writer.rows(board)?))?;
-                    Ok(writer.finish()?)
-                }
-                Format::Cells => {
-                    plaintext::write_name(about, out)?;
-                    parts(&mut |board| Ok(plaintext::write_rows(board, out)?))
-                }
-                Format::Life => {
-                    lif::write_heading(out)?;
-                    let mut first = 0;
-                    parts(&mut |board| {
-                        lif::write_rows(board, first, about, out)?;
-                        first += board.height();
-                        Ok(())
-                    })
-                }
-                Format::Png => picture::write_png_in_parts(size, out, |take| parts(take)),
-                _ => Err(io::Error::from(io::ErrorKind::Unsupported).into()),
+            Format::Cells => {
+                plaintext::write_name(metadata, out)?;
+                parts(&mut |board| Ok(plaintext::write_rows(board, out)?))
             }
+            Format::Life => {
+                lif::write_heading(out)?;
+                let mut first = 0;
+                parts(&mut |board| {
+                    lif::write_rows(board, first, metadata, out)?;
+                    first += board.height();
+                    Ok(())
+                })
+            }
+            Format::Macrocell => parts(&mut |board| Ok(macrocell::write(board, metadata, out)?)),
+            Format::Png => picture::write_png_in_parts(size, out, |take| parts(take)),
+            _ => Err(io::Error::from(io::ErrorKind::Unsupported).into()),
         })
     }
 
     fn no_states(&self) -> anyhow::Error {
-        let message =
-            format!("its cells have more than two states, which are written as .rle, and not as {}", self.format);
+        let message = format!("{} has two states per cell, but the board has more: use .rle", self.format);
         io::Error::new(io::ErrorKind::Unsupported, message).into()
     }
 
-    /// Writes the file by `write`, and gives it its name.
+    /// Calls `write` with the file's output, and puts the complete file in place.
     fn write_by(&self, write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let mut out = self.file.create()?;
         let written = if self.compressed {
@@ -211,30 +173,31 @@ impl BoardFile {
         self.file.keep(out)
     }
 
-    /// Starts an animated picture of boards of this size, each shown for `delay`, or pictures with numbers from 0 on.
+    /// Starts an animated picture of boards of this size, each shown for `delay`, or numbered pictures from 0 on.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn record(&self, (width, height): (usize, usize), delay: Duration) -> anyhow::Result<Recording<'_>> {
         let kind = if self.is_frames() {
-            Kind::Frames(0)
+            RecordingKind::Frames(0)
         } else {
             let out = self.file.create()?;
-            Kind::Gif(Box::new(Gif::new(out, width, height, delay).with_context(|| self.file.failed())?))
+            RecordingKind::Gif(Box::new(Gif::new(out, width, height, delay).with_context(|| self.file.failed())?))
         };
         Ok(Recording { file: self, kind })
     }
 }
 
-/// A file that gets one picture per generation, which has its name once it is finished; or a file for each of them.
+/// A recording with one picture per generation: an animation, which appears under its name when it is finished, or
+/// numbered files.
 pub struct Recording<'a> {
     file: &'a BoardFile,
-    kind: Kind,
+    kind: RecordingKind,
 }
 
-enum Kind {
+enum RecordingKind {
     Gif(Box<Gif<BufWriter<Draft>>>),
-    /// The number of the next one.
+    /// The number of the next file.
     Frames(u64),
 }
 
@@ -242,12 +205,12 @@ impl Recording<'_> {
     /// Adds a board.
     ///
     /// # Errors
-    /// When the picture cannot be written. Then the file of this board is as it was before.
+    /// If the picture cannot be written.
     pub fn frame(&mut self, board: &Board) -> anyhow::Result<()> {
         match &mut self.kind {
-            Kind::Gif(gif) => gif.frame(board).with_context(|| self.file.file.failed()),
-            Kind::Frames(number) => {
-                let path = frames::name(&self.file.path, *number).unwrap_or_else(|| self.file.path.clone());
+            RecordingKind::Gif(gif) => gif.frame(board).with_context(|| self.file.file.failed()),
+            RecordingKind::Frames(number) => {
+                let path = numbered_files::name(&self.file.path, *number).unwrap_or_else(|| self.file.path.clone());
                 *number += 1;
                 let file = WholeFile::new(&path);
                 let mut out = file.create()?;
@@ -257,17 +220,17 @@ impl Recording<'_> {
         }
     }
 
-    /// Ends the file and gives it its name.
+    /// Completes the animation and puts it in place.
     ///
     /// # Errors
-    /// When the file cannot be written. Then it is as it was before.
+    /// If the file cannot be written. An existing file is then unchanged.
     pub fn finish(self) -> anyhow::Result<()> {
         match self.kind {
-            Kind::Gif(gif) => {
+            RecordingKind::Gif(gif) => {
                 let out = gif.finish().with_context(|| self.file.file.failed())?;
                 self.file.file.keep(out)
             }
-            Kind::Frames(_) => Ok(()),
+            RecordingKind::Frames(_) => Ok(()),
         }
     }
 }
@@ -292,10 +255,20 @@ mod tests {
         board
     }
 
+    fn write(file: &BoardFile, board: &Board, metadata: &Metadata) -> anyhow::Result<()> {
+        let size = (board.width(), board.height());
+        if file.is_recording() {
+            let mut recording = file.record(size, Duration::ZERO)?;
+            recording.frame(board)?;
+            return recording.finish();
+        }
+        file.write(size, !board.ages().is_empty(), metadata, |take| take(board))
+    }
+
     #[test]
     fn a_board_is_written_in_the_format_of_the_extension() {
         let folder = tempfile::tempdir().unwrap();
-        let about = About { name: None, rule: "B3/S23:P5,5".into(), generation: 7, origin: (-9, 4) };
+        let metadata = Metadata { name: None, rule: "B3/S23:P5,5".into(), generation: 7, origin: (-9, 4) };
         let files: [(&str, &[u8]); 9] = [
             ("a.rle", b"#CXRLE Pos=-9,4 Gen=7\nx = 5, y = 5, rule = B3/S23:P5,5\n2$b3o!\n"),
             ("a.CELLS", b".....\n.....\n.OOO."),
@@ -309,7 +282,7 @@ mod tests {
         ];
         for (name, begins) in files {
             let path = folder.path().join(name);
-            BoardFile::new(&path).unwrap().write(&blinker(), &about).unwrap();
+            write(&BoardFile::new(&path).unwrap(), &blinker(), &metadata).unwrap();
             let bytes = fs::read(&path).unwrap();
             assert!(bytes.starts_with(begins), "{name}: {}", String::from_utf8_lossy(&bytes));
             if name == "a.gif" {
@@ -328,7 +301,7 @@ mod tests {
     #[test]
     fn a_board_in_parts_is_written_as_one() {
         let folder = tempfile::tempdir().unwrap();
-        let about = About { name: Some("parts".into()), rule: "345/2/4".into(), generation: 7, origin: (-9, 4) };
+        let metadata = Metadata { name: Some("parts".into()), rule: "345/2/4".into(), generation: 7, origin: (-9, 4) };
         for states in [2, 4] {
             let mut board = Board::with_states(70, 30, states).unwrap();
             for (i, (x, y)) in
@@ -342,9 +315,9 @@ mod tests {
                 let parts = |take: Take<'_>| {
                     [0..1, 1..13, 13..14, 14..30].into_iter().try_for_each(|rows| take(&board.part(rows).unwrap()))
                 };
-                let in_parts = file.write_parts((70, 30), states > 2, &about, parts);
+                let in_parts = file.write((70, 30), states > 2, &metadata, parts);
                 let whole = file.takes_parts().then(|| in_parts.map(|()| fs::read(&path).unwrap()));
-                let written = file.write(&board, &about).map(|()| fs::read(&path).unwrap());
+                let written = write(&file, &board, &metadata).map(|()| fs::read(&path).unwrap());
                 assert_eq!(whole.unwrap().ok(), written.ok(), "{name}, {states} states");
             }
         }
@@ -355,7 +328,7 @@ mod tests {
     fn each_generation_has_a_picture_of_its_own() {
         let folder = tempfile::tempdir().unwrap();
         let file = BoardFile::new(&folder.path().join("blinker-%03d.png")).unwrap();
-        file.check().unwrap();
+        file.file.check().unwrap();
         assert!(file.is_recording());
         let mut recording = file.record((5, 5), Duration::ZERO).unwrap();
         (0..3).for_each(|_| recording.frame(&blinker()).unwrap());

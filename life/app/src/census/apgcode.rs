@@ -1,20 +1,18 @@
-//! An object's apgcode, its canonical name: what kind it is, and of all its phases and orientations the shortest text,
-//! or of the shortest ones the first in the order of ASCII.
+//! Computes an object's apgcode, its canonical name: its kind, and the shortest text of all its phases and
+//! orientations. Among several shortest texts it is the first in ASCII order.
 //!
-//! The text is the extended Wechsler format: rows in strips of five, separated by `z`, a column of a strip being a
-//! digit to base 32 whose lowest bit is the upper row; runs of empty columns are `w` (two), `x` (three) and `y` with a
-//! digit (four and more), and those at a strip's end are left out.
+//! The text is in the extended Wechsler format, which [`life_formats::apgcode`] describes. Empty columns at the end of
+//! a strip are omitted.
 
-use super::cells::Cells;
+use super::cell_set::CellSet;
 
 /// The largest side of an object that has a text.
 const MOST: i32 = 40;
 
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// The apgcode of the object whose phases these are, one after the other; `moves` says that the last leads to the first
-/// at another place.
-pub fn of(phases: &[Cells], moves: bool) -> String {
+/// Returns the apgcode of the object with these consecutive phases. `moves` is true if the object moves in a period.
+pub fn of(phases: &[CellSet], moves: bool) -> String {
     let kind = match phases {
         _ if moves => format!("q{}", phases.len()),
         [still] => format!("s{}", still.cells().len()),
@@ -28,8 +26,8 @@ pub fn of(phases: &[Cells], moves: bool) -> String {
     format!("x{kind}_{shortest}")
 }
 
-/// The eight orientations of cells that begin in the corner.
-fn orientations(cells: &Cells) -> impl Iterator<Item = Cells> {
+/// Returns the eight orientations of `cells`.
+fn orientations(cells: &CellSet) -> impl Iterator<Item = CellSet> {
     let (width, height) = cells.size();
     (0..8).map(move |orientation| {
         let turn = |&(x, y): &(i32, i32)| {
@@ -37,12 +35,12 @@ fn orientations(cells: &Cells) -> impl Iterator<Item = Cells> {
             let y = if orientation & 2 == 0 { y } else { height - 1 - y };
             if orientation & 4 == 0 { (x, y) } else { (y, x) }
         };
-        Cells::new(cells.cells().iter().map(turn).collect()).0
+        CellSet::new(cells.cells().iter().map(turn).collect()).0
     })
 }
 
-/// The text of cells that begin in the corner.
-fn text(cells: &Cells) -> String {
+/// Returns the text of `cells`.
+fn text(cells: &CellSet) -> String {
     let (width, height) = cells.size();
     let mut strips = vec![vec![0_u8; width as usize]; (height as usize).div_ceil(5)];
     for &(x, y) in cells.cells() {
@@ -77,13 +75,13 @@ fn strip_text(columns: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::census::object::identify;
+    use crate::census::identify::identify;
     use life_formats::rle;
 
     fn codes(pattern: &str) -> Vec<String> {
         let pattern = rle::parse(&format!("x = 40, y = 40\n{pattern}!"), 1 << 20).unwrap();
         let cells = pattern.cells();
-        identify(&Cells::new(cells.map(|(x, y)| (x as i32, y as i32)).collect()).0).unwrap()
+        identify(&CellSet::new(cells.map(|(x, y)| (x as i32, y as i32)).collect()).0).unwrap()
     }
 
     #[test]
@@ -127,7 +125,7 @@ mod tests {
 
     #[test]
     fn what_is_large_has_no_text() {
-        let line = Cells::new((0..41).map(|x| (x, 0)).collect()).0;
+        let line = CellSet::new((0..41).map(|x| (x, 0)).collect()).0;
         assert_eq!(of(&[line.clone(), line], false), "ov_p2");
     }
 }

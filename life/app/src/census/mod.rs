@@ -1,4 +1,4 @@
-//! `--census`: what the ash of a board, or of many soups, is made of, in apgsearch's names.
+//! `--census`: counts the objects that remain of a board, or of many soups, by apgcode.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,27 +9,27 @@ use std::time::Instant;
 use life::{Board, CpuSimulation};
 use serde::Serialize;
 
-use ash::{Known, Tally};
+use count::{ObjectCache, Tally};
 use program::report::progress::Progress;
 use program::report::{self, Seconds, grouped};
 use program::signals::StopRequests;
 
 mod apgcode;
-mod ash;
-mod cells;
-mod names;
-mod object;
+mod cell_set;
+mod count;
+mod identify;
+mod object_names;
 
-/// Generations between two looks whether a soup repeats itself: a multiple of the common periods.
+/// The generations between two tests for a period. It is a multiple of the common periods.
 const INTERVAL: u64 = 120;
 
-/// The most generations of a soup.
+/// The maximal number of generations of a soup.
 const MAX_GENERATIONS: u64 = 10_000_000;
 
-/// Objects that are printed.
+/// The maximal number of printed kinds.
 const MAX_PRINTED: usize = 50;
 
-/// One kind of object.
+/// A kind of object.
 #[derive(Serialize, Debug)]
 pub struct Kind {
     code: String,
@@ -44,76 +44,67 @@ pub struct Census {
     #[serde(skip_serializing_if = "Option::is_none")]
     soups: Option<Soups>,
     objects: u64,
-    /// The commonest first.
+    /// The kinds, the most common first.
     kinds: Vec<Kind>,
 }
 
-/// The facts of a census of many soups.
-#[derive(Serialize, Debug)]
-struct Soups {
-    soups: u64,
-    width: usize,
-    height: usize,
-    density: f64,
-    first_seed: u64,
-    generations: u64,
-    #[serde(skip_serializing_if = "is_none")]
-    not_settled: u64,
-    seconds: f64,
-}
-
-fn is_none(number: &u64) -> bool {
-    *number == 0
-}
-
-/// The soups of a census: so many of consecutive seeds.
-#[derive(Clone, Copy, Debug)]
-pub struct SoupsToCount {
-    /// How many.
-    pub count: u64,
-    /// Columns and rows of each.
-    pub size: (usize, usize),
+/// The soups of a census, which have consecutive seeds, and how they ended.
+#[derive(Serialize, Default, Debug)]
+pub struct Soups {
+    /// The number of soups.
+    pub soups: u64,
+    /// The columns of each soup.
+    pub width: usize,
+    /// The rows of each soup.
+    pub height: usize,
     /// The share of live cells.
     pub density: f64,
     /// The first seed.
-    pub seed: u64,
+    pub first_seed: u64,
+    /// The result: the generations of all soups.
+    pub generations: u64,
+    /// The result: the number of soups without a period, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_settled: Option<u64>,
+    /// The result: the time.
+    pub seconds: f64,
 }
 
 impl Census {
-    /// Counts the objects of a board that repeats after `period` generations.
+    /// Counts the objects of a board with this period.
     ///
     /// # Errors
-    /// When memory does not suffice.
+    /// If memory is too small.
     pub fn of_board(board: &Board, period: u64) -> anyhow::Result<Self> {
         let mut tally = Tally::new();
-        ash::count(board, period, &mut Known::default(), &mut tally)?;
+        count::count(board, period, &mut ObjectCache::default(), &mut tally)?;
         Ok(Self::of(tally, None))
     }
 
-    /// Runs each soup on one core until it becomes periodic and returns the census. Returns the signal if it was
-    /// interrupted.
+    /// Runs each soup on one core until it is periodic, and returns the census. The inner result is the signal that
+    /// interrupted it.
     ///
     /// # Errors
-    /// When memory does not suffice.
-    pub fn of_soups(soups: SoupsToCount, stop: &StopRequests) -> anyhow::Result<Result<Self, i32>> {
+    /// If memory is too small.
+    pub fn of_soups(soups: Soups, stop: &StopRequests) -> anyhow::Result<Result<Self, i32>> {
         let begun = Instant::now();
-        let progress = Mutex::new(Progress::new(soups.count, "soups"));
+        let progress = Mutex::new(Progress::new(soups.soups, "soups"));
         let (done, generations, not_settled) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        let cells = soups.size.0 as f64 * soups.size.1 as f64;
+        let cells = soups.width as f64 * soups.height as f64;
         let next = AtomicU64::new(0);
-        // A core takes one soup after the other, and keeps what it knows.
+        // Each core takes one soup after another, and keeps its table of known objects.
         let work = |_: rayon::BroadcastContext<'_>| {
-            let (mut known, mut tally) = (Known::default(), Tally::new());
+            let (mut known, mut tally) = (ObjectCache::default(), Tally::new());
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= soups.count || stop.received().is_some() {
+                if number >= soups.soups || stop.received().is_some() {
                     return anyhow::Ok(tally);
                 }
-                let seed = soups.seed.wrapping_add(number);
-                let soup = Board::random(soups.size.0, soups.size.1, soups.density, seed)?;
+                let seed = soups.first_seed.wrapping_add(number);
+                let soup = Board::random(soups.width, soups.height, soups.density, seed)?;
                 let (board, period, took) = settle(&soup)?;
                 match period {
-                    Some(period) => ash::count(&board, period, &mut known, &mut tally)?,
+                    Some(period) => count::count(&board, period, &mut known, &mut tally)?,
                     None => drop(not_settled.fetch_add(1, Ordering::Relaxed)),
                 }
                 let all = generations.fetch_add(took, Ordering::Relaxed) + took;
@@ -131,48 +122,37 @@ impl Census {
         if let Some(signal) = stop.received() {
             return Ok(Err(signal));
         }
-        let SoupsToCount { count, size: (width, height), density, seed } = soups;
-        let soups = Soups {
-            soups: count,
-            width,
-            height,
-            density,
-            first_seed: seed,
-            generations: generations.into_inner(),
-            not_settled: not_settled.into_inner(),
-            seconds: begun.elapsed().as_secs_f64(),
-        };
+        let not_settled = Some(not_settled.into_inner()).filter(|&number| number > 0);
+        let (generations, seconds) = (generations.into_inner(), begun.elapsed().as_secs_f64());
+        let soups = Soups { generations, not_settled, seconds, ..soups };
         Ok(Ok(Self::of(tally, Some(soups))))
     }
 
     fn of(tally: Tally, soups: Option<Soups>) -> Self {
         let objects = tally.values().sum();
-        let kind = |(code, count): (String, u64)| Kind { name: names::of(&code), code, count };
+        let kind = |(code, count): (String, u64)| Kind { name: object_names::of(&code), code, count };
         let mut kinds: Vec<_> = tally.into_iter().map(kind).collect();
         kinds.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.code.cmp(&b.code)));
         Self { soups, objects, kinds }
     }
 }
 
-/// Runs a soup until it repeats itself: the board then, its period if it has one, and the generations run.
+/// Runs a soup until it is periodic. Returns the board, its period if it has one, and the number of generations.
 fn settle(soup: &Board) -> anyhow::Result<(Board, Option<u64>, u64)> {
     let mut life = CpuSimulation::new(soup)?;
-    let mut seen = HashMap::new();
+    let mut seen = HashMap::from([(soup.hash(), 0)]);
     let mut before = soup.clone();
     while life.generation() < MAX_GENERATIONS {
         life.advance(INTERVAL);
-        let board = life.board()?;
-        let now = life.generation();
-        if board == before {
-            let period = ash::period_of(&board, INTERVAL)?;
-            return Ok((board, Some(period), now));
-        }
+        let (board, now) = (life.board()?, life.generation());
         if let Some(since) = seen.insert(board.hash(), now) {
-            let multiple = now - since;
-            let mut again = CpuSimulation::new(&board)?;
-            again.advance(multiple);
-            if again.board()? == board {
-                let period = ash::period_of(&board, multiple)?;
+            let is_periodic = board == before || {
+                let mut again = CpuSimulation::new(&board)?;
+                again.advance(now - since);
+                again.board()? == board
+            };
+            if is_periodic {
+                let period = count::period_of(&board, now - since)?;
                 return Ok((board, Some(period), now));
             }
         }
@@ -190,8 +170,8 @@ impl fmt::Display for Census {
             let last = first_seed.wrapping_add(soups.saturating_sub(1));
             write!(f, " in {} soups of {width}x{height}, seeds {first_seed} to {last}", grouped(*soups))?;
             write!(f, ", {} generations, {}", grouped(*generations), Seconds(*seconds))?;
-            if *not_settled > 0 {
-                write!(f, "; {} did not settle", grouped(*not_settled))?;
+            if let Some(number) = not_settled {
+                write!(f, "; {} did not settle", grouped(*number))?;
             }
         }
         writeln!(f)?;
@@ -206,7 +186,7 @@ impl fmt::Display for Census {
         }
         match kinds.len().saturating_sub(MAX_PRINTED) {
             0 => Ok(()),
-            more => writeln!(f, "and {} rarer kinds; --json has them all", grouped(more as u64)),
+            more => writeln!(f, "and {} rarer kinds: --json lists them all", grouped(more as u64)),
         }
     }
 }
@@ -217,13 +197,13 @@ mod tests {
 
     #[test]
     fn the_ash_of_soups_is_counted_whole() {
-        let soups = SoupsToCount { count: 6, size: (96, 64), density: 0.4, seed: 20 };
+        let soups = Soups { soups: 6, width: 96, height: 64, density: 0.4, first_seed: 20, ..Soups::default() };
         let census = Census::of_soups(soups, &StopRequests::watch().unwrap()).unwrap().unwrap();
         let mut live = 0;
         let mut tally = Tally::new();
         for seed in 20..26 {
             let (board, period, _) = settle(&Board::random(96, 64, 0.4, seed).unwrap()).unwrap();
-            ash::count(&board, period.unwrap(), &mut Known::default(), &mut tally).unwrap();
+            count::count(&board, period.unwrap(), &mut ObjectCache::default(), &mut tally).unwrap();
             live += board.population();
         }
         assert_eq!(census.objects, tally.values().sum::<u64>());
@@ -232,11 +212,11 @@ mod tests {
             let cells = code.strip_prefix("xs").and_then(|rest| rest.split('_').next()?.parse::<u64>().ok());
             cells.map_or(0, |cells| cells * count)
         };
-        // Still lifes have all their cells in their names, and nothing is counted twice.
+        // The code of a still life contains its number of cells, so an object that is counted twice would show.
         let still: u64 = tally.iter().map(still_cells).sum();
         let blinkers = 3 * tally.get("xp2_7").unwrap_or(&0);
         assert!(still + blinkers <= live && 10 * (still + blinkers) > 9 * live, "{still} + {blinkers} of {live}");
-        assert!(!tally.contains_key(ash::UNKNOWN), "{tally:?}");
+        assert!(!tally.contains_key(count::UNKNOWN), "{tally:?}");
     }
 
     #[test]

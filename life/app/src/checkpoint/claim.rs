@@ -1,4 +1,4 @@
-//! The right to write a checkpoint's file: one run at a time has it, and no run writes over the work of another.
+//! Reserves a checkpoint's file for one run, so that no run replaces the checkpoint of another.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -7,51 +7,50 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use super::saved;
-use program::error::UsageError;
+use super::saved_board;
 use program::files::{WholeFile, are_the_same, followed};
 use program::report;
 
-/// Reserves a checkpoint's file for this run until it is dropped.
+/// Reserves a checkpoint's file for this run until dropped.
 #[derive(Debug)]
 pub struct Claim {
-    /// None where the file system has no locks.
+    /// `None` if the file system has no locks.
     _lock: Option<Lock>,
 }
 
 impl Claim {
-    /// Reserves the file at `path` for a run that begins with `input`. A file that is there must be the checkpoint that
-    /// the run resumes from, or, with `may_overwrite`, any checkpoint.
+    /// Reserves the file at `path` for a run that begins with `input`. An existing file must be the checkpoint from
+    /// which the run resumes, or, with `may_overwrite`, any checkpoint.
     ///
     /// # Errors
-    /// [`UsageError`] for another file; when it cannot be written, or another run writes it.
+    /// [`UsageError`](program::error::UsageError) for any other existing file. Otherwise if the file cannot be written, or another run is writing
+    /// it.
     pub fn new(path: &Path, input: Option<&Path>, may_overwrite: bool) -> anyhow::Result<Self> {
         WholeFile::new(path).check()?;
         let shown = path.display();
         if fs::metadata(path).is_ok_and(|present| !present.is_file()) {
-            let text =
-                format!("--checkpoint: '{shown}' is no regular file, and could not be resumed from: name a file");
-            return Err(UsageError(text).into());
+            reject!("--checkpoint: '{shown}' is not a regular file: use the path of a file");
         }
-        // The lock comes first: its holder may be about to write the file.
+        // The lock comes first, because its holder may be about to write the file.
         let lock = Lock::new(path)?;
         let is_resumed = input.is_some_and(|input| are_the_same(input, path));
-        match saved::begins_as_one(path) {
+        match saved_board::begins_as_one(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(error).with_context(|| format!("cannot read '{shown}', which is to be replaced")),
+            Err(error) => {
+                return Err(error)
+                    .with_context(|| format!("cannot read '{shown}', which the checkpoint would replace"));
+            }
             Ok(false) => {
-                let text = format!("--checkpoint: '{shown}' is there already and is no checkpoint: name another file");
-                return Err(UsageError(text).into());
+                reject!("--checkpoint: '{shown}' exists and is not a checkpoint: use another file");
             }
             Ok(true) if is_resumed || may_overwrite => {}
             Ok(true) => {
-                let at = saved::open(path).map(|saved| format!(" at generation {}", saved.header.generation));
+                let at = saved_board::open(path).map(|saved| format!(" at generation {}", saved.header.generation));
                 let at = at.unwrap_or_default();
-                let text = format!(
-                    "--checkpoint: '{shown}' is the checkpoint of another run{at}: `host life {shown} --checkpoint {shown}` \
-                     resumes that one; for a new run name another file, or replace it by --overwrite"
+                reject!(
+                    "--checkpoint: '{shown}' is the checkpoint of another run{at}: \
+                     `host life {shown} --checkpoint {shown}` resumes that run; for a new run use another file, or replace this one with --overwrite"
                 );
-                return Err(UsageError(text).into());
             }
         }
         Ok(Self { _lock: lock })
@@ -59,8 +58,7 @@ impl Claim {
 }
 
 /// A locked file beside the checkpoint. The checkpoint itself cannot be locked, because each write replaces it by a new
-/// file. The system releases the lock when the process ends, however it does. A lock file that stays behind then is
-/// used by the next run.
+/// file. The system releases the lock when the process ends. A lock file that remains is used by the next run.
 #[derive(Debug)]
 struct Lock {
     path: PathBuf,
@@ -68,26 +66,28 @@ struct Lock {
 }
 
 impl Lock {
-    /// Locks the checkpoint at `path`, if the file system can.
+    /// Locks the checkpoint at `path`. Returns `None` if the file system has no locks.
     ///
     /// # Errors
-    /// When another process has locked it, or the lock file cannot be made.
+    /// If another process has locked it, or the lock file cannot be created.
     fn new(path: &Path) -> anyhow::Result<Option<Self>> {
         let lock = lock_path(path);
         loop {
-            let file = open(&lock).with_context(|| format!("cannot make the lock file '{}'", lock.display()))?;
+            let file = open(&lock).with_context(|| format!("cannot create the lock file '{}'", lock.display()))?;
             match file.try_lock() {
                 Ok(()) if is_at(&file, &lock) => return Ok(Some(Self { path: lock, _file: file })),
-                // Its holder has removed it since it was opened here.
+                // The holder removed the file after this process opened it.
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => bail!(
-                    "cannot write '{}': another run writes its checkpoints there: wait for its end, or name another file",
+                    "cannot write '{}': another run writes its checkpoints there: wait for its end or use another file",
                     path.display()
                 ),
                 Err(TryLockError::Error(error)) => {
                     let _ = fs::remove_file(&lock);
                     let shown = path.display();
-                    report::note(&format!("'{shown}' cannot be locked ({error}): let no other run write it meanwhile"));
+                    report::note(&format!(
+                        "'{shown}' cannot be locked ({error}): do not start another run with this checkpoint"
+                    ));
                     return Ok(None);
                 }
             }
@@ -97,12 +97,12 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // It is still locked, so that no other run has this lock file.
+        // The file is still locked, so no other run uses it.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// The lock file of the checkpoint at `path`, which is the same for all links to that.
+/// Returns the lock file of the checkpoint at `path`. All links to the checkpoint have the same lock file.
 fn lock_path(path: &Path) -> PathBuf {
     let path = followed(path);
     let mut name = std::ffi::OsString::from(".gridstride-");
@@ -111,7 +111,7 @@ fn lock_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Opens the lock file, or makes it. That of another user may only be read.
+/// Opens or creates the lock file. A file of another user may be readable only.
 fn open(lock: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).truncate(false).write(true).open(lock).or_else(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => File::open(lock),
@@ -119,7 +119,7 @@ fn open(lock: &Path) -> io::Result<File> {
     })
 }
 
-/// True if an open file still has this path.
+/// Returns true if an open file is still at this path.
 fn is_at(file: &File, path: &Path) -> bool {
     let id = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
     file.metadata().ok().map(id).is_some_and(|open| fs::metadata(path).is_ok_and(|present| id(present) == open))
@@ -131,6 +131,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+    use program::error::UsageError;
 
     #[test]
     fn a_file_is_claimed_by_one_at_a_time() {
@@ -145,7 +146,7 @@ mod tests {
         }
         drop(first);
         assert!(!lock_path(&path).exists(), "nothing is left over");
-        // A process that was killed leaves this behind.
+        // A killed process leaves this file behind.
         fs::write(lock_path(&path), "").unwrap();
         let second = Claim::new(&link, None, false).unwrap();
         assert!(Claim::new(&path, None, false).is_err());
@@ -165,7 +166,7 @@ mod tests {
         assert!(!is_at(&opened, &path));
     }
 
-    /// A lock file may be removed between the time that another thread opens it and the time that it locks it.
+    /// A lock file may be removed after another thread opens it and before that thread locks it.
     #[test]
     fn no_two_threads_hold_a_lock() {
         let folder = tempfile::tempdir().unwrap();
@@ -203,7 +204,7 @@ mod tests {
         for may_overwrite in [false, true] {
             for name in ["thesis", "empty"] {
                 let text = refused(name, None, may_overwrite).unwrap();
-                assert!(text.contains("is no checkpoint: name another file"), "{text}");
+                assert!(text.contains("is not a checkpoint: use another file"), "{text}");
             }
         }
         let text = refused("saved", Some(&path("thesis")), false).unwrap();

@@ -1,4 +1,4 @@
-//! The format of checkpoint files: lines of text that describe the board, an empty line, and the board's words.
+//! The format of checkpoint files: lines that describe the board, an empty line, and the board's words.
 //!
 //! ```text
 //! gridstride life checkpoint 1
@@ -16,9 +16,9 @@
 //!
 //! ```
 //!
-//! `until` and `seed` are there if the run has them. The words are those of [`Board::words`], four bytes each, the
-//! lowest first. Where the rule has more than two states, each row's words are followed by its words of
-//! [`Board::ages`], the lowest bit's first. `check` is made from the lines before it and from all cells.
+//! `until` and `seed` are optional. The words are those of [`Board::words`], four bytes each, the lowest byte first. If
+//! the rule has more than two states, the words of each row are followed by its words of [`Board::ages`], from the
+//! lowest bit on. `check` is a checksum of the lines before it and of all cells.
 
 use std::io::{self, Read, Write};
 
@@ -26,50 +26,41 @@ use anyhow::{Context, anyhow, bail, ensure};
 use life::board::{hash_of_planes, hash_of_words, hash_of_words_from};
 use life::{Board, Rule};
 
+use super::RunFacts;
 use crate::backend::memory;
 
-/// The first bytes of a checkpoint; the version of its format follows.
+/// The first bytes of a checkpoint. The version follows.
 pub const NAME: &str = "gridstride life checkpoint ";
 
 const VERSION: &str = "1";
 
-/// No header is longer.
+/// The maximal length of a header.
 const MAX_HEADER_BYTES: usize = 4096;
 
 /// The header of a checkpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// The rule, as text.
-    pub rule: String,
-    /// The topology, as text.
-    pub topology: String,
-    /// Columns and rows.
+    /// The facts of the run.
+    pub facts: RunFacts,
+    /// The columns and rows.
     pub size: (usize, usize),
     /// The generation of the board.
     pub generation: u64,
-    /// The generation that the run is to end at.
-    pub until: Option<u64>,
-    /// The seed of the soup that the run began with.
-    pub seed: Option<u64>,
-    /// The generation that the run's first board was called in its file; later ones count from it.
-    pub first: u64,
-    /// Where the board's upper left corner is on the plane, as (column, row).
-    pub origin: (i64, i64),
 }
 
 impl Header {
-    /// Writes it, for a board that has this [hash](Board::hash). The board's rows are to follow.
+    /// Writes the header of a board with this [hash](Board::hash). The caller must then write the board's rows.
     ///
     /// # Errors
-    /// When `out` fails.
+    /// If `out` fails.
     pub fn write(&self, hash: u64, out: &mut impl Write) -> io::Result<()> {
         let lines = self.lines();
         write!(out, "{lines}check {:016x}\n\n", check(&lines, hash))
     }
 
-    /// The lines before the one with the check sum.
+    /// Returns the lines before the checksum.
     pub fn lines(&self) -> String {
-        let Self { rule, topology, size, generation, until, seed, first, origin } = self;
+        let Self { facts: RunFacts { rule, topology, until, seed, first, origin }, size, generation } = self;
         let mut lines = format!("{NAME}{VERSION}\nrule {rule}\ntopology {topology}\n");
         let mut add = |name: &str, number: i128| lines += &format!("{name} {number}\n");
         add("width", size.0 as i128);
@@ -83,16 +74,16 @@ impl Header {
         lines
     }
 
-    /// Bits of a cell, of which a board is written.
+    /// Returns the number of bits per cell.
     ///
     /// # Errors
-    /// When the rule is none.
+    /// If the rule is invalid.
     pub fn planes(&self) -> anyhow::Result<usize> {
-        let rule: Rule = self.rule.parse().context("its rule is damaged")?;
+        let rule: Rule = self.facts.rule.parse().context("its rule is damaged")?;
         Ok(Board::planes(rule.states()))
     }
 
-    /// Bytes of the board.
+    /// Returns the bytes of the board.
     ///
     /// # Errors
     /// As for [`planes`](Self::planes).
@@ -100,14 +91,17 @@ impl Header {
         Ok(memory::board_bytes(self.size).saturating_mul(self.planes()? as u64))
     }
 
-    /// Reads what [`lines`](Self::lines) gave.
+    /// Reads a header from its [`lines`](Self::lines).
     ///
     /// # Errors
-    /// When it is no checkpoint's header, or one of another version.
+    /// If the lines are not a header, or are of another version.
     pub fn parse(lines: &str) -> anyhow::Result<Self> {
         let version = lines.strip_prefix(NAME).and_then(|rest| rest.lines().next());
         let version = version.ok_or_else(|| anyhow!("it does not begin with `{}`", NAME.trim_end()))?;
-        ensure!(version == VERSION, "it is of version {version}, and this program reads version {VERSION}");
+        ensure!(
+            version == VERSION,
+            "it has version {version}, but this program reads version {VERSION}: use the program that wrote it"
+        );
         let text =
             |name: &str| lines.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')).map(str::to_owned);
         let number = |name: &str| match text(name) {
@@ -119,23 +113,23 @@ impl Header {
         let place = |name: &str| text(name).and_then(|text| text.parse::<i64>().ok());
         let missing = |name: &str| anyhow!("its header has no {name}: it is damaged");
         let side = |name: &str| anyhow::Ok(usize::try_from(number(name)?.ok_or_else(|| missing(name))?)?);
-        Ok(Self {
+        let facts = RunFacts {
             rule: text("rule").ok_or_else(|| missing("rule"))?,
             topology: text("topology").ok_or_else(|| missing("topology"))?,
-            size: (side("width")?, side("height")?),
-            generation: number("generation")?.ok_or_else(|| missing("generation"))?,
             until: number("until")?,
             seed: number("seed")?,
             first: number("first")?.ok_or_else(|| missing("first"))?,
             origin: place("left").zip(place("top")).ok_or_else(|| missing("left and top"))?,
-        })
+        };
+        let generation = number("generation")?.ok_or_else(|| missing("generation"))?;
+        Ok(Self { facts, size: (side("width")?, side("height")?), generation })
     }
 }
 
-/// Writes rows of the board, which follow each other.
+/// Writes the next rows of the board.
 ///
 /// # Errors
-/// When `out` fails.
+/// If `out` fails.
 pub fn write_rows(rows: &Board, out: &mut impl Write) -> io::Result<()> {
     let mut write = |words: &[u32]| {
         if cfg!(target_endian = "little") {
@@ -153,58 +147,59 @@ pub fn write_rows(rows: &Board, out: &mut impl Write) -> io::Result<()> {
     })
 }
 
-/// Reads a header of a checkpoint of `length` bytes. Gives what it says, its bytes, and the check sum that is to be.
+/// Reads the header of a checkpoint of `length` bytes. Returns the header, its length in bytes, and the expected hash
+/// of the board.
 ///
 /// # Errors
-/// When it is no checkpoint, one of another version, cut short, or changed.
+/// If the file is not a checkpoint, has another version, is truncated, or was changed.
 pub fn read_header(input: &mut impl Read, length: u64) -> anyhow::Result<(Header, u64, u64)> {
     let mut header = Vec::new();
     let mut byte = [0];
     while !header.ends_with(b"\n\n") {
-        ensure!(header.len() < MAX_HEADER_BYTES, "its header has no end: this is no checkpoint, or a damaged one");
-        ensure!(input.read(&mut byte)? == 1, "it ends within its header: it was cut short");
+        ensure!(header.len() < MAX_HEADER_BYTES, "its header has no end: it is damaged");
+        ensure!(input.read(&mut byte)? == 1, "it ends within its header: it is truncated");
         header.push(byte[0]);
     }
     let bytes = header.len() as u64;
-    let text = String::from_utf8(header).map_err(|_| anyhow!("its header is no text: it is damaged"))?;
+    let text = String::from_utf8(header).map_err(|_| anyhow!("its header is not text: it is damaged"))?;
     let at = text.find("\ncheck ").ok_or_else(|| match text.starts_with(NAME) {
-        true => anyhow!("it has no check sum: it is damaged"),
+        true => anyhow!("it has no checksum: it is damaged"),
         false => anyhow!("it does not begin with `{}`", NAME.trim_end()),
     })?;
     let (lines, check_line) = text.split_at(at + 1);
     let header = Header::parse(lines)?;
     let expected = u64::from_str_radix(check_line.trim_end().trim_start_matches("check "), 16);
-    let expected = expected.context("its check sum is no number: it is damaged")?;
-    ensure!(header.lines() == lines, "its header is not as it was written: it is damaged");
+    let expected = expected.context("its checksum is not a number: it is damaged")?;
+    ensure!(header.lines() == lines, "its header was changed: it is damaged");
     let (needed, body) = (header.bytes()?, length.saturating_sub(bytes));
     if needed != body {
         let (width, height) = header.size;
-        bail!("a board of {width}x{height} takes {needed} bytes, and {body} are there: it is damaged");
+        bail!("a board of {width}x{height} has {needed} bytes, but the file has {body}: it is damaged");
     }
     Ok((header, bytes, expected.wrapping_sub(check(lines, 0))))
 }
 
-/// The rows of a checkpoint, while they are read.
+/// Reads the rows of a checkpoint.
 pub struct Body<R> {
     input: R,
     width: usize,
-    /// Words of each plane read so far, and their hashes, and what comes of these in the end.
+    /// The number of words of each plane read so far.
     words: usize,
     hashes: Vec<u64>,
     expected: u64,
 }
 
 impl<R: Read> Body<R> {
-    /// Returns the body at the beginning of `input`, of a board with so many columns, so many bits per cell and this
-    /// hash.
+    /// Returns a reader of the rows in `input`, for a board with `width` columns, `planes` bits per cell and the hash
+    /// `expected`.
     pub fn new(input: R, width: usize, planes: usize, expected: u64) -> Self {
         Self { input, width, words: 0, hashes: vec![0; planes], expected }
     }
 
-    /// The next rows.
+    /// Reads the next rows.
     ///
     /// # Errors
-    /// When there are none, or not enough memory.
+    /// If the file ends, or memory is too small.
     pub fn rows(&mut self, rows: usize) -> anyhow::Result<Board> {
         let (words_per_row, planes) = (self.width.div_ceil(32), self.hashes.len());
         let words = read_words(&mut self.input, words_per_row.saturating_mul(rows).saturating_mul(planes))?;
@@ -224,25 +219,25 @@ impl<R: Read> Body<R> {
         Board::from_words_and_ages(self.width, rows, words, ages).context("it is damaged")
     }
 
-    /// Finds out, when all rows are read, whether they are those that were written.
+    /// Checks the hash after all rows are read.
     ///
     /// # Errors
-    /// When they are not.
+    /// If the rows were changed.
     pub fn finish(self) -> anyhow::Result<()> {
-        ensure!(hash_of_planes(&self.hashes) == self.expected, "its check sum is wrong: it is damaged");
+        ensure!(hash_of_planes(&self.hashes) == self.expected, "its checksum is wrong: it is damaged");
         Ok(())
     }
 }
 
 fn read_words(input: &mut impl Read, len: usize) -> anyhow::Result<Vec<u32>> {
     let mut words: Vec<u32> = Vec::new();
-    words.try_reserve_exact(len).context("there is too little memory for its board")?;
-    // A part at a time: of a file that is cut short no more is made than there is.
+    words.try_reserve_exact(len).context("too little memory for its board: free some memory")?;
+    // The words are read in parts, so that a truncated file does not allocate the whole board.
     while words.len() < len {
         let done = words.len();
         words.resize(len.min(done + (1 << 20)), 0);
         let part = &mut words[done..];
-        input.read_exact(bytemuck::cast_slice_mut(part)).context("it was cut short while it was read")?;
+        input.read_exact(bytemuck::cast_slice_mut(part)).context("it is truncated")?;
         if cfg!(target_endian = "big") {
             part.iter_mut().for_each(|word| *word = word.swap_bytes());
         }
@@ -250,7 +245,7 @@ fn read_words(input: &mut impl Read, len: usize) -> anyhow::Result<Vec<u32>> {
     Ok(words)
 }
 
-/// Made from the header's lines and the hash of the board: any change of them changes it, but for one in 2⁶⁴.
+/// Returns the checksum of the header's lines and the board's hash.
 fn check(lines: &str, hash: u64) -> u64 {
     let lines: Vec<u32> = lines.bytes().map(u32::from).collect();
     gpu::life::mix(hash_of_words(&lines)).wrapping_add(hash)
@@ -259,20 +254,18 @@ fn check(lines: &str, hash: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::universe::Universe;
 
     fn checkpoint() -> (Header, Board) {
         let board = Board::random(70, 9, 0.4, 3).unwrap();
-        let (rule, topology, size) = ("B3/S23".to_owned(), "T".to_owned(), (70, 9));
-        (
-            Header { rule, topology, size, generation: 12, until: Some(50), seed: None, first: 3, origin: (-35, 4) },
-            board,
-        )
+        let facts = RunFacts { until: Some(50), first: 3, ..RunFacts::of(&Universe::default(), (-35, 4)) };
+        (Header { facts, size: (70, 9), generation: 12 }, board)
     }
 
     fn bytes((header, board): &(Header, Board)) -> Vec<u8> {
         let mut bytes = Vec::new();
         header.write(board.hash(), &mut bytes).unwrap();
-        // In parts, as that of a board in bands is.
+        // In parts, as a board in bands is written.
         write_rows(&board.part(0..4).unwrap(), &mut bytes).unwrap();
         write_rows(&board.part(4..9).unwrap(), &mut bytes).unwrap();
         bytes
@@ -296,7 +289,8 @@ mod tests {
             let (header, _) = checkpoint();
             let mut board = Board::with_states(70, 9, states).unwrap();
             (0..630).for_each(|i| board.set_state(i % 70, i / 70, (i * i % usize::from(states)) as u8));
-            let checkpoint = (Header { rule: format!("345/2/{states}"), ..header }, board);
+            let facts = RunFacts { rule: format!("345/2/{states}"), ..header.facts.clone() };
+            let checkpoint = (Header { facts, ..header }, board);
             let whole = bytes(&checkpoint);
             assert_eq!(read(&whole).unwrap(), checkpoint, "{states} states");
             for at in whole.len() - 90..whole.len() {
@@ -311,7 +305,8 @@ mod tests {
     fn what_is_written_is_read() {
         for (until, seed) in [(Some(50), None), (None, Some(u64::MAX)), (None, None)] {
             let (header, board) = checkpoint();
-            let checkpoint = (Header { until, seed, ..header }, board);
+            let facts = RunFacts { until, seed, ..header.facts.clone() };
+            let checkpoint = (Header { facts, ..header }, board);
             assert_eq!(read(&bytes(&checkpoint)).unwrap(), checkpoint);
         }
     }
@@ -324,7 +319,7 @@ mod tests {
                 let mut damaged = whole.clone();
                 damaged[at] ^= 1 << bit;
                 let error = read(&damaged).err();
-                // The case of a digit of the check sum says nothing.
+                // Upper and lower case of the checksum's digits are equivalent.
                 assert!(error.is_some() || damaged[at].eq_ignore_ascii_case(&whole[at]), "byte {at}, bit {bit}");
             }
             assert!(read(&whole[..at]).is_err(), "cut at {at}");
@@ -337,8 +332,8 @@ mod tests {
         let text = |text: &str| format!("{:#}", read(text.as_bytes()).unwrap_err());
         assert!(text("x = 3\n\n").contains("does not begin with"));
         assert!(text("gridstride life checkpoint 2\ncheck 0\n\n").contains("version 2"));
-        assert!(text("gridstride life checkpoint 1\n").contains("cut short"));
+        assert!(text("gridstride life checkpoint 1\n").contains("truncated"));
         let huge = "gridstride life checkpoint 1\nrule B3/S23\ntopology T\nwidth 99999999999\nheight 99999999\nleft 0\ntop 0\nfirst 0\ngeneration 0\ncheck 0\n\n";
-        assert!(text(huge).contains("0 are there"), "{}", text(huge));
+        assert!(text(huge).contains("the file has 0"), "{}", text(huge));
     }
 }

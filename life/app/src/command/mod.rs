@@ -1,4 +1,4 @@
-//! `host life`: a board from a file or from a seed, animated, or run to its end.
+//! `host life`: runs a board from a file or a seed, with or without an animation.
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use cuda_std::Ladder;
 
 use launch::DeviceChoice;
 use life::{CpuSimulation, LifeRung, Rule, Topology};
-use life_formats::About;
+use life_formats::Metadata;
 use multi::ranks::Communicator;
 use observer_options::{ObserverOptions, Until};
 use program::error::{Stopped, UsageError};
@@ -20,33 +20,33 @@ use program::report;
 use program::signals::StopRequests;
 use summary::Summary;
 
-use crate::animation::{self, Ended, Settings};
+use crate::animation::{self, AnimationOptions};
 use crate::backend::{Backend, DeviceSpec, memory};
-use crate::board_file::BoardFile;
-use crate::census::{Census, SoupsToCount};
-use crate::checkpoint::Facts;
-use crate::first_board::{self, FirstBoard};
+use crate::board_file::{BoardFile, Take};
+use crate::census::{Census, Soups};
+use crate::checkpoint::RunFacts;
+use crate::first_board::{self, BoardOptions, FirstBoard};
 use crate::observers::recording::Frames;
 use crate::observers::stability::{Search, Stability};
 use crate::observers::{self, Observer};
 use crate::ranks::Ranks;
-use crate::run::Run;
-use crate::simulation::{Advance, GrowingBoard, Outgrown};
+use crate::simulation::{GrowingBoard, Outgrown};
+use crate::timed_run::TimedRun;
 use crate::universe::Universe;
 
 mod observer_options;
 mod summary;
 
-/// Generations of a run that is not animated, when nobody says how many.
+/// The default of `--generations` without an animation.
 const GENERATIONS: u64 = 1000;
 
-/// Live cells of a soup, when nobody says how many.
+/// The default of `--density`.
 const DENSITY: f64 = 0.25;
 
-/// Run Conway's Life, or another rule of its kind
+/// Run Conway's Life or a similar cellular automaton
 ///
-/// In a terminal it is animated. Otherwise, and with --no-animation, with --json, with both --out and --generations, or
-/// with --until, --checkpoint, --stats, --plot or --census, it runs to its end and prints the result.
+/// In a terminal the board is animated. Otherwise, and with --no-animation, --json, --until, --checkpoint, --stats,
+/// --plot, --census or both --out and --generations, the board runs to its end and the result is printed.
 #[derive(Args, Debug)]
 pub struct LifeOptions {
     /// Pattern to start from: .rle, .cells, .lif, .mc, .mcl (each also .gz), .png, an apgcode such as xq4_153, or a
@@ -55,13 +55,13 @@ pub struct LifeOptions {
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
 
-    /// Rule, in place of the file's: B36/S23, 23/36, B2-a/S12, B2/S34H, MAP..., 12/34/3, HighLife, ..., with Golly's
-    /// suffix for a bounded grid, as B3/S23:K30*,20 [default: the file's, or B3/S23]
+    /// Rule instead of the file's: B36/S23, 23/36, B2-a/S12, B2/S34H, MAP..., 12/34/3, HighLife, ... Golly's suffix for
+    /// a bounded grid may follow, such as B3/S23:K30*,20 [default: the file's, or B3/S23]
     #[arg(long, value_name = "RULE")]
     rule: Option<String>,
 
-    /// Size of the board in cells, a torus if no rule's suffix says another thing [default: for a soup what fills the
-    /// terminal, or 256x256; with FILE the grid that its rule names, or else the unbounded plane]
+    /// Size of the board in cells; a torus unless the rule's suffix names another grid [default: a soup fills the
+    /// terminal or has 256x256 cells; a FILE has the grid of its rule, or the unbounded plane]
     #[arg(long, value_name = "WxH")]
     size: Option<Size>,
 
@@ -69,21 +69,21 @@ pub struct LifeOptions {
     #[arg(long, value_name = "SHARE", value_parser = parse_share, conflicts_with = "file")]
     density: Option<f64>,
 
-    /// Seed of the soup, to see the same one again [default: another each time; it is printed]
+    /// Seed of the soup: the same seed makes the same soup [default: a random seed, which is printed]
     #[arg(long, value_name = "N", conflicts_with = "file", allow_negative_numbers = true)]
     seed: Option<u64>,
 
-    /// Generations to run; from a checkpoint, the one to end at [default: 1000, or the checkpoint's; animated, until
-    /// you quit]
+    /// Generations to run, including those before a checkpoint [default: 1000, or the checkpoint's; an animation runs
+    /// until you quit]
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     generations: Option<u64>,
 
-    #[arg(long = "rung", alias = "kernel", value_name = "NAME", value_parser = parse_kernel, help = kernel_help())]
+    #[arg(long = "rung", alias = "kernel", value_name = "NAME", help = kernel_help())]
     kernel: Option<LifeRung>,
 
-    /// Where to run: gpu, gpu:N, sim, cpu (the processor's vector instructions, without a kernel) or auto, which is a
-    /// GPU or else cpu, or sim for --rung; and in bands on several devices: gpu:all, gpu:N,M,…, sim:COUNT
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device)]
+    /// Device: gpu, gpu:N, sim (simulator), cpu (vector instructions, no kernel), or auto: a GPU, else cpu, or sim with
+    /// --rung. Several devices in bands: gpu:all, gpu:N,M,…, sim:COUNT
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceSpec,
 
     /// Frames per second of the animation
@@ -94,19 +94,19 @@ pub struct LifeOptions {
     #[arg(long)]
     no_animation: bool,
 
-    /// File for the last generation (.rle, .cells, .lif, .mc, each also .gz; .png) or for all of them, at --fps frames
-    /// per second (.gif) or as pictures with numbers (frames/%05d.png)
+    /// File for the last generation (.rle, .cells, .lif, .mc, each also .gz; .png) or for all generations, at --fps
+    /// frames per second (.gif) or as numbered pictures (frames/%05d.png)
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
     #[command(flatten)]
     observers: ObserverOptions,
 
-    /// Run until the board repeats itself, and count the objects that are left, by their apgcodes
+    /// Run until the board is periodic, then count its objects by apgcode
     #[arg(long)]
     census: bool,
 
-    /// Count those of N soups of --size, the first of --seed and each later one of the next, on the processor's cores
+    /// Count the objects of N soups of --size with consecutive seeds from --seed on, on the processor's cores
     #[arg(
         long,
         value_name = "N",
@@ -122,41 +122,33 @@ pub struct LifeOptions {
     json: bool,
 }
 
-/// The help of `--rung`, which names the ladder's rungs.
+/// Returns the help of `--rung`, which lists the rungs.
 fn kernel_help() -> String {
     let names = LifeRung::ALL.iter().map(|rung| rung.name()).collect::<Vec<_>>().join(", ");
     format!("Rung: {names} [default: on a GPU the fastest for the board, in the simulator bitpacked]")
 }
 
-fn parse_kernel(text: &str) -> Result<LifeRung, String> {
-    text.parse::<LifeRung>().map_err(|error| error.to_string())
-}
-
-fn parse_device(text: &str) -> Result<DeviceSpec, String> {
-    text.parse::<DeviceSpec>().map_err(|error| error.to_string())
-}
-
-/// How a run ended before its last generation: the signal, and the generation that it had come to.
+/// The signal that stopped a run before its end, and the generation reached.
 type StoppedAt = Option<(i32, String)>;
 
 impl LifeOptions {
     /// Runs the command on the ranks of `communicator`.
     ///
     /// # Errors
-    /// [`UsageError`] for what was typed, [`Stopped`] after a signal, otherwise what made it fail.
+    /// [`UsageError`] for invalid options, [`Stopped`] after a signal, or the failure.
     pub fn run(self, communicator: &'static dyn Communicator) -> anyhow::Result<()> {
         let ranks = Ranks::new(communicator);
         let out = self.out.as_deref().map(BoardFile::new).transpose()?;
         if ranks.is_first() {
-            out.as_ref().map_or(Ok(()), BoardFile::check)?;
+            out.as_ref().map_or(Ok(()), |out| out.file.check())?;
             self.observers.check_paths(self.file.as_deref(), self.out.as_deref())?;
         }
         self.observers.check(ranks)?;
         if let Some(count) = self.soups {
             return self.count_soups(ranks, count);
         }
-        // Before the input is read, which may be the checkpoint of a run that still writes it.
-        let recording = out.as_ref().filter(|out| out.is_recording()).map(BoardFile::first);
+        // The claim comes before the input is read, because another run may still be writing that checkpoint.
+        let recording = out.as_ref().filter(|out| out.is_recording()).map(|out| out.file.path());
         let input = self.file.as_deref();
         let _claim = if ranks.is_first() { self.observers.claim(input, recording)? } else { None };
         ranks.share_cores()?;
@@ -166,7 +158,7 @@ impl LifeOptions {
         let backend = self.open_backend(ranks, &first, out.as_ref())?;
 
         let stop = StopRequests::watch().context("cannot watch for signals")?;
-        let mut run = Run::begin(&backend, &first.source, first.generation)?;
+        let mut run = TimedRun::begin(&backend, &first.source, first.generation)?;
         let ended = if screen.is_some() {
             drop(first);
             self.animate(&mut run, &facts, &stop).map(|stopped| (stopped, None))
@@ -175,7 +167,7 @@ impl LifeOptions {
         };
         let (stopped, stability) = match ended {
             Err(error) if error.is::<Outgrown>() => {
-                out.as_ref().map_or(Ok(()), |out| write_last(out, run.life(), run.generation(), &facts))?;
+                out.as_ref().map_or(Ok(()), |out| write_last(out, &run, &facts))?;
                 return Err(error);
             }
             ended => ended?,
@@ -188,44 +180,42 @@ impl LifeOptions {
 
         let census = match stability {
             Some(Stability { period, .. }) if self.census => {
-                run.life().gathered()?.map(|board| Census::of_board(&board, period)).transpose()?
+                run.life.engine().gathered()?.map(|board| Census::of_board(&board, period)).transpose()?
             }
             _ => None,
         };
         let stability = self.is_until_stable().then_some(stability);
-        let size = run.life().size();
+        let size = run.life.size;
         if size != first_size {
             let ((width, height), (w, h)) = (first_size, size);
-            report::note(&format!("the board of {width}x{height} grew to {w}x{h}, before anything reached its edges"));
+            report::note(&format!(
+                "the board grew from {width}x{height} to {w}x{h}, because the pattern came near its edges"
+            ));
         }
-        let summary = Summary::of(&mut run, size, facts.seed, stability, census)?;
-        out.as_ref().map_or(Ok(()), |out| write_last(out, run.life(), run.generation(), &facts))?;
+        let summary = Summary::of(&mut run, facts.seed, stability, census)?;
+        out.as_ref().map_or(Ok(()), |out| write_last(out, &run, &facts))?;
         if self.json { report::print_json(&summary) } else { report::print(&summary.to_string()) }
     }
 
-    /// Reads the first board, or makes a soup.
+    /// Reads the first board or makes a soup.
     fn first_board(&self, ranks: Ranks, screen: Option<Size>) -> anyhow::Result<FirstBoard> {
-        let rule = self.rule.as_deref();
+        let options = BoardOptions { ranks, rule: self.rule.as_deref(), size: self.size, screen };
         let first = match &self.file {
-            None => {
-                let density = self.density.unwrap_or(DENSITY);
-                FirstBoard::soup(ranks, rule, self.size, screen, density, self.seed)?
-            }
-            Some(file) => FirstBoard::file(ranks, file, rule, self.size, screen)?,
+            None => options.soup(self.density.unwrap_or(DENSITY), self.seed)?,
+            Some(file) => options.read(file)?,
         };
         let begun_at = first.generation;
         match self.generations {
             Some(generations) if generations < begun_at => {
-                let text = format!(
-                    "--generations {generations}: the checkpoint is at generation {begun_at} already: give a later one"
-                );
-                Err(UsageError(text).into())
+                reject!(
+                    "--generations {generations}: the checkpoint is at generation {begun_at}: use at least that number"
+                )
             }
             _ => Ok(first),
         }
     }
 
-    /// Opens what advances the first board, says what it is, and refuses a run for which there is too little memory.
+    /// Opens the back end for the first board, prints its name, and checks that memory suffices.
     fn open_backend(&self, ranks: Ranks, first: &FirstBoard, out: Option<&BoardFile>) -> anyhow::Result<Backend> {
         let (size, universe) = (first.source.size(), first.universe);
         let (backend, line) = Backend::open(ranks, &self.device, self.kernel, size, universe)?;
@@ -250,26 +240,24 @@ impl LifeOptions {
     }
 
     /// Animates the run in the terminal.
-    fn animate(&self, run: &mut Run, facts: &Facts, stop: &StopRequests) -> anyhow::Result<StoppedAt> {
+    fn animate(&self, run: &mut TimedRun, facts: &RunFacts, stop: &StopRequests) -> anyhow::Result<StoppedAt> {
         let generations = self.generations.or(facts.until);
-        let settings = Settings { frames_per_second: self.fps, generations, seed: facts.seed };
-        Ok(match animation::animate(run, settings, stop)? {
-            Ended::Finished | Ended::Quit => None,
-            Ended::Stopped(signal) => Some((signal, run.generation().to_string())),
-        })
+        let options = AnimationOptions { frames_per_second: self.fps, generations, seed: facts.seed };
+        let signal = animation::animate(run, options, stop)?;
+        Ok(signal.map(|signal| (signal, run.generation().to_string())))
     }
 
-    /// Runs to the end with the observers that the options name, and returns what the search for the end has found.
+    /// Runs to the end with the observers that the options select, and returns the result of the search for a period.
     fn run_to_end(
         &self,
-        run: &mut Run,
+        run: &mut TimedRun,
         backend: &Backend,
         first: FirstBoard,
         out: Option<&BoardFile>,
         stop: &StopRequests,
     ) -> anyhow::Result<(StoppedAt, Option<Stability>)> {
         let FirstBoard { source, facts, generation: begun_at, .. } = first;
-        let (size, is_first) = (source.size(), run.life().ranks().is_first());
+        let (size, is_first) = (source.size(), run.life.ranks().is_first());
         let endless = self.is_until_stable().then_some(u64::MAX);
         let last = self.generations.or(facts.until).or(endless);
         let last = last.unwrap_or_else(|| begun_at.saturating_add(GENERATIONS));
@@ -279,43 +267,43 @@ impl LifeOptions {
         let delay = Duration::from_secs(1) / u32::from(self.fps);
         let recording = recorded.filter(|_| is_first).map(|out| out.record(size, delay)).transpose()?;
         let mut frames = recorded.map(|_| Frames::new(recording, begun_at));
-        let mut checkpoints = self.observers.checkpoints(Facts { until, ..facts }, begun_at);
-        let title = format!("Life, {}x{} cells, {}", size.0, size.1, run.life().device());
+        let mut checkpoints = self.observers.checkpoints(RunFacts { until, ..facts }, begun_at);
+        let title = format!("Life, {}x{} cells, {}", size.0, size.1, run.life.engine().device());
         let mut stats = self.observers.stats(title, (begun_at, last))?;
-        let mut search = self.is_until_stable().then(|| {
-            let search = Search::new(backend, (begun_at, last), move || GrowingBoard::read(backend, &source));
-            if recorded.is_some() { search.at_each_generation() } else { search }
-        });
+        let begin = move || GrowingBoard::read(backend, &source);
+        let search = || Search::new(backend, (begun_at, last), recorded.is_some(), begin);
+        let mut search = self.is_until_stable().then(search);
         let mut observers: Vec<&mut dyn Observer> = Vec::new();
         observers.extend(frames.as_mut().map(|observer| observer as &mut dyn Observer));
         observers.extend(checkpoints.as_mut().map(|observer| observer as &mut dyn Observer));
         observers.extend(search.as_mut().map(|observer| observer as &mut dyn Observer));
-        // It advances the run.
+        // The statistics must be the last observer, because they advance the run.
         observers.extend(stats.as_mut().map(|observer| observer as &mut dyn Observer));
-        let signal = observers::run_to_end(run, last, size, &mut observers, stop)?;
+        let signal = observers::run_to_end(run, last, &mut observers, stop)?;
         let of = until.map_or(String::new(), |last| format!(" of {last}"));
         let stopped = signal.map(|signal| (signal, format!("{}{of}", run.generation())));
-        Ok((stopped, search.and_then(|search| search.found())))
+        Ok((stopped, search.and_then(|search| search.found)))
     }
 
-    /// True if the run goes on until the board repeats itself.
+    /// Returns true if the run continues until the board is periodic.
     fn is_until_stable(&self) -> bool {
         self.observers.until == Some(Until::Stable) || self.census
     }
 
-    /// The census of so many soups.
+    /// Counts the objects of `count` soups.
     fn count_soups(&self, ranks: Ranks, count: u64) -> anyhow::Result<()> {
-        ranks.check_alone("life --soups")?;
+        if ranks.size() > 1 {
+            reject!("host life --soups runs as one process, but {} were started: leave out mpirun", ranks.size());
+        }
         let is_auto = |device: &DeviceSpec| *device == DeviceSpec::Device(DeviceChoice::Auto.into());
         if self.device != DeviceSpec::Cpu && !is_auto(&self.device) {
-            let text = format!("--soups: they are run on the processor's cores; leave --device {} out", self.device);
-            return Err(UsageError(text).into());
+            reject!("--soups uses the processor's cores, but --device {} was given: leave out --device", self.device);
         }
-        let (size, seed) = first_board::soup(self.size, None, self.seed);
-        let size = (size.width, size.height);
-        // Each core has a board of its own, and some copies of it.
-        Backend::Cpu(Universe::default()).check_memory(size, 8 * CpuSimulation::cores() as u64)?;
-        let soups = SoupsToCount { count, size, density: self.density.unwrap_or(DENSITY), seed };
+        let (Size { width, height }, first_seed) = first_board::soup(self.size, None, self.seed);
+        // Each core has its own board and some copies of it.
+        Backend::Cpu(Universe::default()).check_memory((width, height), 8 * CpuSimulation::cores() as u64)?;
+        let density = self.density.unwrap_or(DENSITY);
+        let soups = Soups { soups: count, width, height, density, first_seed, ..Soups::default() };
         let stop = StopRequests::watch().context("cannot watch for signals")?;
         match Census::of_soups(soups, &stop)? {
             Ok(census) if self.json => report::print_json(&census),
@@ -324,7 +312,7 @@ impl LifeOptions {
         }
     }
 
-    /// The board size that fills the screen, if the run is to be animated on one.
+    /// Returns the board size that fills the screen, if the run will be animated.
     fn screen(&self, ranks: Ranks) -> Option<Size> {
         let recording = self.out.as_deref().is_some_and(|out| BoardFile::new(out).is_ok_and(|out| out.is_recording()));
         let to_its_end = self.no_animation
@@ -337,41 +325,40 @@ impl LifeOptions {
             return None;
         }
         if ranks.size() > 1 {
-            report::note("several ranks are not animated: the run goes to its end");
+            report::note("an animation needs one rank, but several were started: running without animation");
             return None;
         }
         animation::board_size()
     }
 }
 
-/// Writes the board of a run's last generation, and says so; a recording has it already.
-fn write_last(out: &BoardFile, life: &GrowingBoard, generation: u64, facts: &Facts) -> anyhow::Result<()> {
+/// Writes the board of the last generation and prints the file's name. A recording contains that board already.
+fn write_last(out: &BoardFile, run: &TimedRun, facts: &RunFacts) -> anyhow::Result<()> {
     if !out.is_recording() {
-        let (size, (left, top), origin) = (life.size(), life.added(), facts.origin);
+        let life = &run.life;
+        let (size, (left, top), origin) = (life.size, life.added, facts.origin);
         let origin = (origin.0.saturating_sub(left as i64), origin.1.saturating_sub(top as i64));
-        let generation = facts.first.saturating_add(generation);
-        let about = About { name: None, rule: life.universe().text(size), generation, origin };
-        if !out.takes_parts() {
-            life.gathered()?.map_or(Ok(()), |board| out.write(&board, &about))?;
-        } else if life.ranks().is_first() {
-            let has_states = life.universe().rule.states() > 2;
-            out.write_parts(size, has_states, &about, |take| life.parts(|_, part| take(part)))?;
-        } else {
-            // The first rank takes them.
-            life.parts(|_, _| Ok(()))?;
+        let generation = facts.first.saturating_add(run.generation());
+        let metadata = Metadata { name: None, rule: life.universe().text(size), generation, origin };
+        let parts = |take: Take<'_>| match out.takes_parts() {
+            true => life.parts(|_, part| take(part)),
+            false => life.engine().gathered()?.map_or(Ok(()), |board| take(&board)),
+        };
+        // The first rank writes the parts that the others send.
+        match life.ranks().is_first() {
+            true => out.write(size, life.universe().rule.states() > 2, &metadata, parts)?,
+            false => parts(&mut |_| Ok(()))?,
         }
     }
     report::note(&format!("wrote {out}"));
     Ok(())
 }
 
-/// Refuses a census in a universe whose objects are not known: it counts those of Life on a plane or a torus.
+/// Returns an error unless the universe is Conway's rule on a plane or a torus, whose objects have known names.
 fn check_census(universe: &Universe) -> Result<(), UsageError> {
     let is_known = universe.is_unbounded() || matches!(universe.topology, Topology::TORUS | Topology::Plane);
     if universe.rule == Rule::LIFE && is_known {
         return Ok(());
     }
-    let text =
-        "--census: it knows the objects of B3/S23 on a torus or a plane; leave it out for other rules and topologies";
-    Err(UsageError(text.into()))
+    reject!("--census needs the rule B3/S23 on a torus or a plane: use that rule, or leave out --census")
 }

@@ -1,14 +1,13 @@
-//! The flags of a run's observers: checkpoints, statistics, the search for the end.
+//! The options of a run's observers: checkpoints, statistics, and the search for a period.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
-use clap::Args;
 use clap::builder::RangedU64ValueParser;
+use clap::{Args, ValueEnum};
 
-use crate::checkpoint::{Claim, Every, Facts, saved};
+use crate::checkpoint::{Claim, Every, RunFacts, saved_board};
 use crate::observers::checkpoints::Checkpoints;
 use crate::observers::stats::{Spacing, Stats, StatsFile};
 use crate::ranks::Ranks;
@@ -16,147 +15,136 @@ use program::error::UsageError;
 use program::files::are_the_same;
 use program::report::plot;
 
-/// How often a checkpoint is written, when nobody says how often.
+/// The default of `--every`.
 const EVERY: Every = Every::Time(Duration::from_secs(60));
 
 /// The condition that ends a run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
 pub enum Until {
-    /// The board repeats itself.
+    /// The board is periodic.
     Stable,
-}
-
-impl FromStr for Until {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text == "stable" { Ok(Self::Stable) } else { Err("it can be: stable") }
-    }
 }
 
 /// The options of a run's observers.
 #[derive(Args, Debug)]
 pub struct ObserverOptions {
-    /// Run until the board repeats itself, and print from which generation on, and the period; at most --generations
-    #[arg(long, value_name = "stable")]
+    /// Run until the board is periodic, at most to --generations, and print the period and its first generation
+    #[arg(long, value_name = "stable", hide_possible_values = true)]
     pub until: Option<Until>,
 
-    /// Write the board to FILE every so often and at the end; `host life FILE` goes on from there to the same end. A
-    /// file that is there already is replaced only if the run is resumed from it, or by --overwrite
+    /// Write the board to FILE regularly and at the end; `host life FILE` resumes the run. An existing file is replaced
+    /// only if the run resumes from it, or with --overwrite
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
 
-    /// How often: generations, as 1000, or a time, as 30s, 5m or 1h [default: 60s]
+    /// Interval of --checkpoint: generations, such as 1000, or a time, such as 30s, 5m or 1h [default: 60s]
     #[arg(long, value_name = "N|TIME", requires = "checkpoint")]
     every: Option<Every>,
 
-    /// Replace the checkpoint of another run in --checkpoint's FILE, and, in a run that is resumed, what it wrote
-    /// before to --stats, --plot or a recording; a --checkpoint's FILE that is no checkpoint is refused all the same
+    /// Let --checkpoint replace the checkpoint of another run, and let a resumed run replace its earlier --stats,
+    /// --plot or recording. A file that is not a checkpoint is never replaced
     #[arg(long)]
     pub overwrite: bool,
 
-    /// Write population, births and deaths of the generations to a .csv or .json file
+    /// Write population, births and deaths per generation to a .csv or .json file
     #[arg(long, value_name = "FILE")]
     stats: Option<PathBuf>,
 
-    /// Draw them, into a .svg or .png file
+    /// Plot population, births and deaths to a .svg or .png file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 
-    /// Count every Nth generation for --stats and --plot [default: the first 128, and 64 of each doubling]
+    /// Count every Nth generation for --stats and --plot [default: the first 128, then 64 per doubling]
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u64>::new().range(1..))]
     stats_every: Option<u64>,
 }
 
 impl ObserverOptions {
-    /// True if an option excludes an animation.
+    /// Returns true if an option excludes an animation.
     pub fn is_asked_for(&self) -> bool {
         self.until.is_some() || self.checkpoint.is_some() || self.stats.is_some() || self.plot.is_some()
     }
 
-    /// Finds out whether the files can be written, before anything is done.
+    /// Checks before the run that the files can be written.
     ///
     /// # Errors
-    /// [`UsageError`] for what was typed, otherwise what prevents it.
+    /// [`UsageError`] for invalid options. Otherwise if a file cannot be written.
     pub fn check(&self, ranks: Ranks) -> anyhow::Result<()> {
         if self.stats_every.is_some() && self.stats.is_none() && self.plot.is_none() {
-            return Err(UsageError("--stats-every says what --stats or --plot counts: give one of them".into()).into());
+            reject!("--stats-every needs --stats or --plot: add one of them");
         }
         let stats = self.stats.as_deref().map(StatsFile::new).transpose()?;
         if ranks.is_first() {
-            stats.map_or(Ok(()), |stats| stats.check())?;
+            stats.map_or(Ok(()), |stats| stats.file.check())?;
             self.plot.as_deref().map_or(Ok(()), plot::check)?;
         }
         Ok(())
     }
 
-    /// Refuses to write two of a run's files, `out` among them, to the same place, or one in place of the `input`; only
-    /// a checkpoint is resumed into itself.
+    /// Returns an error if two outputs of the run, including `out`, are the same file, or if an output is the `input`.
+    /// Only a checkpoint may replace the input, if that is a checkpoint.
     ///
     /// # Errors
-    /// [`UsageError`] with the two.
+    /// [`UsageError`] with the path and the options.
     pub fn check_paths(&self, input: Option<&Path>, out: Option<&Path>) -> Result<(), UsageError> {
         let input = input.filter(|input| *input != Path::new("-"));
-        let outputs = [
-            ("--out", out),
-            ("--checkpoint", self.checkpoint.as_deref()),
-            ("--stats", self.stats.as_deref()),
-            ("--plot", self.plot.as_deref()),
-        ];
-        let outputs: Vec<_> = outputs.into_iter().filter_map(|(flag, path)| Some((flag, path?))).collect();
+        let outputs = self.outputs(out);
         for (i, &(flag, path)) in outputs.iter().enumerate() {
-            let is_resumed = |input: &Path| flag == "--checkpoint" && saved::is_checkpoint(input);
+            let is_resumed = |input: &Path| flag == "--checkpoint" && saved_board::is_checkpoint(input);
             if input.is_some_and(|input| are_the_same(input, path) && !is_resumed(input)) {
-                let text = format!("{flag}: '{}' is what is read: give another file", path.display());
-                return Err(UsageError(text));
+                reject!("{flag}: '{}' is also the input: use another file", path.display());
             }
             if let Some((other, _)) = outputs[..i].iter().find(|(_, other)| are_the_same(other, path)) {
-                let text = format!("{flag}: '{}' is also the file of {other}: give another one", path.display());
-                return Err(UsageError(text));
+                reject!("{flag}: '{}' is also the file of {other}: use another file", path.display());
             }
         }
         Ok(())
     }
 
-    /// Refuses to replace the work of an earlier run without --overwrite: another run's checkpoint, and, where the
-    /// `input` is a checkpoint, the statistics and the `recording` of what was before it. Reserves the checkpoint's
-    /// file.
+    /// Returns the options that name output files, including `out`, with their paths.
+    fn outputs<'a>(&'a self, out: Option<&'a Path>) -> Vec<(&'static str, &'a Path)> {
+        let paths = [out, self.checkpoint.as_deref(), self.stats.as_deref(), self.plot.as_deref()];
+        let flags = ["--out", "--checkpoint", "--stats", "--plot"];
+        flags.into_iter().zip(paths).filter_map(|(flag, path)| Some((flag, path?))).collect()
+    }
+
+    /// Reserves the checkpoint's file. Without --overwrite it returns an error if the run would replace the checkpoint
+    /// of another run, or, if `input` is a checkpoint, existing statistics or the existing `recording`.
     ///
     /// # Errors
-    /// [`UsageError`] for what was typed; when the file cannot be written, or another run writes it.
+    /// [`UsageError`] for invalid options. Otherwise if the file cannot be written, or another run is writing it.
     pub fn claim(&self, input: Option<&Path>, recording: Option<&Path>) -> anyhow::Result<Option<Claim>> {
-        let is_resumed = input.is_some_and(saved::is_checkpoint);
+        let is_resumed = input.is_some_and(saved_board::is_checkpoint);
         if self.overwrite && self.checkpoint.is_none() && !is_resumed {
-            let text =
-                "--overwrite says what --checkpoint or a run that is resumed may replace: give --checkpoint FILE";
-            return Err(UsageError(text.into()).into());
+            reject!(
+                "--overwrite needs --checkpoint FILE, or a checkpoint to resume from: add one of them, or leave it out"
+            );
         }
         if is_resumed && !self.overwrite {
-            let outputs = [("--out", recording), ("--stats", self.stats.as_deref()), ("--plot", self.plot.as_deref())];
-            for (flag, path) in outputs.into_iter().filter_map(|(flag, path)| Some((flag, path?))) {
+            for (flag, path) in self.outputs(recording).into_iter().filter(|(flag, _)| *flag != "--checkpoint") {
                 if fs::metadata(path).is_ok_and(|present| present.is_file() && present.len() > 0) {
-                    let text = format!(
-                        "{flag}: '{}' is there already, and a run that is resumed writes only what follows its checkpoint: name \
-                         another file, or replace it by --overwrite",
+                    reject!(
+                        "{flag}: '{}' exists, and a resumed run would write only what follows its checkpoint: use \
+                         another file, or replace this one with --overwrite",
                         path.display()
                     );
-                    return Err(UsageError(text).into());
                 }
             }
         }
         self.checkpoint.as_deref().map(|file| Claim::new(file, input, self.overwrite)).transpose()
     }
 
-    /// The checkpoints of a run that is at `generation`, if they are asked for.
-    pub fn checkpoints(&self, facts: Facts, generation: u64) -> Option<Checkpoints> {
+    /// Returns the observer that writes checkpoints of a run at `generation`, if `--checkpoint` is present.
+    pub fn checkpoints(&self, facts: RunFacts, generation: u64) -> Option<Checkpoints> {
         let file = self.checkpoint.as_deref()?;
         Some(Checkpoints::new(file, self.every.unwrap_or(EVERY), facts, generation))
     }
 
-    /// The statistics of a run over these generations, if they are asked for.
+    /// Returns the observer that counts a run from the first to the last of `generations`, if `--stats` or `--plot` is
+    /// present.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the extension of the file is unknown.
     pub fn stats(&self, title: String, generations: (u64, u64)) -> anyhow::Result<Option<Stats>> {
         if self.stats.is_none() && self.plot.is_none() {
             return Ok(None);
@@ -166,16 +154,16 @@ impl ObserverOptions {
         Ok(Some(Stats::new(file, self.plot.clone(), title, spacing, generations)))
     }
 
-    /// How to go on with a run that was stopped, for the end of a sentence.
+    /// Returns how to resume a stopped run, as the end of a message.
     pub fn resume(&self) -> String {
         let file = self.checkpoint.as_deref();
-        file.map_or(String::new(), |file| format!("; `host life {}` goes on from there", file.display()))
+        file.map_or(String::new(), |file| format!("; `host life {}` resumes from there", file.display()))
     }
 
-    /// Packed boards that the host keeps for all this, beside that of the run, at most. A census searches for the end,
-    /// too.
+    /// Returns the maximal number of packed boards that the host keeps for the observers. A census also searches for a
+    /// period.
     pub fn boards(&self, census: bool) -> u64 {
-        // A search has the run's first board, and compares two on another one; a checkpoint is a copy.
+        // A search keeps copies of several boards; a checkpoint keeps one.
         8 * u64::from(self.until.is_some() || census) + u64::from(self.checkpoint.is_some())
     }
 }

@@ -1,4 +1,4 @@
-//! The result of a run: a line for people and a JSON object for programs.
+//! The result of a run, as a line of text and as a JSON object.
 
 use std::fmt;
 
@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use crate::census::Census;
 use crate::observers::stability::Stability;
-use crate::run::Run;
-use crate::simulation::Advance;
+use crate::timed_run::TimedRun;
 use program::report::{Rate, Seconds, grouped};
 
 /// The result of a run.
@@ -15,7 +14,7 @@ use program::report::{Rate, Seconds, grouped};
 pub struct Summary {
     device: String,
     kernel: String,
-    /// How they go from rank to rank, if they do.
+    /// How halos travel from rank to rank, if they do.
     #[serde(skip_serializing_if = "Option::is_none")]
     halos: Option<String>,
     width: usize,
@@ -26,33 +25,32 @@ pub struct Summary {
     population: u64,
     seconds: f64,
     cell_updates_per_second: f64,
-    /// The result of `--until stable`: `None` inside if the board is not stable yet.
+    /// The result of `--until stable`. The inner value is `None` if the board is not stable yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     stable: Option<Option<Stability>>,
-    /// The objects that are left, for `--census`.
+    /// The result of `--census`.
     #[serde(skip_serializing_if = "Option::is_none")]
     census: Option<Census>,
-    /// Generations of this run alone.
+    /// The number of generations that this process computed.
     #[serde(skip)]
     advanced: u64,
 }
 
 impl Summary {
-    /// Returns the summary of a run on a board of `width` × `height` cells. `seed` is the seed of its soup, `stable`
-    /// the result of the search for its end, and `census` its objects.
+    /// Returns the summary of a run.
     ///
     /// # Errors
-    /// When the device cannot count the live cells.
+    /// If the device cannot count the live cells.
     pub fn of(
-        run: &mut Run,
-        (width, height): (usize, usize),
+        run: &mut TimedRun,
         seed: Option<u64>,
         stable: Option<Option<Stability>>,
         census: Option<Census>,
     ) -> anyhow::Result<Self> {
-        let population = run.life_mut().population()?;
-        let seconds = run.computing().as_secs_f64();
-        let (life, advanced) = (run.life(), run.advanced());
+        let population = run.life.population()?;
+        let (width, height) = run.life.size;
+        let seconds = run.computing.as_secs_f64();
+        let (life, advanced) = (run.life.engine(), run.advanced);
         let updates = width as f64 * height as f64 * advanced as f64;
         Ok(Self {
             device: life.device(),

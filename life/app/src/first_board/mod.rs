@@ -1,116 +1,113 @@
-//! The first board of a run: a pattern, a random soup or a checkpoint, which the first rank reads.
+//! The first board of a run: a pattern, a soup or a checkpoint. The first rank reads it.
 
 use std::path::Path;
 
 use anyhow::Context;
 use gridstride::Size;
 
-use crate::checkpoint::{Facts, Header, saved};
+use crate::checkpoint::{Header, RunFacts, saved_board};
 use crate::ranks::Ranks;
 use crate::universe::Universe;
-use pattern::PlacedPattern;
-use program::error::UsageError;
 use program::report;
 
+mod board_source;
 mod pattern;
-mod source;
 
-pub use pattern::soup;
+pub use board_source::BoardSource;
 #[cfg(test)]
-pub use source::Placed;
-pub use source::Source;
+pub use board_source::PlacedPattern;
+pub use pattern::soup;
 
-/// The first board of a run, and what belongs to it.
+/// The first board of a run, with its universe and metadata.
 pub struct FirstBoard {
-    /// The first board.
-    pub source: Source,
-    /// The universe that it lives in.
+    /// The source of the cells.
+    pub source: BoardSource,
+    /// The universe of the board.
     pub universe: Universe,
-    /// The facts that the checkpoints of the run store.
-    pub facts: Facts,
-    /// The generation that it begins with.
+    /// The facts that the run's checkpoints store.
+    pub facts: RunFacts,
+    /// The generation of the board.
     pub generation: u64,
 }
 
-impl FirstBoard {
-    /// A soup of this density, under the rule `rule`, of `size` or what that names or fills the `screen`.
+/// The options by which the first board is read or made.
+#[derive(Clone, Copy)]
+pub struct BoardOptions<'a> {
+    /// The ranks that share the run.
+    pub ranks: Ranks,
+    /// The rule of `--rule`.
+    pub rule: Option<&'a str>,
+    /// The size of `--size`.
+    pub size: Option<Size>,
+    /// The size that fills the screen, if the run will be animated.
+    pub screen: Option<Size>,
+}
+
+impl BoardOptions<'_> {
+    /// Returns a soup of this density. Its size is that of `--size`, else the grid of the rule, else the screen, else
+    /// 256 × 256.
     ///
     /// # Errors
-    /// [`UsageError`] for a rule or a size that is none.
-    pub fn soup(
-        ranks: Ranks,
-        rule: Option<&str>,
-        size: Option<Size>,
-        screen: Option<Size>,
-        density: f64,
-        seed: Option<u64>,
-    ) -> anyhow::Result<Self> {
-        let (universe, named) = pattern::of_soup(rule)?;
-        let universe = if size.is_some() { universe.bounded() } else { universe };
-        let (Size { width, height }, seed) = pattern::soup(size.or(named), screen, seed);
+    /// [`UsageError`](program::error::UsageError) for an invalid rule or size.
+    pub fn soup(&self, density: f64, seed: Option<u64>) -> anyhow::Result<FirstBoard> {
+        let (universe, named) = pattern::of_soup(self.rule)?;
+        let universe = if self.size.is_some() { universe.bounded() } else { universe };
+        let (Size { width, height }, seed) = pattern::soup(self.size.or(named), self.screen, seed);
         universe.check_size((width, height))?;
-        let seed = ranks.first(seed)?;
+        let seed = self.ranks.first(seed)?;
         let origin = (-(width as i64 / 2), -(height as i64 / 2));
-        let facts = Facts { seed: Some(seed), ..Facts::of(&universe, origin) };
-        Ok(Self { source: Source::Soup { size: (width, height), density, seed }, universe, facts, generation: 0 })
+        let facts = RunFacts { seed: Some(seed), ..RunFacts::of(&universe, origin) };
+        let source = BoardSource::Soup { size: (width, height), density, seed };
+        Ok(FirstBoard { source, universe, facts, generation: 0 })
     }
 
     /// Returns the pattern or the checkpoint in `file`. The first rank reads it and sends its header to the others.
     ///
     /// # Errors
-    /// [`UsageError`] for what was typed; when the file cannot be read.
-    pub fn file(
-        ranks: Ranks,
-        file: &Path,
-        rule: Option<&str>,
-        size: Option<Size>,
-        screen: Option<Size>,
-    ) -> anyhow::Result<Self> {
+    /// [`UsageError`](program::error::UsageError) for invalid options. Otherwise if the file cannot be read.
+    pub fn read(&self, file: &Path) -> anyhow::Result<FirstBoard> {
         let mut own = None;
-        let lines = ranks.text(|| {
-            let begin = own.insert(Self::read(ranks, file, rule, size, screen)?);
-            Ok(begin.facts.clone().header(begin.source.size(), begin.generation).lines())
+        let lines = self.ranks.text(|| {
+            let first = own.insert(self.read_alone(file)?);
+            let (facts, size, generation) = (first.facts.clone(), first.source.size(), first.generation);
+            Ok(Header { facts, size, generation }.lines())
         })?;
         match own {
-            Some(begin) => Ok(begin),
-            None => Self::from_header(Header::parse(&lines)?),
+            Some(first) => Ok(first),
+            None => {
+                let header = Header::parse(&lines)?;
+                FirstBoard::saved(BoardSource::OfFirstRank { size: header.size }, header)
+            }
         }
     }
 
-    /// The first board of a rank that is not the first, from the header that the first rank has sent.
-    fn from_header(header: Header) -> anyhow::Result<Self> {
-        let (size, generation) = (header.size, header.generation);
-        let facts = Facts::from(header);
-        let universe = Universe { generation: facts.first.wrapping_add(generation), ..facts.universe()? };
-        Ok(Self { source: Source::OfFirstRank { size }, universe, facts, generation })
-    }
-
-    fn read(
-        ranks: Ranks,
-        file: &Path,
-        rule: Option<&str>,
-        size: Option<Size>,
-        screen: Option<Size>,
-    ) -> anyhow::Result<Self> {
-        if !saved::is_checkpoint(file) {
-            let PlacedPattern { placed, universe, origin } = pattern::pattern(ranks, file, rule, size, screen)?;
-            let facts = Facts::of(&universe, origin);
-            return Ok(Self { source: Source::Pattern(placed), universe, facts, generation: 0 });
+    fn read_alone(&self, file: &Path) -> anyhow::Result<FirstBoard> {
+        if !saved_board::is_checkpoint(file) {
+            let placed = pattern::pattern(self, file)?;
+            let (universe, facts) = (placed.universe, RunFacts::of(&placed.universe, placed.origin));
+            return Ok(FirstBoard { source: BoardSource::Pattern(placed), universe, facts, generation: 0 });
         }
-        if rule.is_some() {
-            let text = format!("--rule: the checkpoint '{}' has its own rule; leave --rule out", file.display());
-            return Err(UsageError(text).into());
+        for (flag, what, is_given) in [("--rule", "rule", self.rule.is_some()), ("--size", "size", self.size.is_some())]
+        {
+            if is_given {
+                let shown = file.display();
+                reject!("{flag}: the checkpoint '{shown}' has its own {what}: leave out {flag}");
+            }
         }
-        if size.is_some() {
-            let text = format!("--size: the checkpoint '{}' has its own size; leave --size out", file.display());
-            return Err(UsageError(text).into());
-        }
-        let saved = saved::open(file)?;
-        let generation = saved.header.generation;
-        let facts = Facts::from(saved.header.clone());
-        let universe = facts.universe().with_context(|| format!("cannot resume from '{}'", file.display()))?;
+        let saved = saved_board::open(file)?;
+        let header = saved.header.clone();
+        let generation = header.generation;
+        let first = FirstBoard::saved(BoardSource::Saved(saved), header)
+            .with_context(|| format!("cannot resume from '{}'", file.display()))?;
         report::note(&format!("resuming at generation {generation}"));
-        let universe = Universe { generation: facts.first.wrapping_add(generation), ..universe };
-        Ok(Self { source: Source::Saved(saved), universe, facts, generation })
+        Ok(first)
+    }
+}
+
+impl FirstBoard {
+    /// Returns the board of a checkpoint with this header.
+    fn saved(source: BoardSource, Header { facts, generation, .. }: Header) -> anyhow::Result<Self> {
+        let universe = Universe { generation: facts.first.wrapping_add(generation), ..facts.universe()? };
+        Ok(Self { source, universe, facts, generation })
     }
 }

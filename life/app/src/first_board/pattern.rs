@@ -1,71 +1,52 @@
-//! Patterns and random soups on the boards that runs begin with.
+//! Places patterns and soups on the first board of a run.
 
 use std::path::Path;
 
 use anyhow::anyhow;
 
-use super::source::Placed;
+use super::BoardOptions;
+use super::board_source::PlacedPattern;
 use crate::backend::memory;
 use crate::board_file::{name_of, read};
-use crate::ranks::Ranks;
 use crate::universe::Universe;
 use gridstride::Size;
 use life::{Board, Grid, Pattern, PlaceError, RuleAndTopology, SizeError};
 use program::error::UsageError;
 
-/// The side of a board that nobody gave a size for.
+/// The default side of a board.
 const ROOMY: usize = 256;
 
-/// The size of a random soup, `size`, or that of the `screen` that it is to be drawn on, or 256 × 256; and the seed
-/// that it is made from, which gives the same one again, together with its size and density.
+/// Returns the size and the seed of a soup. The size is `size`, else the `screen`, else 256 × 256. The seed is `seed`,
+/// else a random one.
 pub fn soup(size: Option<Size>, screen: Option<Size>, seed: Option<u64>) -> (Size, u64) {
-    // 32 bits: short enough to type, and exact for readers of JSON that keep numbers as doubles (jq, JavaScript).
+    // 32 bits are short enough to type, and exact in JSON readers that use doubles (jq, JavaScript).
     let seed = seed.unwrap_or_else(|| rand::random::<u32>().into());
     (size.or(screen).unwrap_or(Size { width: ROOMY, height: ROOMY }), seed)
 }
 
-/// A pattern on a board, with what advances it.
-#[derive(Debug)]
-pub struct PlacedPattern {
-    /// The cells.
-    pub placed: Placed,
-    /// The universe that they live in.
-    pub universe: Universe,
-    /// Where the board's upper left corner is on the plane, as (column, row).
-    pub origin: (i64, i64),
-}
-
-/// The universe of a soup under the rule `rule`, and the size that its suffix names, if it does. A soup's edges are
-/// joined.
+/// Returns the universe of a soup under `rule`, and the size in its suffix, if any. Without a suffix the soup is on a
+/// torus.
 ///
 /// # Errors
-/// [`UsageError`] when it is no rule.
+/// [`UsageError`] if `rule` is not a rule.
 pub fn of_soup(rule: Option<&str>) -> Result<(Universe, Option<Size>), UsageError> {
     let Some(rule) = rule else { return Ok((Universe::default(), None)) };
     let (universe, grid) = Universe::of(rule.parse().map_err(|error| UsageError(format!("--rule: {error}")))?);
-    let size = grid.map(|Grid { width, height, .. }| Size {
-        width: if width == 0 { ROOMY } else { width },
-        height: if height == 0 { ROOMY } else { height },
-    });
+    let size = grid.map(|grid| room_for(&Pattern::default(), Some(grid), None));
     Ok((if grid.is_none() { universe.bounded() } else { universe }, size))
 }
 
-/// The pattern in `file`, or on standard input for `-`, under the rule `rule`, or the one that the file names.
+/// Reads the pattern in `file`, or on standard input for `-`. The rule is `rule`, else that of the file.
 ///
-/// The board is as large as the suffix of the rule says, and its edges are joined as that says. With a `size` it is of
-/// that size, and without a suffix a torus. With neither it is the unbounded plane: at first it leaves as much room
-/// again as the pattern takes, is at least 256 cells wide and high, and fills the `screen` that it is to be drawn on.
+/// The suffix of the rule sets the size and topology of the board. `size` takes precedence for the size, and makes a
+/// torus if there is no suffix. Without both, the board is the unbounded plane: at first it is twice as large as the
+/// pattern, at least 256 × 256, and fills the `screen`.
 ///
 /// # Errors
-/// [`UsageError`] when the pattern is larger than `size`, there is no board of `size`, or `rule` is none; otherwise
-/// when the file cannot be read, is malformed or has a rule that is not supported, or when memory does not suffice.
-pub fn pattern(
-    ranks: Ranks,
-    file: &Path,
-    rule: Option<&str>,
-    size: Option<Size>,
-    screen: Option<Size>,
-) -> anyhow::Result<PlacedPattern> {
+/// [`UsageError`] if `rule` or `size` is invalid, or the pattern is larger than `size`. Otherwise if the file cannot be
+/// read, is malformed or has an unsupported rule, or if memory is too small.
+pub fn pattern(options: &BoardOptions<'_>, file: &Path) -> anyhow::Result<PlacedPattern> {
+    let &BoardOptions { ranks, rule, size, screen } = options;
     let pattern = read(file)?;
     let refused = || format!("cannot run the pattern in {}", name_of(file));
     let text = rule_text(rule, pattern.rule.as_deref());
@@ -75,11 +56,15 @@ pub fn pattern(
         (Err(error), None) => return Err(anyhow!(error).context(refused())),
     });
     universe.generation = pattern.generation;
-    // Its states above 1 mark cells: the odd ones are alive.
+    // In History rules states above 1 mark cells, and cells in odd states are alive.
     let is_history = text.split(':').next().is_some_and(|rule| rule.trim_end().to_lowercase().ends_with("history"));
     if pattern.states() > universe.rule.states() && !is_history {
         let (states, rule) = (pattern.states(), universe.rule);
-        return Err(anyhow!("its cells have {states} states, and {rule} has {}", rule.states()).context(refused()));
+        return Err(anyhow!(
+            "its cells have {states} states, but the rule {rule} has {}: choose another rule with --rule",
+            rule.states()
+        )
+        .context(refused()));
     }
     if size.is_some() {
         universe = universe.bounded();
@@ -87,13 +72,15 @@ pub fn pattern(
     let room = room_for(&pattern, grid, screen);
     let Size { width, height } = size.unwrap_or(room);
     universe.check_size((width, height))?;
-    // Several ranks never hold the whole board. `Board::check_size` below refuses an impossible size.
+    // With several ranks no rank holds the whole board. `Board::check_size` below rejects an impossible size.
     if width.checked_mul(height).is_some() && ranks.size() == 1 {
         let fits = memory::check_host((width, height), memory::board_bytes((width, height)));
         fits.map_err(|error| if size.is_some() { error } else { error.context(no_room(&pattern, grid, file)) })?;
     }
     Board::check_size(width, height).map_err(|error| match size {
-        Some(_) => size_error(error),
+        // Too little memory is a failure, but a size that is too large for any machine is a mistake of the user.
+        Some(_) if !matches!(error, SizeError::OutOfMemory { .. }) => UsageError::of(error).into(),
+        Some(_) => error.into(),
         None => anyhow!(error).context(no_room(&pattern, grid, file)),
     })?;
     let (x, y) = corner(&pattern, grid.filter(|_| size.is_none()), (width, height));
@@ -102,18 +89,17 @@ pub fn pattern(
         let error = PlaceError { pattern_width, pattern_height, width, height };
         return Err(match size {
             Some(_) => UsageError(format!("--size {width}x{height}: {error}")).into(),
-            None => anyhow!(error).context(format!("cannot use {} on the grid that its rule names", name_of(file))),
+            None => anyhow!(error).context(format!("cannot place {} on the grid in its rule", name_of(file))),
         });
     }
     let origin = match universe.is_unbounded() {
         true => (pattern.origin.0.saturating_sub(x as i64), pattern.origin.1.saturating_sub(y as i64)),
         false => (-(width as i64 / 2), -(height as i64 / 2)),
     };
-    let placed = Placed { pattern, size: (width, height), states: universe.rule.states(), corner: (x, y), is_history };
-    Ok(PlacedPattern { placed, universe, origin })
+    Ok(PlacedPattern { pattern, size: (width, height), universe, origin, corner: (x, y), is_history })
 }
 
-/// The rule of a run, with the suffix of the one that the file names where `rule` has none.
+/// Returns the rule of a run. If `rule` has no suffix, the suffix of the file's rule is added.
 fn rule_text(rule: Option<&str>, of_file: Option<&str>) -> String {
     let of_file = of_file.unwrap_or("B3/S23");
     match (rule, of_file.split_once(':')) {
@@ -123,12 +109,12 @@ fn rule_text(rule: Option<&str>, of_file: Option<&str>) -> String {
     }
 }
 
-/// Where the upper left corner of a pattern is put on a board: in the middle, on a grid where Golly puts it.
+/// Returns the position of a pattern's upper left corner on a board: centred, or on a grid as Golly places it.
 fn corner(pattern: &Pattern, grid: Option<Grid>, (width, height): (usize, usize)) -> (usize, usize) {
     if grid.is_none() {
         return (width.saturating_sub(pattern.width) / 2, height.saturating_sub(pattern.height) / 2);
     }
-    // Its file may say where it is; the grid's middle is at (0, 0).
+    // The file may contain a position, relative to the middle of the grid.
     let (x, y) =
         (pattern.origin.0.saturating_add(width as i64 / 2), pattern.origin.1.saturating_add(height as i64 / 2));
     let fits = |at: i64, length: usize, side: usize| at >= 0 && (at as usize).saturating_add(length) <= side;
@@ -136,14 +122,6 @@ fn corner(pattern: &Pattern, grid: Option<Grid>, (width, height): (usize, usize)
         return (x as usize, y as usize);
     }
     ((width / 2).saturating_sub(pattern.width / 2), (height / 2).saturating_sub(pattern.height / 2))
-}
-
-/// Too little memory is a failure; a size that no machine could do was typed wrongly.
-fn size_error(error: SizeError) -> anyhow::Error {
-    match error {
-        SizeError::OutOfMemory { .. } => error.into(),
-        other => UsageError::of(other).into(),
-    }
 }
 
 fn room_for(pattern: &Pattern, grid: Option<Grid>, screen: Option<Size>) -> Size {
@@ -159,13 +137,13 @@ fn room_for(pattern: &Pattern, grid: Option<Grid>, screen: Option<Size>) -> Size
     }
 }
 
-/// Returns the message for a pattern whose default board is too large. Nobody typed that board's size:
-/// it is told where it comes from.
+/// Returns the message for a pattern whose default board is too large. It explains the size, which the user did not
+/// choose.
 fn no_room(pattern: &Pattern, grid: Option<Grid>, file: &Path) -> String {
     let Pattern { width, height, .. } = pattern;
-    let room = if grid.is_some() { "the grid that its rule names" } else { "as much room again as it takes" };
+    let room = if grid.is_some() { "has the size in the file's rule" } else { "is twice as large" };
     let name = name_of(file);
-    format!("the pattern of {width}x{height} cells in {name} gets by default {room}; --size gives it another board")
+    format!("the default board for the pattern of {width}x{height} cells in {name} {room}: choose another with --size")
 }
 
 #[cfg(test)]
@@ -173,6 +151,11 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::ranks::Ranks;
+
+    fn pattern(file: &Path, rule: Option<&str>, size: Option<Size>) -> anyhow::Result<PlacedPattern> {
+        super::pattern(&BoardOptions { ranks: Ranks::alone(), rule, size, screen: None }, file)
+    }
 
     #[test]
     fn a_pattern_gets_its_torus_or_room() {
@@ -193,12 +176,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("row.cells");
         fs::write(&file, "OOOOO\n").unwrap();
-        let error = pattern(Ranks::alone(), &file, None, Some(Size { width: 4, height: 4 }), None).err().unwrap();
+        let error = pattern(&file, None, Some(Size { width: 4, height: 4 })).err().unwrap();
         assert!(error.is::<UsageError>(), "{error:#}");
-        let PlacedPattern { placed, universe, .. } =
-            pattern(Ranks::alone(), &file, None, Some(Size { width: 7, height: 3 }), None).unwrap();
+        let placed = pattern(&file, None, Some(Size { width: 7, height: 3 })).unwrap();
         let board = placed.board().unwrap();
-        assert_eq!(universe, Universe::default());
+        assert_eq!(placed.universe, Universe::default());
         assert_eq!(board.cells().collect::<Vec<_>>(), [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)]);
     }
 
@@ -208,7 +190,7 @@ mod tests {
         let file = folder.path().join("a.rle");
         let start = |text: &str, rule: Option<&str>, size| {
             fs::write(&file, text).unwrap();
-            pattern(Ranks::alone(), &file, rule, size, None)
+            pattern(&file, rule, size)
         };
         let header = |rule: &str| format!("x = 3, y = 3, rule = {rule}\nbob$2bo$3o!\n");
         let size = Some(Size { width: 30, height: 40 });
@@ -222,22 +204,31 @@ mod tests {
             ("WireWorld", Some("HighLife"), None, "B36/S23"),
             ("Life:T0,10", None, None, "B3/S23:T0,10"),
         ] {
-            let PlacedPattern { placed, universe, .. } = start(&header(rule), typed, size).unwrap();
+            let placed = start(&header(rule), typed, size).unwrap();
             let board = placed.board().unwrap();
-            assert_eq!(universe.text((board.width(), board.height())), text);
+            assert_eq!(placed.universe.text((board.width(), board.height())), text);
             assert_eq!(board.population(), 5);
         }
         let why = |text: &str, rule, size| start(text, rule, size).unwrap_err();
         assert!(format!("{:#}", why(&header("WireWorld"), None, None)).contains("rule tables"));
         assert!(why(&header("Life"), Some("R5,C0"), None).is::<UsageError>());
         assert!(why(&header("Life:S20"), None, size).is::<UsageError>());
-        // Golly's middle of 20 by 10 for three cells is at (9, 4).
-        let board = start(&header("Life:P20,10"), None, None).unwrap().placed.board().unwrap();
+        // Golly places three cells on 20 by 10 at (9, 4).
+        let board = start(&header("Life:P20,10"), None, None).unwrap().board().unwrap();
         assert_eq!(board.cells().next(), Some((10, 4)));
         let placed = format!("#CXRLE Pos=-10,-5 Gen=3\n{}", header("Life:P20,10"));
-        let PlacedPattern { placed, universe, origin } = start(&placed, None, None).unwrap();
-        let board = placed.board().unwrap();
+        let placed = start(&placed, None, None).unwrap();
+        let (board, universe, origin) = (placed.board().unwrap(), placed.universe, placed.origin);
         assert_eq!((board.cells().next(), universe.generation, origin), (Some((1, 0)), 3, (-10, -5)));
+    }
+
+    #[test]
+    fn a_shift_of_an_odd_klein_bottle_is_an_error_in_a_file_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.rle");
+        fs::write(&file, "x = 1, y = 1, rule = B3/S23:K5*+1,6\no!\n").unwrap();
+        let why = format!("{:#}", pattern(&file, None, None).unwrap_err());
+        assert!(why.contains("needs an even width, but 5 was given: use 4 or 6"), "{why}");
     }
 
     #[test]
@@ -246,15 +237,15 @@ mod tests {
         let file = folder.path().join("a.rle");
         let start = |rule: &str| {
             fs::write(&file, format!("x = 3, y = 1, rule = {rule}\nABC!\n")).unwrap();
-            pattern(Ranks::alone(), &file, None, None, None)
+            pattern(&file, None, None)
         };
         let states = |board: &Board| (0..3).map(|dx| board.state(126 + dx, 127)).collect::<Vec<_>>();
-        assert_eq!(states(&start("345/2/4").unwrap().placed.board().unwrap()), [1, 2, 3]);
+        assert_eq!(states(&start("345/2/4").unwrap().board().unwrap()), [1, 2, 3]);
         for rule in ["LifeHistory", "B3/S23History", "HighLifeHistory:T300,300"] {
-            assert_eq!(start(rule).unwrap().placed.board().unwrap().population(), 2, "{rule}");
+            assert_eq!(start(rule).unwrap().board().unwrap().population(), 2, "{rule}");
         }
         let why = format!("{:#}", start("/2/3").unwrap_err());
-        assert!(why.contains("4 states, and /2/3 has 3"), "{why}");
+        assert!(why.contains("4 states, but the rule /2/3 has 3"), "{why}");
     }
 
     #[test]

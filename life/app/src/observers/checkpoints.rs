@@ -9,27 +9,26 @@ use anyhow::{Context, anyhow};
 use program::files::WholeFile;
 
 use super::Observer;
-use crate::checkpoint::{Every, Facts, Header, write_rows};
-use crate::run::Run;
-use crate::simulation::Advance;
+use crate::checkpoint::{Every, Header, RunFacts, write_rows};
+use crate::timed_run::TimedRun;
 
-/// Writes checkpoints of a run. The board is copied at once; a thread writes the copy while the run goes on.
+/// Writes checkpoints of a run. It copies the board, and a thread writes the copy while the run continues.
 pub struct Checkpoints {
     file: WholeFile,
     every: Every,
-    facts: Facts,
-    /// The next generation, or the time, that one is due at.
+    facts: RunFacts,
+    /// The next generation at which a checkpoint is due.
     next: u64,
     last: Instant,
-    /// The generation of the newest that was begun.
+    /// The generation of the newest checkpoint.
     newest: Option<u64>,
     writing: Option<JoinHandle<anyhow::Result<()>>>,
 }
 
 impl Checkpoints {
-    /// Returns the writer of the file at `path` for a run that is at `generation`. The first rank has a
-    /// [`Claim`](crate::checkpoint::Claim) to it.
-    pub fn new(path: &Path, every: Every, facts: Facts, generation: u64) -> Self {
+    /// Returns the writer of the file at `path` for a run that is at `generation`. The first rank must have a
+    /// [`Claim`](crate::checkpoint::Claim) to the file.
+    pub fn new(path: &Path, every: Every, facts: RunFacts, generation: u64) -> Self {
         let file = WholeFile::new(path);
         let mut checkpoints =
             Self { file, every, facts, next: generation, last: Instant::now(), newest: None, writing: None };
@@ -44,17 +43,18 @@ impl Checkpoints {
         }
     }
 
-    /// Begins to write one, when the one before is written.
-    fn begin(&mut self, run: &mut Run) -> anyhow::Result<()> {
+    /// Waits for the previous checkpoint and starts to write the next.
+    fn begin(&mut self, run: &mut TimedRun) -> anyhow::Result<()> {
         self.wait()?;
-        let (generation, (left, top)) = (run.generation(), run.life().added());
+        let (generation, (left, top)) = (run.generation(), run.life.added);
         let origin = (self.facts.origin.0 - left as i64, self.facts.origin.1 - top as i64);
-        let header = Facts { origin, ..self.facts.clone() }.header(run.life().size(), generation);
+        let facts = RunFacts { origin, ..self.facts.clone() };
+        let header = Header { facts, size: run.life.size, generation };
         self.newest = Some(generation);
-        if run.life().is_in_bands() {
+        if run.life.is_in_bands() {
             return self.write_parts(&header, run);
         }
-        let (file, board) = (self.file.clone(), run.life().board()?);
+        let (file, board) = (self.file.clone(), run.life.board()?);
         let write = move || {
             let mut out = file.create()?;
             let written = header.write(board.hash(), &mut out).and_then(|()| write_rows(&board, &mut out));
@@ -65,14 +65,14 @@ impl Checkpoints {
         Ok(())
     }
 
-    /// Writes one of a board in bands, part by part, on the first rank. The run waits.
-    fn write_parts(&self, header: &Header, run: &mut Run) -> anyhow::Result<()> {
-        let hash = run.life_mut().hash()?;
-        let mut out = if run.life().ranks().is_first() { Some(self.file.create()?) } else { None };
+    /// Writes a board in bands on the first rank, part by part. The run waits for the end.
+    fn write_parts(&self, header: &Header, run: &mut TimedRun) -> anyhow::Result<()> {
+        let hash = run.life.engine_mut().hash()?;
+        let mut out = if run.life.ranks().is_first() { Some(self.file.create()?) } else { None };
         if let Some(out) = &mut out {
             header.write(hash, out).with_context(|| self.file.failed())?;
         }
-        run.life().parts(|_, rows| match &mut out {
+        run.life.parts(|_, rows| match &mut out {
             Some(out) => write_rows(rows, out).with_context(|| self.file.failed()),
             None => Ok(()),
         })?;
@@ -81,14 +81,15 @@ impl Checkpoints {
 
     fn wait(&mut self) -> anyhow::Result<()> {
         match self.writing.take() {
-            Some(writing) => writing.join().map_err(|_| anyhow!("{}: its thread failed", self.file.failed()))?,
+            Some(writing) => {
+                writing.join().map_err(|_| anyhow!("{}: the writing thread panicked", self.file.failed()))?
+            }
             None => Ok(()),
         }
     }
 }
 
-/// Waits for the thread that writes, so that nothing is written after the run's [`Claim`](crate::checkpoint::Claim)
-/// ends.
+/// Waits for the writing thread, so that nothing is written after the run's [`Claim`](crate::checkpoint::Claim) ends.
 impl Drop for Checkpoints {
     fn drop(&mut self) {
         let _ = self.wait();
@@ -104,16 +105,16 @@ impl Observer for Checkpoints {
         }
     }
 
-    fn on_generation(&mut self, run: &mut Run) -> anyhow::Result<ControlFlow<()>> {
+    fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>> {
         self.plan(run.generation());
-        // One copy of the board at a time: while a slow disk still writes the last one, the next is left out.
+        // There is one copy of the board at a time. While a slow disk writes it, due checkpoints are skipped.
         if self.writing.as_ref().is_none_or(JoinHandle::is_finished) {
             self.begin(run)?;
         }
         Ok(ControlFlow::Continue(()))
     }
 
-    fn finish(&mut self, run: &mut Run, _was_stopped: bool) -> anyhow::Result<()> {
+    fn finish(&mut self, run: &mut TimedRun, _was_stopped: bool) -> anyhow::Result<()> {
         if self.newest != Some(run.generation()) {
             self.begin(run)?;
         }

@@ -1,10 +1,10 @@
-//! Observers of a run: they record pictures, count, write checkpoints, and search for the end.
+//! Observers of a run: they record pictures, count cells, write checkpoints, and search for a period.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use crate::run::Run;
 use crate::simulation::Outgrown;
+use crate::timed_run::TimedRun;
 use program::report::progress::Progress;
 use program::signals::StopRequests;
 
@@ -14,41 +14,41 @@ pub mod recording;
 pub mod stability;
 pub mod stats;
 
-/// How often a run that is not animated shows its progress and looks for signals.
+/// The interval at which a run without animation shows its progress and checks for signals.
 const BATCH: Duration = Duration::from_millis(100);
 
 /// Looks at some generations of a run.
 pub trait Observer {
-    /// Returns the next generation that the observer has to see. A generation that has passed means now.
+    /// Returns the next generation that the observer needs. An earlier generation than the run's means now.
     fn due(&self) -> u64;
 
-    /// Looks at the run's present generation, and breaks if the run is to end. Afterwards [`due`](Self::due) must be
-    /// later than the run's generation. An observer that advances the run must be the last one.
+    /// Looks at the run's generation. Returns `Break` to end the run. Afterwards [`due`](Self::due) must be later than
+    /// the run's generation. An observer that advances the run must be the last one.
     ///
     /// # Errors
-    /// When a device fails, or a file cannot be written.
-    fn on_generation(&mut self, run: &mut Run) -> anyhow::Result<ControlFlow<()>>;
+    /// If a device fails, or a file cannot be written.
+    fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>>;
 
-    /// Finishes at the end of the run, or before it if the run was stopped.
+    /// Called once when the run ends, or when a signal stopped it.
     ///
     /// # Errors
     /// As [`on_generation`](Self::on_generation).
-    fn finish(&mut self, run: &mut Run, was_stopped: bool) -> anyhow::Result<()>;
+    fn finish(&mut self, _run: &mut TimedRun, _was_stopped: bool) -> anyhow::Result<()> {
+        Ok(())
+    }
 }
 
-/// Runs until generation `last`, until an observer breaks, or until a signal comes. Returns the signal.
+/// Runs until generation `last`, until an observer breaks, or until a signal arrives. Returns the signal.
 ///
 /// # Errors
-/// When the device fails, and those of the observers; [`Outgrown`] when these are done for the last board that there
-/// was.
+/// If the device fails, and the errors of the observers. [`Outgrown`] after the observers finished with the last board.
 pub fn run_to_end(
-    run: &mut Run,
+    run: &mut TimedRun,
     last: u64,
-    size: (usize, usize),
     observers: &mut [&mut dyn Observer],
     stop: &StopRequests,
 ) -> anyhow::Result<Option<i32>> {
-    let ended = run_on(run, last, size, observers, stop);
+    let ended = run_on(run, last, observers, stop);
     if ended.as_ref().is_err_and(|error| !error.is::<Outgrown>()) {
         return ended;
     }
@@ -59,14 +59,13 @@ pub fn run_to_end(
 }
 
 fn run_on(
-    run: &mut Run,
+    run: &mut TimedRun,
     last: u64,
-    (width, height): (usize, usize),
     observers: &mut [&mut dyn Observer],
     stop: &StopRequests,
 ) -> anyhow::Result<Option<i32>> {
-    let ranks = run.life().ranks();
-    let cells = width as f64 * height as f64;
+    let ranks = run.life.ranks();
+    let cells = run.life.size.0 as f64 * run.life.size.1 as f64;
     let begun = run.generation();
     let mut progress = match last {
         u64::MAX => Progress::endless("generations"),
@@ -79,7 +78,7 @@ fn run_on(
                 return Ok(None);
             }
         }
-        // Whichever rank a signal comes to.
+        // Any rank may receive the signal.
         let signal = ranks.max(stop.received().map_or(0, i32::unsigned_abs).into())? as i32;
         let now = run.generation();
         if signal != 0 || now >= last {
@@ -88,6 +87,6 @@ fn run_on(
         let due = ranks.first(observers.iter().map(|observer| observer.due()).min().unwrap_or(last).min(last))?;
         run.advance(due.saturating_sub(now), BATCH)?;
         let done = run.generation() - begun;
-        progress.set(done, cells * done as f64 / run.computing().as_secs_f64(), "cell updates");
+        progress.set(done, cells * done as f64 / run.computing.as_secs_f64(), "cell updates");
     }
 }

@@ -1,19 +1,19 @@
-//! A picture of every generation, beside a run.
+//! `--out` for pictures of every generation.
 
 use std::ops::ControlFlow;
 
 use super::Observer;
 use crate::board_file::Recording;
-use crate::run::Run;
+use crate::timed_run::TimedRun;
 
-/// Adds every generation to a recording.
+/// Adds every generation of a run to a recording.
 pub struct Frames<'a> {
     recording: Option<Recording<'a>>,
     due: u64,
 }
 
 impl<'a> Frames<'a> {
-    /// From generation `begin` on. A rank that is not the first has no recording.
+    /// Returns an observer that records from generation `begin` on. Only the first rank has a recording.
     pub fn new(recording: Option<Recording<'a>>, begin: u64) -> Self {
         Self { recording, due: begin }
     }
@@ -24,8 +24,8 @@ impl Observer for Frames<'_> {
         self.due
     }
 
-    fn on_generation(&mut self, run: &mut Run) -> anyhow::Result<ControlFlow<()>> {
-        let board = run.life().first_window()?;
+    fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>> {
+        let board = run.life.first_window()?;
         if let Some((recording, board)) = self.recording.as_mut().zip(board) {
             recording.frame(&board)?;
         }
@@ -33,7 +33,7 @@ impl Observer for Frames<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn finish(&mut self, _run: &mut Run, was_stopped: bool) -> anyhow::Result<()> {
+    fn finish(&mut self, _run: &mut TimedRun, was_stopped: bool) -> anyhow::Result<()> {
         match self.recording.take() {
             Some(recording) if !was_stopped => recording.finish(),
             _ => Ok(()),

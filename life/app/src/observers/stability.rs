@@ -1,16 +1,16 @@
-//! `--until stable`: the search for the generation from which on a board repeats itself.
+//! `--until stable`: searches for the generation from which on a board is periodic.
 //!
-//! Every so often the board's hash is compared with all that were before. Where it was seen before, the board has a
-//! period that divides the generations between the two: its smallest divisor after which the board is the same, cell by
-//! cell, is the period. The first generation that is part of it is found by bisection on boards that are made once more
-//! from the run's beginning: one is part of it if it is the same, cell by cell, a period later. So no hash decides what
-//! is said.
+//! At intervals the search compares the board's hash with all earlier hashes. If the hash occurred before, the period
+//! divides the generations between the two. The period is the smallest divisor after which the board is the same, cell
+//! by cell. A bisection on boards that are recomputed from the run's beginning finds the first periodic generation: a
+//! generation is periodic if its board is the same, cell by cell, a period later. No result depends on a hash alone.
 //!
-//! On a board that grows, cells that have all moved are the same: there a spaceship repeats itself.
+//! On a board that grows, boards are the same if all cells have moved by the same distance. A spaceship is therefore
+//! periodic.
 //!
-//! When that is noticed depends on how long hashes take, and what is said does not: the run goes back to the generation
-//! at which a board first came again. A run with a last generation hashes at generations that are known beforehand, so
-//! that it always notices, or never.
+//! The time of the hashes influences when the search notices a period, but not the result: the run returns to the
+//! generation at which a board first occurred again. A run with a last generation computes hashes at fixed generations,
+//! so that the same run always finds a period, or never.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -22,33 +22,33 @@ use serde::Serialize;
 use super::Observer;
 use super::divisors::divisors;
 use crate::backend::Backend;
-use crate::run::Run;
-use crate::simulation::{Advance, GrowingBoard, Snapshot};
+use crate::simulation::{GrowingBoard, Snapshot};
+use crate::timed_run::TimedRun;
 use program::report::grouped;
 
-/// Generations between two hashes, to begin with: a multiple of the common periods, so that an ash of these is found at
-/// once.
+/// The initial number of generations between two hashes. It is a multiple of the common periods, so that these are
+/// found at the second hash.
 const INTERVAL: u64 = 120;
 
-/// Largest share of the time that a run without a last generation spends on hashes. Above it, the interval doubles.
+/// The maximal share of time for hashes in a run without a last generation. Above it, the interval doubles.
 const SHARE: f64 = 0.02;
 
-/// Hashes that are kept.
+/// The maximal number of stored hashes.
 const MAX_HASHES: usize = 1 << 20;
 
-/// The period of a board, and since when it has it.
+/// The period of a board and the first periodic generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Stability {
-    /// The first generation whose board comes again.
+    /// The first generation whose board occurs again.
     pub since: u64,
-    /// After so many generations; 1 if nothing changes.
+    /// The period in generations, which is 1 for a still board.
     pub period: u64,
-    /// Columns and rows that all cells have moved by then, if they have.
+    /// The columns and rows by which all cells move in a period, if they move.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shift: Option<(i64, i64)>,
     /// True if all cells are dead.
     pub dead: bool,
-    /// True if `since` is the first generation of the run: the board may have been periodic before.
+    /// True if `since` is the first generation of the run. The board may have been periodic before.
     #[serde(skip)]
     pub from_begin: bool,
 }
@@ -68,29 +68,32 @@ impl fmt::Display for Stability {
     }
 }
 
-/// The search, beside a run on `backend`.
+/// The observer that searches for a period.
 pub struct Search<'e> {
     backend: &'e Backend,
-    /// Makes the board that the run began with, at generation `begun_at`.
+    /// Makes the first board of the run, at generation `begun_at`.
     begin: Box<dyn Fn() -> anyhow::Result<GrowingBoard> + 'e>,
     begun_at: u64,
-    /// The run's last generation.
+    /// The last generation of the run.
     last: u64,
     seen: HashMap<u64, u64>,
     next: u64,
     interval: u64,
-    /// True if the search looks at each generation, however long that takes.
+    /// True if the search looks at each generation.
     at_each: bool,
     looked: Instant,
-    found: Option<Stability>,
+    /// The result.
+    pub found: Option<Stability>,
 }
 
 impl<'e> Search<'e> {
-    /// Beside a run that begins at generation `begun_at` with the board that `begin` makes, and ends at generation
-    /// `last`.
+    /// Returns a search for a run on `backend` that begins at generation `begun_at` with the board of `begin`, and ends
+    /// at generation `last`. With `at_each` it looks at each generation, so that the run never passes its end. A
+    /// recording needs this, because it cannot be shortened.
     pub fn new(
         backend: &'e Backend,
         (begun_at, last): (u64, u64),
+        at_each: bool,
         begin: impl Fn() -> anyhow::Result<GrowingBoard> + 'e,
     ) -> Self {
         Self {
@@ -100,29 +103,18 @@ impl<'e> Search<'e> {
             last,
             seen: HashMap::new(),
             next: begun_at,
-            interval: INTERVAL,
-            at_each: false,
+            interval: if at_each { 1 } else { INTERVAL },
+            at_each,
             looked: Instant::now(),
             found: None,
         }
     }
 
-    /// Looks at each generation, so that a run never goes beyond its end: for what cannot be taken back.
-    pub fn at_each_generation(self) -> Self {
-        Self { interval: 1, at_each: true, ..self }
-    }
-
-    /// Returns what the search has found.
-    pub fn found(&self) -> Option<Stability> {
-        self.found
-    }
-
-    /// The period of `board`, of generation `at`, of which it is known that it divides `multiple` if there is one; and
-    /// how far the cells move in it.
+    /// Returns the period of `board`, which is at generation `at`, and the distance that the cells move in a period.
+    /// The period must divide `multiple`. Returns `None` if the board has no such period.
     fn period(&self, board: &Snapshot, at: u64, multiple: u64) -> anyhow::Result<Option<(u64, (i64, i64))>> {
         let mut life = self.life_at(board, at)?;
-        // Where even and odd generations have rules of their own, what comes again after an odd number goes on in
-        // another way.
+        // If even and odd generations have different rules, only an even number of generations is a period.
         let [even, odd] = self.backend.universe().rule.phases();
         for divisor in divisors(multiple).into_iter().filter(|divisor| even == odd || divisor.is_multiple_of(2)) {
             life.advance(divisor - (life.generation() - (at - self.begun_at)))?;
@@ -133,8 +125,8 @@ impl<'e> Search<'e> {
         Ok(None)
     }
 
-    /// The first generation of the run whose board comes again after `period`, which that of generation `repeats` does;
-    /// and the run when that has come again.
+    /// Returns the first generation of the run whose board occurs again after `period`, and the run at the generation
+    /// at which it does. The board of generation `repeats` must occur again.
     fn since(&self, repeats: u64, period: u64) -> anyhow::Result<(u64, GrowingBoard)> {
         let comes_again = |board: &Snapshot, at| {
             let mut life = self.life_at(board, at)?;
@@ -147,7 +139,7 @@ impl<'e> Search<'e> {
         if comes_again(&board, before)? {
             after = before;
         }
-        // The board of `before` does not come again, that of `after` does; `life` is at `before`.
+        // The board of `before` does not occur again, and that of `after` does. `life` is at `before`.
         while after - before > 1 {
             let middle = before + (after - before) / 2;
             life.advance(middle - before)?;
@@ -159,29 +151,29 @@ impl<'e> Search<'e> {
                 (before, board) = (middle, there);
             }
         }
-        // How far a board has grown, and where to, is part of what the run has done since its beginning.
+        // The growth of a board depends on all generations since the run's beginning.
         let mut life = if self.backend.universe().grows == [false; 2] { life } else { (self.begin)()? };
         life.advance(after + period - self.begun_at - life.generation())?;
         Ok((after, life))
     }
 
-    /// A board of the run's generation `at`.
+    /// Returns a board at the run's generation `at`.
     fn life_at(&self, board: &Snapshot, at: u64) -> anyhow::Result<GrowingBoard> {
         GrowingBoard::later(self.backend, board, at - self.begun_at)
     }
 
-    /// Takes `run` to where the board first came again, if `board`, of generation `now`, does after a divisor of
-    /// `multiple`.
+    /// Searches for a period of `board`, which is at generation `now`, among the divisors of `multiple`. If there is
+    /// one, `run` returns to the generation at which a board first occurred again.
     fn find(
         &mut self,
-        run: &mut Run,
+        run: &mut TimedRun,
         (board, now): (&Snapshot, u64),
         multiple: u64,
     ) -> anyhow::Result<ControlFlow<()>> {
         let Some((period, shift)) = self.period(board, now, multiple)? else { return Ok(ControlFlow::Continue(())) };
         let (since, life) = self.since(now, period)?;
-        run.go_back(life);
-        let dead = run.life_mut().population()? == 0;
+        run.life = life;
+        let dead = run.life.population()? == 0;
         let shift = Some(shift).filter(|&shift| shift != (0, 0));
         self.found = Some(Stability { since, period, shift, dead, from_begin: since == self.begun_at });
         Ok(ControlFlow::Break(()))
@@ -193,10 +185,10 @@ impl Observer for Search<'_> {
         self.next.min(self.last)
     }
 
-    fn on_generation(&mut self, run: &mut Run) -> anyhow::Result<ControlFlow<()>> {
+    fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>> {
         let (begun, now) = (Instant::now(), run.generation());
-        if let Some(before) = self.seen.insert(run.life_mut().fingerprint()?, now) {
-            let board = run.life().snapshot()?;
+        if let Some(before) = self.seen.insert(run.life.fingerprint()?, now) {
+            let board = run.life.snapshot()?;
             if self.find(run, (&board, now), now - before)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -205,19 +197,15 @@ impl Observer for Search<'_> {
             self.seen.clear();
         }
         let (took, all) = (begun.elapsed(), self.looked.elapsed());
-        // Single measurements of little time say nothing.
+        // Short times are too inaccurate.
         let is_long = took > Duration::from_micros(100) && took.as_secs_f64() > SHARE * all.as_secs_f64();
         let is_endless = self.last == u64::MAX && !self.at_each;
-        if run.life().ranks().first((is_long && is_endless && now > self.begun_at).into())? == 1 {
+        if run.life.ranks().first((is_long && is_endless && now > self.begun_at).into())? == 1 {
             self.interval = self.interval.saturating_mul(2);
         }
         self.looked = Instant::now();
         self.next = now.saturating_add(self.interval);
         Ok(ControlFlow::Continue(()))
-    }
-
-    fn finish(&mut self, _run: &mut Run, _was_stopped: bool) -> anyhow::Result<()> {
-        Ok(())
     }
 }
 
@@ -226,7 +214,7 @@ mod tests {
     use life::{Board, CpuSimulation, LifeRung, Pattern};
 
     use super::*;
-    use crate::first_board::{Placed, Source};
+    use crate::first_board::{BoardSource, PlacedPattern};
     use crate::observers::run_to_end;
     use crate::ranks::Ranks;
     use crate::universe::Universe;
@@ -241,17 +229,17 @@ mod tests {
         let size = (board.width(), board.height());
         let spec = if kernel.is_some() { "sim" } else { "cpu" };
         let (backend, _) = Backend::open(Ranks::alone(), &spec.parse().unwrap(), kernel, size, universe).unwrap();
-        let mut run = Run::begin(&backend, &Source::Pattern(Placed::of(board.clone())), 0).unwrap();
-        let mut search = Search::new(&backend, (0, last), || GrowingBoard::new(&backend, board));
+        let mut run = TimedRun::begin(&backend, &BoardSource::Pattern(PlacedPattern::of(board.clone())), 0).unwrap();
+        let mut search = Search::new(&backend, (0, last), false, || GrowingBoard::new(&backend, board));
         let stop = StopRequests::watch().unwrap();
-        run_to_end(&mut run, last, size, &mut [&mut search], &stop).unwrap();
-        if let Some(found) = search.found() {
+        run_to_end(&mut run, last, &mut [&mut search], &stop).unwrap();
+        if let Some(found) = search.found {
             assert_eq!(run.generation(), found.since + found.period, "the board has just come again");
         }
-        search.found()
+        search.found
     }
 
-    /// By all boards of the run, kept one by one.
+    /// Returns the first periodic generation and the period, from a list of all boards.
     fn plainly(board: &Board) -> (u64, u64) {
         let mut boards: HashMap<Vec<u32>, u64> = HashMap::new();
         let mut life = CpuSimulation::new(board).unwrap();
@@ -293,7 +281,7 @@ mod tests {
 
     #[test]
     fn long_lived_patterns_end_as_the_plain_search_finds() {
-        // The r-pentomino, the acorn, and a gun whose gliders come back to it.
+        // The r-pentomino, the acorn, and a gun that its own gliders reach.
         let gun = "x = 36, y = 9\n24bo$22bobo$12b2o6b2o12b2o$11bo3bo4b2o12b2o$2o8bo5bo3b2o$2o8bo3bob2o4bobo$10bo5bo7bo$11bo3bo$12b2o!";
         for (text, width, height) in
             [("x = 3, y = 3\nb2o$2o$bo!", 60, 60), ("x = 7, y = 3\nbo$3bo$2o2b3o!", 50, 64), (gun, 64, 48)]
@@ -309,7 +297,7 @@ mod tests {
             let side = 5 + seed as usize;
             let board = Board::random(side, side + 3, 0.4, seed).unwrap();
             let expected = plainly(&board);
-            // The simulator takes long.
+            // The simulator is slow.
             let backends = if seed < 3 { &[None, Some(LifeRung::Temporal)][..] } else { &[None] };
             for &kernel in backends {
                 let found = search(&board, kernel, u64::MAX).unwrap();
@@ -318,7 +306,7 @@ mod tests {
         }
     }
 
-    /// However long hashes take.
+    /// The result does not depend on the interval of the hashes.
     #[test]
     fn a_run_goes_back_to_where_a_board_came_again() {
         let board = Board::random(9, 12, 0.4, 4).unwrap();
@@ -327,12 +315,13 @@ mod tests {
             for last in [40_000, u64::MAX] {
                 let (backend, _) =
                     Backend::open(Ranks::alone(), &"cpu".parse().unwrap(), None, (9, 12), Universe::default()).unwrap();
-                let mut run = Run::begin(&backend, &Source::Pattern(Placed::of(board.clone())), 0).unwrap();
-                let mut search = Search::new(&backend, (0, last), || GrowingBoard::new(&backend, &board));
+                let mut run =
+                    TimedRun::begin(&backend, &BoardSource::Pattern(PlacedPattern::of(board.clone())), 0).unwrap();
+                let mut search = Search::new(&backend, (0, last), false, || GrowingBoard::new(&backend, &board));
                 search.interval = interval;
                 let stop = StopRequests::watch().unwrap();
-                run_to_end(&mut run, last, (9, 12), &mut [&mut search], &stop).unwrap();
-                let found = search.found().map(|found| (found.since, found.period));
+                run_to_end(&mut run, last, &mut [&mut search], &stop).unwrap();
+                let found = search.found.map(|found| (found.since, found.period));
                 assert_eq!(found, Some((since, period)), "every {interval}");
                 assert_eq!(run.generation(), since + period, "every {interval}");
             }
@@ -361,7 +350,7 @@ mod tests {
         assert_eq!(json, serde_json::json!({"since": 0, "period": 4, "shift": [1, 1], "dead": false}));
     }
 
-    /// Under rules with B0 a board goes on as before only after an even number of generations.
+    /// Under rules with B0, a board continues in the same way only after an even number of generations.
     #[test]
     fn even_and_odd_generations_are_told_apart() {
         for (text, sides) in [("B03/S23", 5..9), ("B0/S", 5..8), ("B014/S", 4..7)] {
@@ -376,7 +365,7 @@ mod tests {
                     life.advance(1);
                     since.map(|since| (since, generation - since))
                 });
-                // Where both phases are the same rule, an odd number will do.
+                // These rules differ in even and odd generations.
                 let [even, odd] = rule.phases();
                 assert!(even != odd, "{text}");
                 let found = search_under(universe, &board, None, u64::MAX).unwrap();

@@ -1,4 +1,4 @@
-//! `--stats` and `--plot`: population, births and deaths over a run's generations, counted where the board is.
+//! `--stats` and `--plot`: population, births and deaths per generation, counted on the device.
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -8,36 +8,35 @@ use anyhow::Context;
 use serde::Serialize;
 
 use super::Observer;
-use crate::run::Run;
-use crate::simulation::Advance;
+use crate::timed_run::TimedRun;
 use program::error::UsageError;
 use program::files::WholeFile;
 use program::report::{self, plot};
 
 /// The counts of one generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-pub struct Row {
-    /// Which one.
+pub struct GenerationCounts {
+    /// The generation.
     pub generation: u64,
-    /// Live cells.
+    /// The number of live cells.
     pub population: u64,
-    /// Cells that it has brought to life. None in the generation that a run begins with.
+    /// The number of births. `None` in the first generation of a run.
     pub births: Option<u64>,
-    /// Cells that have died in it.
+    /// The number of deaths. `None` in the first generation of a run.
     pub deaths: Option<u64>,
 }
 
-/// Which generations are counted.
+/// The generations that are counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Spacing {
-    /// Every so many.
+    /// The multiples of this number.
     Every(u64),
-    /// All of the first 128, and of each later time that the number doubles, 64.
+    /// All of the first 128, then 64 per doubling.
     Doubling,
 }
 
 impl Spacing {
-    /// The first generation after `generation` that is counted.
+    /// Returns the first generation after `generation` that is counted.
     fn after(self, generation: u64) -> u64 {
         let every = match self {
             Self::Every(every) => every,
@@ -47,62 +46,39 @@ impl Spacing {
     }
 }
 
-/// The format of a file of rows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Format {
-    Csv,
-    Json,
-}
-
-/// A file for the rows.
+/// A file for the counts.
 #[derive(Clone, Debug)]
 pub struct StatsFile {
-    file: WholeFile,
-    format: Format,
+    /// The file.
+    pub file: WholeFile,
+    is_json: bool,
 }
 
 impl StatsFile {
-    /// The file at `path`, in the format of its extension.
+    /// Returns the file at `path` in the format of its extension.
     ///
     /// # Errors
-    /// [`UsageError`] for another extension than .csv and .json.
+    /// [`UsageError`] for an extension other than .csv and .json.
     pub fn new(path: &Path) -> Result<Self, UsageError> {
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
-        let format = match extension.to_str() {
-            Some("csv") => Format::Csv,
-            Some("json") => Format::Json,
-            _ => {
-                let text = format!("--stats: '{}' does not say which format: use .csv or .json", path.display());
-                return Err(UsageError(text));
-            }
-        };
-        Ok(Self { file: WholeFile::new(path), format })
+        if extension != "csv" && extension != "json" {
+            reject!("--stats: '{}' must end with .csv or .json, which chooses the format", path.display());
+        }
+        Ok(Self { file: WholeFile::new(path), is_json: extension == "json" })
     }
 
-    /// Finds out whether the file can be written, before a long run rather than after it.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    pub fn check(&self) -> anyhow::Result<()> {
-        self.file.check()
-    }
-
-    fn write(&self, rows: &[Row]) -> anyhow::Result<()> {
+    fn write(&self, rows: &[GenerationCounts]) -> anyhow::Result<()> {
         let mut out = self.file.create()?;
-        let text = match self.format {
-            Format::Csv => {
-                let number = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
-                let line = |row: &Row| {
-                    let Row { generation, population, births, deaths } = *row;
-                    format!("{generation},{population},{},{}\n", number(births), number(deaths))
-                };
-                "generation,population,births,deaths\n"
-                    .chars()
-                    .chain(rows.iter().map(line).collect::<String>().chars())
-                    .collect()
+        let mut text = String::new();
+        if self.is_json {
+            text = serde_json::to_string(rows).context("cannot express the statistics as JSON")? + "\n";
+        } else {
+            text += "generation,population,births,deaths\n";
+            let number = |number: Option<u64>| number.map_or(String::new(), |number| number.to_string());
+            for GenerationCounts { generation, population, births, deaths } in rows {
+                text += &format!("{generation},{population},{},{}\n", number(*births), number(*deaths));
             }
-            Format::Json => serde_json::to_string(rows).context("cannot express the statistics as JSON")? + "\n",
-        };
+        }
         out.write_all(text.as_bytes()).with_context(|| self.file.failed())?;
         self.file.keep(out)?;
         report::note(&format!("wrote {}", self.file));
@@ -110,7 +86,7 @@ impl StatsFile {
     }
 }
 
-/// Counts beside a run, and writes what it has counted when that ends, however it does.
+/// Counts generations of a run, and writes the counts when the run ends or is stopped.
 pub struct Stats {
     file: Option<StatsFile>,
     plot: Option<PathBuf>,
@@ -118,12 +94,12 @@ pub struct Stats {
     spacing: Spacing,
     /// The last generation of the run.
     last: u64,
-    rows: Vec<Row>,
+    rows: Vec<GenerationCounts>,
     due: u64,
 }
 
 impl Stats {
-    /// Returns the statistics of a run from generation `begin` to at most `last`. The plot has this title.
+    /// Returns the observer of a run from generation `begin` to at most `last`.
     pub fn new(
         file: Option<StatsFile>,
         plot: Option<PathBuf>,
@@ -135,8 +111,8 @@ impl Stats {
     }
 
     fn draw(&self, path: &Path) -> anyhow::Result<()> {
-        let series = |name: &str, of: fn(&Row) -> Option<u64>| {
-            let point = |row: &Row| Some((row.generation as f64, of(row)? as f64));
+        let series = |name: &str, of: fn(&GenerationCounts) -> Option<u64>| {
+            let point = |row: &GenerationCounts| Some((row.generation as f64, of(row)? as f64));
             plot::Series { name: name.into(), points: self.rows.iter().filter_map(point).collect() }
         };
         let picture = plot::LinePlot {
@@ -161,21 +137,21 @@ impl Observer for Stats {
         self.due
     }
 
-    fn on_generation(&mut self, run: &mut Run) -> anyhow::Result<ControlFlow<()>> {
+    fn on_generation(&mut self, run: &mut TimedRun) -> anyhow::Result<ControlFlow<()>> {
         let changes = if self.rows.is_empty() { None } else { Some(run.advance_counting()?) };
         let generation = run.generation();
         let (births, deaths) = changes.unzip();
-        self.rows.push(Row { generation, population: run.life_mut().population()?, births, deaths });
+        self.rows.push(GenerationCounts { generation, population: run.life.population()?, births, deaths });
         let next = self.spacing.after(generation);
-        // The changes of a generation are counted from the one before it.
+        // The births and deaths of a generation are counted while the run advances to it.
         self.due = if next <= self.last { next - 1 } else { u64::MAX };
         Ok(ControlFlow::Continue(()))
     }
 
-    fn finish(&mut self, run: &mut Run, _was_stopped: bool) -> anyhow::Result<()> {
-        // A search for its end may have gone back.
+    fn finish(&mut self, run: &mut TimedRun, _was_stopped: bool) -> anyhow::Result<()> {
+        // A search for a period may have returned to an earlier generation.
         self.rows.retain(|row| row.generation <= run.generation());
-        if !run.life().ranks().is_first() {
+        if !run.life.ranks().is_first() {
             return Ok(());
         }
         self.file.as_ref().map_or(Ok(()), |file| file.write(&self.rows))?;

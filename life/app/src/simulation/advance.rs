@@ -1,23 +1,40 @@
-//! The interface of everything that advances a board.
+//! The interface of all boards that advance.
 
 use std::ops::Range;
 
 use life::Board;
 use life::bands::Copied;
 
-/// Receives the rows of a board part by part. Only the first rank gets the cells.
+/// Receives the rows of a board part by part. Only the first rank receives the cells.
 pub type TakePart<'a> = &'a mut dyn FnMut(Range<usize>, Option<&Board>) -> anyhow::Result<()>;
 
-/// The cells of a board that was copied.
+/// A copy of the cells of a board.
 pub enum CopiedCells {
-    /// The whole board, on the first rank alone.
+    /// The whole board on the first rank, and `None` on the others.
     Whole(Option<Board>),
-    /// Each rank has its own rows.
+    /// The rows of this rank.
     Bands(Copied),
 }
 
-/// A board that advances: a kernel on a device, the processor's cores, bands on several devices or ranks, or a board
-/// that grows.
+/// A copy of a board. If the board is in bands, each rank has its own rows.
+pub struct Snapshot {
+    /// The columns and rows of the board.
+    pub size: (usize, usize),
+    /// The copied cells.
+    pub cells: CopiedCells,
+}
+
+impl Snapshot {
+    /// Returns the board if this rank has all of it.
+    pub fn board(&self) -> Option<&Board> {
+        match &self.cells {
+            CopiedCells::Whole(board) => board.as_ref(),
+            CopiedCells::Bands(_) => None,
+        }
+    }
+}
+
+/// A board that advances: on a device, on the CPU, or in bands on several devices or ranks.
 ///
 /// All ranks call the same methods in the same order. Methods return errors if a device or a rank fails, or if the host
 /// has too little memory.
@@ -25,25 +42,25 @@ pub trait Advance {
     /// Runs `generations` generations and waits for their end.
     ///
     /// # Errors
-    /// When a device or a rank fails.
+    /// If a device or a rank fails.
     fn advance(&mut self, generations: u64) -> anyhow::Result<()>;
 
     /// Runs one generation and returns its numbers of births and deaths.
     ///
     /// # Errors
-    /// When a device or a rank fails.
+    /// If a device or a rank fails.
     fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)>;
 
     /// Returns the number of live cells.
     ///
     /// # Errors
-    /// When a device or a rank fails.
+    /// If a device or a rank fails.
     fn population(&mut self) -> anyhow::Result<u64>;
 
     /// Returns a hash of the board. Two different boards of one run have the same hash in 1 of 2⁶⁴ cases.
     ///
     /// # Errors
-    /// When a device or a rank fails, or the host has too little memory.
+    /// If a device or a rank fails, or the host has too little memory.
     fn hash(&mut self) -> anyhow::Result<u64>;
 
     /// Returns the number of generations run so far.
@@ -52,14 +69,14 @@ pub trait Advance {
     /// Returns the whole board on the first rank, and `None` on the others.
     ///
     /// # Errors
-    /// When a device or a rank fails, or the host has too little memory.
+    /// If a device or a rank fails, or the host has too little memory.
     fn gathered(&self) -> anyhow::Result<Option<Board>>;
 
-    /// Calls `take` on each rank for the rows of the board, part by part. Each part has as many rows as fit 64 MiB, or
-    /// is the whole board.
+    /// Calls `take` on each rank for the rows of the board, part by part. A part has at most 64 MiB or is the whole
+    /// board.
     ///
     /// # Errors
-    /// As for [`gathered`](Self::gathered), and those of `take`.
+    /// As for [`gathered`](Self::gathered), and the errors of `take`.
     fn each_part(&self, take: TakePart<'_>) -> anyhow::Result<()> {
         let board = self.gathered()?;
         take(0..board.as_ref().map_or(0, Board::height), board.as_ref())
@@ -73,10 +90,11 @@ pub trait Advance {
         Ok(CopiedCells::Whole(self.gathered()?))
     }
 
-    /// Compares the cells with a copy rank by rank. Returns `None` if only the whole boards can be compared.
+    /// Compares the cells with a copy, rank by rank. Returns `None` if this kind of board cannot compare its rows by
+    /// rank.
     ///
     /// # Errors
-    /// When a device or a rank fails.
+    /// If a device or a rank fails.
     fn equals(&self, _copied: &CopiedCells) -> anyhow::Result<Option<bool>> {
         Ok(None)
     }
@@ -84,7 +102,7 @@ pub trait Advance {
     /// Returns the name of the device.
     fn device(&self) -> String;
 
-    /// Returns the name of the kernel, or of the instructions that the cores compute with.
+    /// Returns the name of the kernel or of the CPU's instruction set.
     fn kernel(&self) -> String;
 
     /// Returns how halos travel from rank to rank, if several ranks have devices.
@@ -92,7 +110,7 @@ pub trait Advance {
         None
     }
 
-    /// Returns the number of generations that take about as long together as one alone.
+    /// Returns the number of generations that together take about as long as one.
     fn generations_at_once(&self) -> u64 {
         1
     }

@@ -1,56 +1,50 @@
-//! Boards are put in the memory of the back end that advances them.
+//! Puts boards in the memory of the back end that advances them.
 
 use std::ops::Range;
 
 use anyhow::Context;
 use life::{Bands, Board, CpuSimulation, Simulation};
 
-use super::advance::{Advance, CopiedCells};
+use super::advance::{Advance, CopiedCells, Snapshot};
 use super::engines::TeamBands;
 use super::growth;
-use super::snapshot::Snapshot;
 use crate::backend::{Backend, Team};
-use crate::first_board::Source;
+use crate::first_board::BoardSource;
 
-/// A board that advances, whatever advances it.
+/// A board that any back end advances.
 pub type AnyBoard = Box<dyn Advance>;
 
 /// Puts `board`, which is `later` generations after the first one, in the memory of `backend`.
 ///
 /// # Errors
-/// When there is no room for it, or the device fails.
+/// If memory is too small or the device fails.
 pub fn new(backend: &Backend, board: &Board, later: u64) -> anyhow::Result<AnyBoard> {
     of_first(backend, Some(board), (board.width(), board.height()), later)
 }
 
 /// As [`new`], with a board of this size that only the first rank has.
 fn of_first(backend: &Backend, board: Option<&Board>, size: (usize, usize), later: u64) -> anyhow::Result<AnyBoard> {
-    let dead = || Board::with_states(size.0, size.1, backend.universe().rule.states());
-    let read = |rows: Range<usize>| Ok(board.map_or_else(dead, |board| board.part(rows))?);
-    let made;
-    let whole = match (backend, board) {
-        (Backend::Team(team), _) => return in_bands(team, size, later, read),
-        (_, Some(board)) => board,
-        (_, None) => {
-            made = dead()?;
-            &made
-        }
-    };
+    let universe = backend.universe();
+    let from = universe.generation.wrapping_add(later);
     Ok(match backend {
-        Backend::Kernel(device, kernel, universe) => {
-            let from = universe.generation.wrapping_add(later);
-            let life = Simulation::with_rule(device, *kernel, whole, &universe.rule, from)?;
+        Backend::Team(team) => {
+            let dead = || Board::with_states(size.0, size.1, universe.rule.states());
+            in_bands(team, size, later, |rows| Ok(board.map_or_else(dead, |board| board.part(rows))?))?
+        }
+        Backend::Kernel(device, kernel, _) => {
+            let life = Simulation::with_rule(device, *kernel, board.context(ONE_RANK)?, &universe.rule, from)?;
             Box::new(life.on(universe.kernel_topology())?)
         }
-        _ => {
-            let universe = backend.universe();
-            let from = universe.generation.wrapping_add(later);
-            Box::new(CpuSimulation::with(whole, &universe.rule, universe.topology, from)?)
+        Backend::Cpu(_) => {
+            Box::new(CpuSimulation::with(board.context(ONE_RANK)?, &universe.rule, universe.topology, from)?)
         }
     })
 }
 
-/// Makes a board in bands. `read` returns its rows in order on the first rank.
+/// The error of an impossible state: several ranks without a team.
+const ONE_RANK: &str = "this rank does not have the board";
+
+/// Makes a board in bands. `read` is called for its rows in order on the first rank.
 fn in_bands(
     team: &Team,
     size: (usize, usize),
@@ -65,52 +59,56 @@ fn in_bands(
 /// Makes the board of `source` in the memory of `backend`.
 ///
 /// # Errors
-/// As [`new`], and those of `source`.
-pub fn read(backend: &Backend, source: &Source) -> anyhow::Result<AnyBoard> {
+/// As [`new`], and the errors of `source`.
+pub fn read(backend: &Backend, source: &BoardSource) -> anyhow::Result<AnyBoard> {
     match (backend, source) {
-        (Backend::Team(team), Source::Soup { size, density, seed }) => {
+        (Backend::Team(team), BoardSource::Soup { size, density, seed }) => {
             let (workers, universe) = (team.workers(), team.bands(*size, 0));
             let bands = Bands::soup(team.ranks.communicator(), workers, universe, *density, *seed)?;
             Ok(Box::new(TeamBands { bands, team: team.clone() }))
         }
-        (Backend::Kernel(device, kernel, universe), Source::Soup { size, density, seed }) => {
+        (Backend::Kernel(device, kernel, universe), BoardSource::Soup { size, density, seed }) => {
             let life = Simulation::soup(device, *kernel, *size, *density, *seed, &universe.rule)?;
             Ok(Box::new(life.on(universe.kernel_topology())?))
         }
-        (_, Source::Soup { size, density, seed }) => new(backend, &Board::random(size.0, size.1, *density, *seed)?, 0),
-        (Backend::Team(team), Source::Pattern(placed)) => in_bands(team, source.size(), 0, |rows| placed.rows(rows)),
-        (_, Source::Pattern(placed)) => new(backend, &placed.board()?, 0),
-        (_, Source::OfFirstRank { size }) => of_first(backend, None, *size, 0),
-        (Backend::Team(team), Source::Saved(saved)) => {
+        (_, BoardSource::Soup { size, density, seed }) => {
+            new(backend, &Board::random(size.0, size.1, *density, *seed)?, 0)
+        }
+        (Backend::Team(team), BoardSource::Pattern(placed)) => {
+            in_bands(team, source.size(), 0, |rows| placed.rows(rows))
+        }
+        (_, BoardSource::Pattern(placed)) => new(backend, &placed.board()?, 0),
+        (_, BoardSource::OfFirstRank { size }) => of_first(backend, None, *size, 0),
+        (Backend::Team(team), BoardSource::Saved(saved)) => {
             let read = || {
                 let mut body = saved.body()?;
-                let cells = in_bands(team, saved.size(), 0, |rows| body.rows(rows.len()))?;
+                let cells = in_bands(team, saved.header.size, 0, |rows| body.rows(rows.len()))?;
                 body.finish()?;
                 anyhow::Ok(cells)
             };
             read().with_context(|| saved.failed())
         }
-        (_, Source::Saved(saved)) => new(backend, &saved.board()?, 0),
+        (_, BoardSource::Saved(saved)) => new(backend, &saved.board()?, 0),
     }
 }
 
-/// Puts a copy, which was made `later` generations after the first board, in the memory of `backend`.
+/// Puts a copy that was made `later` generations after the first board in the memory of `backend`.
 ///
 /// # Errors
 /// As [`new`].
 pub fn of_snapshot(backend: &Backend, snapshot: &Snapshot, later: u64) -> anyhow::Result<AnyBoard> {
-    match (backend, snapshot.cells()) {
+    match (backend, &snapshot.cells) {
         (Backend::Team(team), CopiedCells::Bands(copied)) => {
-            let universe = team.bands(snapshot.size(), later);
+            let universe = team.bands(snapshot.size, later);
             let mut bands = Bands::dead(team.ranks.communicator(), team.workers(), universe)?;
             bands.put_copied(copied)?;
             Ok(Box::new(TeamBands { bands, team: team.clone() }))
         }
-        _ => of_first(backend, snapshot.board(), snapshot.size(), later),
+        _ => of_first(backend, snapshot.board(), snapshot.size, later),
     }
 }
 
-/// Makes a larger board with the cells of `board`, and `left` columns and `top` rows added to the left and above.
+/// Makes a board of `size` with the cells of `board`, whose upper left corner is at column `left` and row `top`.
 ///
 /// # Errors
 /// As [`new`].

@@ -1,4 +1,4 @@
-//! Boards of a fixed size: they are advanced by the processor's cores, by a kernel on a device, or in bands on several.
+//! Boards of a fixed size on the CPU, on a device, or in bands on several.
 
 use life::{Bands, Board, CpuSimulation, LifeRung, Simulation, generations_per_launch};
 
@@ -79,7 +79,7 @@ impl Advance for Simulation {
     }
 }
 
-/// A board in bands, and the team that advances them.
+/// A board in bands, and the team that advances it.
 pub struct TeamBands {
     pub bands: Bands<'static>,
     pub team: Team,
@@ -146,7 +146,7 @@ impl Advance for TeamBands {
     }
 }
 
-/// Returns the number of generations that a launch of `rung` keeps in registers one after the other.
+/// Returns the number of generations that a launch of `rung` computes without a store between them.
 fn at_once(rung: Option<LifeRung>) -> u64 {
     rung.filter(|rung| matches!(rung, LifeRung::Temporal | LifeRung::Streaming)).map_or(1, generations_per_launch)
 }

@@ -1,19 +1,19 @@
-//! Boards that grow before anything reaches their edges.
+//! Computes when and how a board grows.
 //!
 //! # Design
 //!
-//! The unbounded plane is a matter of the program, not of the engines. It looks at the board as often as something
-//! could have come near an edge, and makes a larger board then.
+//! The program makes the plane unbounded, not the engines. It looks at the board whenever a cell could have come near
+//! an edge, and then makes a larger board if necessary.
 
 use std::ops::Range;
 
 use life::board::Run;
-use life::{Board, SizeError};
+use life::{Board, Rule, SizeError};
 
-/// Cells between what is not dead and an edge, below which the board grows.
+/// The distance of cells from an edge below which the board grows.
 const NEAR: u64 = 64;
 
-/// The columns and rows that a board's cells lie in, as far as they are known.
+/// The bounding box of the parts of a board that were added.
 #[derive(Clone, Debug)]
 pub struct Extent {
     columns: Range<usize>,
@@ -22,14 +22,14 @@ pub struct Extent {
 
 impl Default for Extent {
     fn default() -> Self {
-        // Empty, and ended by any cell.
+        // An empty box, which any cell extends.
         let none = Range { start: usize::MAX, end: 0 };
         Self { columns: none.clone(), rows: none }
     }
 }
 
 impl Extent {
-    /// Takes in `board`, whose rows are those from `first` on.
+    /// Adds `board`, whose rows are those from `first` on.
     pub fn add(&mut self, board: &Board, first: usize) {
         for Run { x, y, length } in board.runs() {
             self.columns = self.columns.start.min(x)..self.columns.end.max(x + length);
@@ -37,9 +37,8 @@ impl Extent {
         }
     }
 
-    /// The generations in which nothing of a board of this size can reach an edge that moves away, of the columns and
-    /// of the rows: what is not dead comes nearer by a cell in each. None if they are fewer than are worth a look at
-    /// the board.
+    /// Returns the number of generations in which no cell can reach an edge, because cells come nearer by one cell per
+    /// generation. `grows` selects the directions of growth. Returns `None` if the number is below [`NEAR`].
     pub fn room(&self, (width, height): (usize, usize), grows: [bool; 2]) -> Option<u64> {
         if self.rows.end == 0 {
             return Some(u64::MAX);
@@ -52,11 +51,11 @@ impl Extent {
     }
 }
 
-/// The size of a board that has half as much again on each side that moves away, at least twice what is near; and where
-/// the old board is on it.
+/// Returns the size of a larger board, and the position of the old board on it. Each direction of growth gets half its
+/// length more on both sides, and at least twice [`NEAR`].
 pub fn larger((width, height): (usize, usize), grows: [bool; 2]) -> ((usize, usize), (usize, usize)) {
     let side = |side: usize, grows: bool| {
-        // In whole vectors of the kernels.
+        // The kernels work in vectors of 64 cells.
         let more = if grows { (side / 2).max(2 * NEAR as usize).next_multiple_of(64) } else { 0 };
         (side.saturating_add(2 * more), more)
     };
@@ -64,8 +63,8 @@ pub fn larger((width, height): (usize, usize), grows: [bool; 2]) -> ((usize, usi
     ((width, height), (left, top))
 }
 
-/// A board of `size` cells with the cells of `board` on it, its upper left corner at `corner`, as column and row, which
-/// may be beyond the edges.
+/// Returns a board of `size` with the cells of `board`, whose upper left corner is at `corner`, as (column, row). Cells
+/// outside `size` are omitted.
 ///
 /// # Errors
 /// As for [`Board::new`].
@@ -87,6 +86,21 @@ pub fn window(board: &Board, size: (usize, usize), corner: (i64, i64)) -> Result
         }
     }
     Ok(window)
+}
+
+/// Returns `board` with the states of `rule`. Cells in other states die.
+///
+/// # Errors
+/// If memory is too small.
+pub fn with_states_of(board: &Board, rule: &Rule) -> anyhow::Result<Board> {
+    let mut other = Board::with_states(board.width(), board.height(), rule.states())?;
+    for (x, y) in board.cells() {
+        let state = board.state(x, y);
+        if u16::from(state) < rule.states() {
+            other.set_state(x, y, state);
+        }
+    }
+    Ok(other)
 }
 
 #[cfg(test)]
@@ -128,5 +142,15 @@ mod tests {
         assert_eq!(large.population(), 3);
         assert_eq!(window(&large, (40, 3), (-128, 0)).unwrap(), board);
         assert_eq!(window(&large, (20, 2), (-128, 1)).unwrap().cells().collect::<Vec<_>>(), [(0, 1)]);
+    }
+
+    #[test]
+    fn states_that_there_are_not_are_dead() {
+        let mut board = Board::with_states(40, 2, 4).unwrap();
+        (0..4).for_each(|state| board.set_state(30 + usize::from(state), 1, state));
+        for (rule, states) in [("B3/S23", [0, 1, 0, 0]), ("/2/3", [0, 1, 2, 0]), ("345/2/4", [0, 1, 2, 3])] {
+            let other = with_states_of(&board, &rule.parse().unwrap()).unwrap();
+            assert_eq!([30, 31, 32, 33].map(|x| other.state(x, 1)), states, "{rule}");
+        }
     }
 }

@@ -1,17 +1,14 @@
-//! Boards that advance, and that grow where their universe is unbounded.
+//! Boards that advance, and that grow in an unbounded universe.
 
 mod advance;
 mod boards;
 mod engines;
-mod growing;
+mod growing_board;
 mod growth;
 mod shape;
-mod snapshot;
-mod states;
 
-pub use advance::Advance;
-pub use growing::{GrowingBoard, Outgrown};
-pub use snapshot::Snapshot;
+pub use advance::Snapshot;
+pub use growing_board::{GrowingBoard, Outgrown};
 
 #[cfg(test)]
 mod tests;

@@ -1,16 +1,16 @@
-//! The cells of a board that grows, relative to its first one: what stays when they all move, or the board gets more
-//! room.
+//! Compares boards that grow by the positions of cells relative to their first cell, which do not change if all cells
+//! move or the board grows.
 
 use std::hash::{DefaultHasher, Hasher};
 
 use life::Board;
 use life::board::Run;
 
-/// A run of cells, its columns and rows counted from the first cell of the board where the board grows in that
-/// direction; and the states of the cells, where there are more than two.
+/// A run of cells: its position, its length, and the states of its cells if there are more than two. In a direction of
+/// growth the position counts from the board's first cell.
 type Part = ((i64, i64), usize, Vec<u8>);
 
-/// The parts of `board`, whose rows are those from `top` on of one whose first cell is at `first`.
+/// Returns the parts of `board`, which contains the rows from `top` on of a board whose first cell is at `first`.
 fn parts(board: &Board, top: usize, first: (i64, i64), grows: [bool; 2]) -> impl Iterator<Item = Part> + '_ {
     let from = (if grows[0] { first.0 } else { 0 }, if grows[1] { first.1 } else { 0 });
     board.runs().map(move |run| {
@@ -21,13 +21,12 @@ fn parts(board: &Board, top: usize, first: (i64, i64), grows: [bool; 2]) -> impl
     })
 }
 
-/// The column and row of the first cell that is not dead.
+/// Returns the column and row of the first cell that is not dead.
 fn first(board: &Board) -> Option<(i64, i64)> {
     board.runs().next().map(|Run { x, y, .. }| (x as i64, y as i64))
 }
 
-/// A hash of the cells of a board that is given part by part, the same wherever they are in the directions in which it
-/// grows.
+/// A hash of a board that is added part by part. It does not change if all cells move in a direction of growth.
 #[derive(Default)]
 pub struct ShapeHash {
     hasher: DefaultHasher,
@@ -35,7 +34,7 @@ pub struct ShapeHash {
 }
 
 impl ShapeHash {
-    /// Takes in `board`, whose rows are those from `top` on.
+    /// Adds `board`, whose rows are those from `top` on.
     pub fn add(&mut self, board: &Board, top: usize, grows: [bool; 2]) {
         let here = first(board).map(|(x, y)| (x, y + top as i64));
         let Some(first) = self.first.or(here) else { return };
@@ -48,13 +47,14 @@ impl ShapeHash {
         }
     }
 
-    /// The hash.
+    /// Returns the hash.
     pub fn finish(&self) -> u64 {
         self.hasher.finish()
     }
 }
 
-/// How many columns and rows the cells of `now` are from those of `then`, if they are the same but for that.
+/// Returns the columns and rows by which all cells moved from `then` to `now`, or `None` if the cells differ in another
+/// way.
 pub fn moved(then: &Board, now: &Board, grows: [bool; 2]) -> Option<(i64, i64)> {
     if grows == [false; 2] {
         return (then == now).then_some((0, 0));

@@ -1,10 +1,10 @@
-//! Engines against each other, and what they refuse.
+//! Compares the engines with each other, and tests their errors.
 
 use life::{Board, LifeRung, reference};
 
 use super::*;
 use crate::backend::{Backend, DeviceSpec};
-use crate::first_board::Source;
+use crate::first_board::BoardSource;
 use crate::ranks::Ranks;
 use crate::universe::Universe;
 use life::RuleAndTopology;
@@ -45,7 +45,7 @@ fn both_engines_agree() {
     assert_eq!(after(DeviceSpec::Cpu), after(sim("sim")));
 }
 
-/// Bounded grids of every kind by a simulated kernel, from a board and from a soup, and where no kernel has the rule by
+/// All kinds of bounded grids on a simulated kernel, from a board and from a soup. Rules that no kernel supports run on
 /// the cores.
 #[test]
 fn engines_agree_on_bounded_grids() {
@@ -55,7 +55,7 @@ fn engines_agree_on_bounded_grids() {
         let after = |spec: DeviceSpec| {
             let (backend, _) = Backend::open(Ranks::alone(), &spec, None, size, universe).unwrap();
             assert_eq!(matches!(backend, Backend::Kernel(_, LifeRung::Streaming, _)), spec != DeviceSpec::Cpu);
-            let mut life = GrowingBoard::read(&backend, &Source::Soup { size, density: 0.4, seed: 1 }).unwrap();
+            let mut life = GrowingBoard::read(&backend, &BoardSource::Soup { size, density: 0.4, seed: 1 }).unwrap();
             life.advance(50).unwrap();
             let board = life.board().unwrap();
             let mut again = GrowingBoard::new(&backend, &board).unwrap();
@@ -79,17 +79,18 @@ fn engines_make_and_count_alike() {
     for kernel in [None, Some(LifeRung::Global), Some(LifeRung::Bitpacked), Some(LifeRung::Temporal)] {
         let spec = if kernel.is_some() { sim("sim") } else { DeviceSpec::Cpu };
         let (backend, _) = Backend::open(Ranks::alone(), &spec, kernel, (300, 100), Universe::default()).unwrap();
-        let mut life = GrowingBoard::read(&backend, &Source::Soup { size: (300, 100), density: 0.4, seed: 1 }).unwrap();
+        let mut life =
+            GrowingBoard::read(&backend, &BoardSource::Soup { size: (300, 100), density: 0.4, seed: 1 }).unwrap();
         let board = Board::random(300, 100, 0.4, 1).unwrap();
         assert_eq!(life.board().unwrap(), board);
-        assert_eq!(life.hash().unwrap(), board.hash());
+        assert_eq!(life.engine_mut().hash().unwrap(), board.hash());
         let after = reference::advance(&board, 1);
         assert_eq!(life.advance_counting().unwrap(), board.changes(&after), "{kernel:?}");
         assert_eq!((life.board().unwrap(), life.generation()), (after, 1));
     }
 }
 
-/// A glider on the unbounded plane, by every backend that there is without a GPU: it never comes back.
+/// A glider on the unbounded plane never returns, on every back end that needs no GPU.
 #[test]
 fn the_plane_grows() {
     let glider = [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)];
@@ -103,11 +104,11 @@ fn the_plane_grows() {
             life.advance(generations).unwrap();
         }
         assert_eq!((life.generation(), life.population().unwrap()), (400, 5));
-        let (left, top) = life.added();
+        let (left, top) = life.added;
         let moved: Vec<_> = glider.iter().map(|&(x, y)| (x + 100 + left, y + 100 + top)).collect();
         assert_eq!(life.board().unwrap().cells().collect::<Vec<_>>(), moved);
         assert_eq!(life.first_window().unwrap().unwrap(), Board::new(20, 30).unwrap());
-        assert!(life.size().0 > 120 && life.size().1 > 130);
+        assert!(life.size.0 > 120 && life.size.1 > 130);
         life.advance_counting().unwrap();
         assert_eq!(life.generation(), 401);
     }
@@ -122,7 +123,7 @@ fn a_tube_grows_along_itself() {
     let (backend, _) = Backend::open(Ranks::alone(), &DeviceSpec::Cpu, None, (64, 20), tube).unwrap();
     let mut life = GrowingBoard::new(&backend, &board).unwrap();
     life.advance(400).unwrap();
-    let (left, _) = life.added();
+    let (left, _) = life.added;
     let now = life.board().unwrap();
     assert_eq!((now.height(), now.population()), (20, 5));
     assert_eq!(now.cells().next(), Some((101 + left, 0)));

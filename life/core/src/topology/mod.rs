@@ -3,7 +3,7 @@
 mod suffix;
 
 pub use life_cpu::{Edges, Topology};
-pub use suffix::{Grid, RuleAndTopology};
+pub use suffix::{Grid, RuleAndTopology, odd_klein_side};
 
 #[cfg(test)]
 mod tests;

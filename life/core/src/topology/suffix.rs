@@ -138,6 +138,15 @@ fn grid(suffix: &str) -> Result<Option<Grid>, String> {
     Ok(Some(Grid { topology, width: across.cells, height: down.cells }))
 }
 
+/// Returns the message for a shifted Klein bottle whose twisted edges have this odd length.
+pub fn odd_klein_side(twisted: Edges, cells: usize) -> String {
+    let side = if twisted == Edges::Horizontal { "width" } else { "height" };
+    let even = if cells == 1 { "2".into() } else { format!("{} or {}", cells - 1, cells + 1) };
+    format!(
+        "a shifted Klein bottle needs an even {side}, but {cells} was given: use {even}, or leave out the shift `+1`"
+    )
+}
+
 fn klein(across: Side, down: Side) -> Result<Topology, String> {
     let (side, other, twisted) = match (across.is_twisted, down.is_twisted) {
         (true, true) => {
@@ -149,6 +158,9 @@ fn klein(across: Side, down: Side) -> Result<Topology, String> {
         // Without a twist it is the second side's.
         _ => (down, across, Edges::Vertical),
     };
+    if side.shift != 0 && !side.cells.is_multiple_of(2) {
+        return Err(odd_klein_side(twisted, side.cells));
+    }
     if other.shift != 0 {
         return Err("a Klein bottle can be shifted only where it is twisted: write the shift behind the `*`".into());
     }

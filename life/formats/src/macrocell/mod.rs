@@ -1,4 +1,4 @@
-//! Macrocells (`.mc`): a quadtree of squares, each written once.
+//! Macrocell files (`.mc`): a quadtree of squares, each written once.
 //!
 //! ```text
 //! [M2] (golly 4.2)
@@ -7,15 +7,19 @@
 //! 4 0 0 0 1
 //! ```
 //!
-//! A line is a node, numbered from 1 on: a square of 8×8 cells (`.`, `*` and `$`, rules of two states), one of 2×2 (`1`
-//! and four states), or the logarithm of a side and the numbers of its four quarters (north-west, north-east,
-//! south-west, south-east), 0 for an empty one. The last is all of it; the upper left cell of its last quarter is at
-//! (0, 1). `#R` has the rule, `#G` the generation, `#N` a name; other lines that begin with `#` are comments.
+//! Each line is a node, numbered from 1 on. A node is a square of 8×8 cells (`.`, `*` and `$`; rules with two states),
+//! a square of 2×2 cells (`1` and four states), or an inner node: the logarithm of the side and the numbers of the four
+//! quarters (north-west, north-east, south-west, south-east), where 0 is an empty quarter.
+//!
+//! The last node is the root. The upper left cell of its south-east quarter is at (0, 1). `#R` has the rule, `#G` the
+//! generation, `#N` a name. Other lines that begin with `#` are comments.
 
-use super::error::FormatError;
+use std::ops::Range;
+
+use super::error::{FormatError, check_memory};
 use life::board::{Board, Run};
 use life::pattern::{ParseError, Pattern};
-use node::{Kind, Node};
+use node::{Extent, Kind, Node};
 
 mod node;
 mod write;
@@ -25,27 +29,25 @@ pub use write::write;
 /// The first bytes of a macrocell file.
 const HEADER: &str = "[M2]";
 
-/// The pattern that `text` gives.
+/// Reads a pattern.
 ///
-/// The tree takes at most 80 times as much memory as the text. The box of the cells, and how much they take, is found
-/// before any of that is taken: one bit for each cell of the box, or 24 bytes for each run of live cells in a square of
-/// 8×8, which is slower. All of it takes no more than `limit`.
+/// The tree needs at most 80 times the memory of the text. The function computes the bounding box and the memory of the
+/// cells before it allocates them. The cells need one bit for each cell of the box, or 24 bytes for each run of live
+/// cells in an 8×8 square, which is slower. Tree and cells never need more than `limit`.
 ///
 /// # Errors
-/// [`FormatError::Refused`] for a text that does not begin with `[M2]`; [`FormatError::Malformed`] with the line;
-/// [`FormatError::TooLarge`].
+/// [`FormatError::Refused`] for a text that does not begin with `[M2]`. [`FormatError::Malformed`] with the line.
+/// [`FormatError::TooLarge`] if `limit` is too small.
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let whole = text.trim_start_matches('\u{feff}');
     let text = whole.trim_start();
     let first = 1 + whole[..whole.len() - text.len()].matches('\n').count();
     if !text.starts_with(HEADER) {
-        return Err(FormatError::Refused("it is no macrocell: the first line of one begins with `[M2]`".into()));
+        refuse!("it is not a macrocell file: the first line must begin with `[M2]`");
     }
     let length = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).count();
     let tree = (length as u64).saturating_mul(size_of::<Node>() as u64);
-    if tree > limit {
-        return Err(FormatError::TooLarge { needed: tree, free: limit });
-    }
+    check_memory(tree, limit)?;
     let mut nodes = Vec::with_capacity(length);
     let (mut rule, mut name, mut generation) = (None, None, 0);
     for (line, number) in text.lines().map(str::trim_end).zip(first..) {
@@ -57,8 +59,12 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
             [b'#', b'N', ..] => name = super::text::printable(&line[2..]),
             [b'#', b'G', ..] => {
                 let digits = line[2..].trim();
-                let message =
-                    || error(format!("the generation `{}` is no number below 2⁶⁴", super::text::shorten(digits)));
+                let message = || {
+                    error(format!(
+                        "the generation must be a number below 2⁶⁴, but `{}` was given",
+                        super::text::shorten(digits)
+                    ))
+                };
                 generation = digits.parse().map_err(|_| message())?;
             }
             [b'#', ..] => {}
@@ -76,31 +82,27 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     Ok(pattern)
 }
 
-/// The cells of `root`, where they take what `limit` leaves beside the tree.
+/// Returns the cells of `root`, if they fit the memory that the tree leaves of `limit`.
 fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern, FormatError> {
-    let Some(extent) = root.extent else { return Ok(Pattern::default()) };
-    let side = |from: u128, to: u128| usize::try_from(to - from).unwrap_or(usize::MAX);
-    let (width, height) = (side(extent.left, extent.right), side(extent.top, extent.bottom));
+    let Some(Extent { columns, rows }) = root.extent.clone() else { return Ok(Pattern::default()) };
+    let side = |range: &Range<u128>| usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
+    let (width, height) = (side(&columns), side(&rows));
     let packed = (width.div_ceil(32) as u64).saturating_mul(4).saturating_mul(height as u64);
     let listed = root.runs.saturating_mul(size_of::<Run>() as u64);
     let others = root.others.saturating_mul(3 * size_of::<(Run, u8)>() as u64);
-    // A list is sorted, which takes longer than a board of many times its size.
+    // Sorting a list takes longer than filling a board of many times its size.
     let beside = tree.saturating_add(others);
     let is_packed = packed <= listed || packed <= listed.saturating_mul(16) && beside.saturating_add(packed) <= limit;
     let needed = beside.saturating_add(if is_packed { packed } else { listed });
     let needed = if width == usize::MAX || height == usize::MAX { u64::MAX } else { needed };
-    if needed > limit {
-        return Err(FormatError::TooLarge { needed, free: limit });
-    }
-    // Neither saturates: both are within the limit.
+    check_memory(needed, limit)?;
+    // Neither sum saturated: both are within the limit.
     let board = is_packed.then(|| Board::new(width, height));
     let board = board.transpose().map_err(|_| FormatError::TooLarge { needed, free: limit })?;
-    let mut cells = Expanded { nodes, board, runs: Vec::new(), others: Vec::new() };
-    if cells.board.is_none() {
-        cells.runs.reserve_exact(root.runs as usize);
-    }
-    // Wrapping: what is added on the way down comes out at 0 or more.
-    cells.visit(root, extent.left.wrapping_neg(), extent.top.wrapping_neg());
+    let runs = Vec::with_capacity(if is_packed { 0 } else { root.runs as usize });
+    let mut cells = Expanded { nodes, board, runs, others: Vec::new() };
+    // The sums on the way down end at 0 or more, so wrapping arithmetic is correct.
+    cells.visit(root, columns.start.wrapping_neg(), rows.start.wrapping_neg());
     let mut pattern = match cells.board {
         Some(board) => Pattern::from_board(board),
         None => Pattern::from_runs(cells.runs),
@@ -111,11 +113,11 @@ fn expand(nodes: &[Node], root: &Node, tree: u64, limit: u64) -> Result<Pattern,
     }
     let half = 1u128 << (root.level - 1);
     let place = |from: u128, corner: u128| i64::try_from(from.wrapping_sub(corner) as i128).unwrap_or(0);
-    pattern.origin = (place(extent.left, half), place(extent.top, half - 1));
+    pattern.origin = (place(columns.start, half), place(rows.start, half - 1));
     Ok(pattern)
 }
 
-/// A tree's cells.
+/// The cells of a tree.
 struct Expanded<'a> {
     nodes: &'a [Node],
     board: Option<Board>,
@@ -124,7 +126,7 @@ struct Expanded<'a> {
 }
 
 impl Expanded<'_> {
-    /// Adds the cells of `node`, whose corner is at (`x`, `y`) of the box, or before it.
+    /// Adds the cells of `node`, whose corner is at (`x`, `y`) relative to the box. Negative positions wrap.
     fn visit(&mut self, node: &Node, x: u128, y: u128) {
         if node.extent.is_none() {
             return;
@@ -155,7 +157,7 @@ impl Expanded<'_> {
         }
     }
 
-    /// Adds cells, which lie in the box.
+    /// Adds cells, which must be in the box.
     fn push(&mut self, x: u128, y: u128, length: usize, state: u8) {
         let run = Run { x: x as usize, y: y as usize, length };
         match &mut self.board {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::about::About;
+use super::super::metadata::Metadata;
 use super::*;
 
 const LIMIT: u64 = 1 << 20;
@@ -30,7 +30,7 @@ fn states_and_quarters() {
     assert_eq!((pattern.states(), pattern.origin), (8, (-2, -1)));
 }
 
-/// A square in squares in squares, doubled each time, is known to be too large without being built.
+/// The reader recognises a nested square that doubles at each level as too large before it builds the cells.
 #[test]
 fn what_is_larger_than_memory_is_refused() {
     let mut text = "[M2]\n********$********$********$********$********$********$********$********$\n".to_owned();
@@ -43,7 +43,7 @@ fn what_is_larger_than_memory_is_refused() {
             assert!(matches!(error, FormatError::TooLarge { needed, free: LIMIT } if needed > LIMIT), "{error}");
         }
     }
-    // Few cells, far apart, take little.
+    // A few cells that are far apart need little memory.
     let mut text = "[M2]\n*$\n".to_owned();
     for level in 4..=60 {
         text += &format!("{level} {last} 0 0 {last}\n", last = level - 3);
@@ -60,16 +60,16 @@ fn what_is_larger_than_memory_is_refused() {
 
 #[test]
 fn what_is_no_tree() {
-    fails("[M2]\n4 1 0 0 0\n", "line 2, column 1: node 1 is a quarter of node 1");
-    fails("[M2]\n*$\n5 1 0 0 0\n", "node 1 is a square of side 2^3, and a quarter here has 2^4");
-    fails("[M2]\n1 0 0 0 256\n", "a cell of state 256");
-    fails("[M2]\n.........*$\n", "one beyond them");
-    fails("[M2]\n$$$$$$$$*\n", "one beyond them");
-    fails("[M2]\n.x$\n", "`x` is none of");
+    fails("[M2]\n4 1 0 0 0\n", "line 2, column 1: node 1 is used as a quarter of node 1");
+    fails("[M2]\n*$\n5 1 0 0 0\n", "must be of level 4, but node 1 is of level 3");
+    fails("[M2]\n1 0 0 0 256\n", "at most 255, but 256 was given");
+    fails("[M2]\n.........*$\n", "must fit 8×8");
+    fails("[M2]\n$$$$$$$$*\n", "must fit 8×8");
+    fails("[M2]\n.x$\n", "`x` is not a cell");
     fails("[M2]\n4 0 0 0\n", "five numbers");
-    fails("[M2]\n0 0 0 0 0\n", "side 1");
-    fails("[M2]\n128 0 0 0 0\n", "side 2^128");
-    fails("[M2]\n#G many\n", "`many` is no number");
+    fails("[M2]\n0 0 0 0 0\n", "must be at least 1, but 0 was given");
+    fails("[M2]\n128 0 0 0 0\n", "must be at most 127, but 128 was given");
+    fails("[M2]\n#G many\n", "but `many` was given");
 }
 
 #[test]
@@ -85,9 +85,9 @@ proptest! {
         width in 1..90usize, height in 1..40usize, density in 0.0..1.0, seed: u64, x in -50..50i64, y in -50..50i64
     ) {
         let board = Board::random(width, height, density * density, seed).unwrap();
-        let about = About { rule: "B36/S23".into(), generation: seed, origin: (x, y), name: None };
+        let metadata = Metadata { rule: "B36/S23".into(), generation: seed, origin: (x, y), name: None };
         let mut out = Vec::new();
-        write(&board, &about, &mut out).unwrap();
+        write(&board, &metadata, &mut out).unwrap();
         let pattern = parse(std::str::from_utf8(&out).unwrap(), LIMIT).unwrap();
         prop_assert_eq!((pattern.rule.as_deref(), pattern.generation), (Some("B36/S23"), seed));
         let plane = |x: i64, y: i64, cells: Vec<(usize, usize)>| {

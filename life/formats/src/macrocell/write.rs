@@ -1,36 +1,36 @@
-//! Writing a board as a macrocell.
+//! Writes boards as macrocell files.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::super::about::About;
+use super::super::metadata::Metadata;
 use life::board::{Board, WORD_BITS};
 
-/// Writes `board`, with rule, generation and place. The tree takes memory for each square that differs from all others.
+/// Writes `board` with its rule, generation and position. The tree needs memory for each different square.
 ///
 /// # Errors
-/// When `out` fails.
-pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+/// If `out` fails.
+pub fn write(board: &Board, metadata: &Metadata, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "[M2] (gridstride {})", env!("CARGO_PKG_VERSION"))?;
-    writeln!(out, "#R {}", about.rule)?;
-    if about.generation > 0 {
-        writeln!(out, "#G {}", about.generation)?;
+    writeln!(out, "#R {}", metadata.rule)?;
+    if metadata.generation > 0 {
+        writeln!(out, "#G {}", metadata.generation)?;
     }
-    // The last quarter's first cell is at (0, 1): the board lies on both sides of it.
-    let (left, top) = (i128::from(about.origin.0), i128::from(about.origin.1) - 1);
+    // The first cell of the root's south-east quarter is at (0, 1). The board may extend to all sides of it.
+    let (left, top) = (i128::from(metadata.origin.0), i128::from(metadata.origin.1) - 1);
     let fits = |level: &u8| {
         let half = 1i128 << (level - 1);
         let within = |from: i128, length: usize| from >= -half && from + length as i128 <= half;
         within(left, board.width()) && within(top, board.height())
     };
-    // A side is below 2⁶⁴ and its place within 2⁶⁴, so there is such a level.
+    // A level always fits: sides are below 2⁶⁴, and positions within 2⁶⁴.
     let level = (4..=66).find(fits).unwrap_or(66);
     let half = 1i128 << (level - 1);
     let mut tree = Tree { board, out, squares: HashMap::new(), leaves: HashMap::new(), root: level };
     tree.square(level, -half - left, -half - top).map(drop)
 }
 
-/// The nodes that have been written, and their numbers.
+/// The nodes written so far, and their numbers.
 struct Tree<'a, W: ?Sized> {
     board: &'a Board,
     out: &'a mut W,
@@ -40,7 +40,7 @@ struct Tree<'a, W: ?Sized> {
 }
 
 impl<W: Write + ?Sized> Tree<'_, W> {
-    /// The number of the square whose corner is at (`x`, `y`) of the board, or outside of it.
+    /// Writes the square whose corner is at (`x`, `y`) of the board, or outside it, and returns its number.
     fn square(&mut self, level: u8, x: i128, y: i128) -> io::Result<usize> {
         let side = 1i128 << level;
         let outside = |from: i128, length: usize| from + side <= 0 || from >= length as i128;
@@ -58,21 +58,18 @@ impl<W: Write + ?Sized> Tree<'_, W> {
         if quarters == [0; 4] && level < self.root {
             return Ok(0);
         }
-        let next = self.next();
-        match self.squares.insert((level, quarters), next) {
-            Some(number) => {
-                self.squares.insert((level, quarters), number);
-                Ok(number)
-            }
-            None => {
-                let [north_west, north_east, south_west, south_east] = quarters;
-                writeln!(self.out, "{level} {north_west} {north_east} {south_west} {south_east}")?;
-                Ok(next)
-            }
+        let node = (level, quarters);
+        if let Some(&number) = self.squares.get(&node) {
+            return Ok(number);
         }
+        let next = self.next();
+        self.squares.insert(node, next);
+        let [north_west, north_east, south_west, south_east] = quarters;
+        writeln!(self.out, "{level} {north_west} {north_east} {south_west} {south_east}")?;
+        Ok(next)
     }
 
-    /// The number of 8×8 cells.
+    /// Writes a square of 8×8 cells and returns its number.
     fn leaf(&mut self, x: i128, y: i128) -> io::Result<usize> {
         let rows = (0..8).map(|row| eight(self.board, x, y + row));
         let bits = rows.fold(0, |bits, row| bits << 8 | u64::from(row));
@@ -94,13 +91,13 @@ impl<W: Write + ?Sized> Tree<'_, W> {
         Ok(next)
     }
 
-    /// The number of the next line.
+    /// Returns the number of the next line.
     fn next(&self) -> usize {
         self.squares.len() + self.leaves.len() + 1
     }
 }
 
-/// Eight cells from column `x` of row `y` on, the first in the highest bit; those outside of the board are dead.
+/// Returns eight cells from column `x` of row `y` on, the first in the highest bit. Cells outside the board are dead.
 fn eight(board: &Board, x: i128, y: i128) -> u8 {
     let Some(y) = usize::try_from(y).ok().filter(|&y| y < board.height()) else { return 0 };
     let row = board.row(y);

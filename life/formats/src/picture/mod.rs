@@ -1,4 +1,4 @@
-//! Pictures of boards: PNG files are read and written, animated GIF files are written.
+//! Pictures of boards: reads and writes PNG, writes animated GIF.
 
 mod read;
 mod write;

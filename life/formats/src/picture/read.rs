@@ -1,30 +1,28 @@
-//! Pictures as patterns (`.png`): a light pixel is a live cell, a dark or transparent one a dead cell, as in the
-//! pictures that are written. Light is what has at least half of the brightness of white (Rec. 601: 0.299 R + 0.587 G +
-//! 0.114 B).
+//! Reads pictures as patterns (`.png`). A light pixel is a live cell; a dark or transparent pixel is a dead cell. A
+//! pixel is light if it has at least half the brightness of white (Rec. 601: 0.299 R + 0.587 G + 0.114 B).
 //!
-//! A picture that this program wrote says how many pixels a cell's side has, and is read cell by cell; of any other
-//! each pixel is a cell.
+//! Pictures of this program contain the number of pixels per cell. In all other pictures a pixel is a cell.
 
 use std::io::Cursor;
 
-use crate::cells::Cells;
-use crate::error::FormatError;
+use crate::collectors::RowCollector;
+use crate::error::{FormatError, check_memory};
 use life::board::Run;
 use life::pattern::Pattern;
 
-/// The keyword of the text in a picture that says how many pixels a cell's side has.
+/// The keyword of the text chunk with the number of pixels along a cell's side.
 pub const KEYWORD: &str = "Pixels per cell";
 
-/// The pattern that the PNG in `bytes` shows.
+/// Reads a pattern from the PNG in `bytes`.
 ///
-/// It takes four bytes for each pixel of a row, or of the picture where it is interlaced, and what its live cells take;
-/// never more than `limit`.
+/// It needs four bytes for each pixel of a row, or of the picture if that is interlaced, and memory for the live cells.
+/// It never needs more than `limit`.
 ///
 /// # Errors
-/// [`FormatError::Picture`] for a picture that is broken, [`FormatError::TooLarge`].
+/// [`FormatError::Picture`] for a damaged picture. [`FormatError::TooLarge`] if `limit` is too small.
 pub fn parse(bytes: &[u8], limit: u64) -> Result<Pattern, FormatError> {
     let broken = |error: png::DecodingError| FormatError::Picture(error.to_string());
-    // `Limits` bounds the memory that the decoder needs beside the rows.
+    // `Limits` bounds the memory that the decoder needs in addition to the rows.
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
     let mut decoder = png::Decoder::new_with_limits(Cursor::new(bytes), png::Limits { bytes: most.min(64 << 20) });
     decoder.set_transformations(png::Transformations::normalize_to_color8());
@@ -38,11 +36,9 @@ pub fn parse(bytes: &[u8], limit: u64) -> Result<Pattern, FormatError> {
     let side = side.unwrap_or(1);
     let rows = if interlaced { height } else { 1 };
     let needed = (width as u64).saturating_mul(4).saturating_mul(rows as u64);
-    if needed > limit {
-        return Err(FormatError::TooLarge { needed, free: limit });
-    }
+    check_memory(needed, limit)?;
     let samples = reader.output_color_type().0.samples();
-    let mut cells = Cells::new((width / side, height / side), bytes.len(), limit - needed);
+    let mut cells = RowCollector::new((width / side, height / side), bytes.len(), limit - needed);
     let mut row_of = |y: usize, row: &[u8]| {
         if !y.is_multiple_of(side) {
             return;
@@ -70,7 +66,7 @@ pub fn parse(bytes: &[u8], limit: u64) -> Result<Pattern, FormatError> {
     cells.finish()
 }
 
-/// True if a pixel of these samples is light and not transparent.
+/// Returns true if a pixel with these samples is light and opaque.
 fn is_light(pixel: &[u8]) -> bool {
     let luma =
         |red: u8, green: u8, blue: u8| 299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue) >= 127_500;

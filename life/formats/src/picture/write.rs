@@ -1,4 +1,4 @@
-//! Pictures of boards: a PNG of one, an animated GIF of several. Live cells are white, dead ones black.
+//! Writes one board as a PNG, or several as an animated GIF. Live cells are white, dead cells black.
 
 use std::io::{self, ErrorKind, Write};
 use std::time::Duration;
@@ -6,27 +6,28 @@ use std::time::Duration;
 use super::read::KEYWORD;
 use life::board::{Board, WORD_BITS};
 
-/// Longest side, in pixels, up to which the cells of a small board are enlarged.
+/// The longest side in pixels to which small boards are enlarged.
 const SIDE: usize = 512;
 
-/// Pixels along a cell's side: as many as keep the picture's longer side at 512 pixels or less, at least one.
+/// Returns the pixels along a cell's side: the largest number with which no side of the picture exceeds 512 pixels, but
+/// at least 1.
 pub fn zoom(width: usize, height: usize) -> usize {
     (SIDE / width.max(height).max(1)).max(1)
 }
 
-/// Writes `board` as a PNG of one bit per pixel, enlarged by [`zoom`], which a text in it says. It goes out as it is
-/// compressed, so a board of any size takes no more memory than one of its rows.
+/// Writes `board` as a PNG with one bit per pixel, enlarged by [`zoom`]. A text chunk contains the zoom. Compressed
+/// rows are written at once, so the function needs the memory of one row.
 ///
 /// # Errors
-/// When `out` fails, and `InvalidInput` for a board with a side of more than 2³¹ - 1 cells, which PNG does not have.
+/// If `out` fails. `InvalidInput` for a board with a side of more than 2³¹ - 1 cells, the limit of PNG.
 pub fn write_png(board: &Board, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     write_png_in_parts((board.width(), board.height()), out, |take| take(board))
 }
 
-/// As [`write_png`], of a board of this size, whose rows `parts` gives in parts, one after the other.
+/// As [`write_png`], for a board of this size whose rows `parts` supplies in order.
 ///
 /// # Errors
-/// As for [`write_png`], and those of `parts`.
+/// As for [`write_png`], and the errors of `parts`.
 pub fn write_png_in_parts<E: From<io::Error>>(
     (columns, rows): (usize, usize),
     out: &mut (impl Write + ?Sized),
@@ -41,7 +42,7 @@ pub fn write_png_in_parts<E: From<io::Error>>(
     let mut encoder = png::Encoder::new(out, png_width, png_height);
     encoder.set_color(png::ColorType::Grayscale);
     encoder.set_depth(png::BitDepth::One);
-    // Neighbouring bytes hold 16 cells: no filter predicts them, and searching longer finds little more.
+    // A byte holds eight cells: no filter predicts it, and a higher level compresses little better.
     encoder.set_filter(png::Filter::NoFilter);
     encoder.set_deflate_compression(png::DeflateCompression::Level(1));
     if zoom > 1 {
@@ -63,7 +64,7 @@ pub fn write_png_in_parts<E: From<io::Error>>(
     Ok(writer.finish().map_err(png_error)?)
 }
 
-/// Fills `row` with a row of `width` pixels, eight per byte, the leftmost in the highest bit.
+/// Fills `row` with `width` pixels, eight per byte, the leftmost in the highest bit.
 fn pack_row(words: &[u32], width: usize, zoom: usize, row: &mut Vec<u8>) {
     row.clear();
     if zoom == 1 {
@@ -81,23 +82,22 @@ fn is_alive(words: &[u32], x: usize) -> bool {
     words[x / WORD_BITS] >> (x % WORD_BITS) & 1 == 1
 }
 
-/// An animated GIF that is written frame by frame and repeats for ever.
+/// An animated GIF, written frame by frame, that repeats for ever.
 pub struct Gif<W: Write> {
     encoder: gif::Encoder<W>,
     width: usize,
     height: usize,
     zoom: usize,
-    /// In hundredths of a second.
+    /// The time per frame in hundredths of a second.
     delay: u16,
 }
 
 impl<W: Write> Gif<W> {
-    /// A GIF of boards of `width` × `height` cells, enlarged by [`zoom`], each shown for `delay`: a multiple of 10 ms,
-    /// at least 20 ms, since programs that show GIFs take less for a mistake and slow down.
+    /// Starts a GIF of boards with `width` × `height` cells, enlarged by [`zoom`]. Each frame is shown for `delay`,
+    /// rounded down to a multiple of 10 ms and at least 20 ms: viewers slow down shorter delays.
     ///
     /// # Errors
-    /// When `out` fails, and `InvalidInput` for a side of more than 65535 cells, which GIF does not have, or none at
-    /// all.
+    /// If `out` fails. `InvalidInput` for a side of 0 cells, or of more than 65535, the limit of GIF.
     pub fn new(out: W, width: usize, height: usize, delay: Duration) -> io::Result<Self> {
         let zoom = zoom(width, height);
         let side = |cells: usize| u16::try_from(cells.checked_mul(zoom)?).ok().filter(|&pixels| pixels > 0);
@@ -114,16 +114,11 @@ impl<W: Write> Gif<W> {
     /// Adds a frame.
     ///
     /// # Errors
-    /// When the output fails, and `InvalidInput` when `board` has another size than the GIF.
+    /// If the output fails. `InvalidInput` if the size of `board` differs from the GIF's.
     pub fn frame(&mut self, board: &Board) -> io::Result<()> {
-        if (board.width(), board.height()) != (self.width, self.height) {
-            let message = format!(
-                "a board of {}x{} cells in a GIF of {}x{}",
-                board.width(),
-                board.height(),
-                self.width,
-                self.height
-            );
+        let (width, height) = (board.width(), board.height());
+        if (width, height) != (self.width, self.height) {
+            let message = format!("a board of {width}x{height} cells in a GIF of {}x{}", self.width, self.height);
             return Err(io::Error::new(ErrorKind::InvalidInput, message));
         }
         let (width, height) = (self.width * self.zoom, self.height * self.zoom);
@@ -132,23 +127,25 @@ impl<W: Write> Gif<W> {
             let words = board.row(y / self.zoom);
             pixels.extend((0..width).map(|x| u8::from(is_alive(words, x / self.zoom))));
         }
-        // Both fit, as `new` has found.
+        // Both fit, because `new` checked them.
         let (width, height) = (width as u16, height as u16);
         let frame = gif::Frame { delay: self.delay, width, height, buffer: pixels.into(), ..gif::Frame::default() };
         self.encoder.write_frame(&frame).map_err(gif_error)
     }
 
-    /// Ends the GIF; gives the output back.
+    /// Ends the GIF and returns the output.
     ///
     /// # Errors
-    /// When the output fails.
+    /// If the output fails.
     pub fn finish(self) -> io::Result<W> {
         self.encoder.into_inner().map_err(gif_error)
     }
 }
 
 fn too_large(format: &str, width: usize, height: usize, limit: usize) -> io::Error {
-    let message = format!("{format} has pictures of 1 to {limit} pixels per side, and not of {width}x{height}");
+    let message = format!(
+        "a {format} must have 1 to {limit} pixels per side, but {width}x{height} were given: use another format or size"
+    );
     io::Error::new(ErrorKind::InvalidInput, message)
 }
 
@@ -172,7 +169,7 @@ mod tests {
 
     use super::*;
 
-    /// The picture's sides and its pixels, 0 or 1.
+    /// Returns the sides of the picture and its pixels, 0 or 1.
     fn decode_png(bytes: &[u8]) -> (usize, usize, Vec<u8>) {
         let mut reader = png::Decoder::new(io::Cursor::new(bytes)).read_info().unwrap();
         assert_eq!(reader.output_color_type(), (png::ColorType::Grayscale, png::BitDepth::One));
@@ -184,7 +181,7 @@ mod tests {
         (width, height, pixels)
     }
 
-    /// The expected pixels.
+    /// Returns the expected pixels.
     fn expected(board: &Board, zoom: usize) -> Vec<u8> {
         let (width, height) = (board.width() * zoom, board.height() * zoom);
         let pixels = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
@@ -243,14 +240,14 @@ mod tests {
 
     #[test]
     fn a_png_refuses_what_it_cannot_show() {
-        // Refused before the first byte, and before the first row is looked at.
+        // The error comes before the first byte is written and the first row is read.
         let board = Board::new(1 << 31, 1).unwrap();
         let mut out = Vec::new();
         let error = write_png(&board, &mut out).unwrap_err();
         assert_eq!((error.kind(), out.len()), (ErrorKind::InvalidInput, 0));
     }
 
-    /// An output that takes so many bytes and then is full.
+    /// An output that accepts this many bytes and then is full.
     struct Short(usize);
 
     impl Write for Short {

@@ -1,4 +1,4 @@
-//! Plaintext patterns (`.cells`): one line per row, `.` for a dead cell and `O` for a live one.
+//! Plaintext patterns (`.cells`): one line per row, `.` for a dead cell and `O` for a live cell.
 //!
 //! ```text
 //! !Name: Glider
@@ -8,34 +8,32 @@
 //! ```
 //!
 //! Lines that start with `!` are comments; `!Name:` names the pattern. `*`, `o`, `x`, `X` and `@` are live cells, too.
-//! Rows may be of different lengths, where dead cells at their ends are left out, and an empty line is a row of dead
-//! cells. White space at a line's end is passed over.
+//! Rows may omit dead cells at their ends. An empty line is a row of dead cells. White space at the end of a line is
+//! ignored.
 
 use std::io::{self, Write};
 
-use super::about::About;
-use super::cells::Cells;
+use super::collectors::RowCollector;
 use super::error::FormatError;
+use super::metadata::Metadata;
 use life::board::{Board, Run, WORD_BITS};
 use life::pattern::{ParseError, Pattern};
 
-/// The pattern that `text` gives: as wide as its longest row, as high as it has rows.
+/// Reads a pattern. It is as wide as the longest row.
 ///
-/// It takes at most 50 times as much memory as the text, and never more than `limit`.
+/// It needs at most 50 times the memory of the text, and never more than `limit`.
 ///
 /// # Errors
-/// [`FormatError::Malformed`] with line and column for a character that is no cell; [`FormatError::Refused`] for a text
-/// without rows; [`FormatError::TooLarge`].
+/// [`FormatError::Malformed`] with line and column for a character that is not a cell. [`FormatError::Refused`] for a
+/// text without rows. [`FormatError::TooLarge`] if `limit` is too small.
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let rows = || text.lines().map(str::trim_end).zip(1..).filter(|(line, _)| !line.starts_with('!'));
     if rows().next().is_none() {
-        return Err(FormatError::Refused(
-            "it has no rows of cells: each is a line of `.` (dead) and `O` (alive)".into(),
-        ));
+        refuse!("it has no rows of cells: write each row as a line of `.` (dead) and `O` (alive)");
     }
     let width = rows().map(|(row, _)| row.len()).max().unwrap_or(0);
-    let mut cells = Cells::new((width, rows().count()), text.len(), limit);
+    let mut cells = RowCollector::new((width, rows().count()), text.len(), limit);
     for (y, (row, line)) in rows().enumerate() {
         let mut x = 0;
         while let Some(&cell) = row.as_bytes().get(x) {
@@ -46,7 +44,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
                     cells.push(Run { x, y, length }, 1);
                     x += length;
                 }
-                // All before it are of one byte each.
+                // All characters before it have one byte.
                 _ => return Err(ParseError { line, column: x + 1, message: unexpected(&row[x..]) }.into()),
             }
         }
@@ -60,36 +58,27 @@ fn is_alive(cell: u8) -> bool {
     matches!(cell, b'O' | b'*' | b'o' | b'x' | b'X' | b'@')
 }
 
-/// Returns the message for the first character of `rest`, which is no cell.
+/// Returns the message for the first character of `rest`, which is not a cell.
 fn unexpected(rest: &str) -> String {
     let found: String = rest.chars().take(1).flat_map(char::escape_debug).collect();
-    format!("`{found}` is neither `.` (dead) nor `O` (alive), and a comment starts with `!` at the line's start")
+    format!("`{found}` is neither `.` (dead) nor `O` (alive); a comment must start with `!` at the start of a line")
 }
 
-/// Writes `board`, every row in full, so that reading it back gives a pattern of the board's size.
+/// Writes the line with the name, if there is one.
 ///
 /// # Errors
-/// When `out` fails.
-pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    write_name(about, out)?;
-    write_rows(board, out)
-}
-
-/// Writes what stands before the rows.
-///
-/// # Errors
-/// When `out` fails.
-pub fn write_name(about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    match &about.name {
+/// If `out` fails.
+pub fn write_name(metadata: &Metadata, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    match &metadata.name {
         Some(name) => writeln!(out, "!Name: {}", super::text::printable(name).unwrap_or_default()),
         None => Ok(()),
     }
 }
 
-/// Writes the next rows.
+/// Writes the next rows in full, so that the pattern read back has the board's size.
 ///
 /// # Errors
-/// When `out` fails.
+/// If `out` fails.
 pub fn write_rows(board: &Board, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut line = Vec::new();
     for y in 0..board.height() {

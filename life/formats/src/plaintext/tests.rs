@@ -3,13 +3,19 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::tests::torus;
 
 fn parse(text: &str) -> Result<Pattern, FormatError> {
     super::parse(text, 1 << 22)
 }
 
-fn about(name: Option<&str>) -> About {
-    About { name: name.map(str::to_owned), ..About::torus((1, 1), 0) }
+fn metadata(name: Option<&str>) -> Metadata {
+    Metadata { name: name.map(str::to_owned), ..torus((1, 1), 0) }
+}
+
+fn write(board: &Board, metadata: &Metadata, out: &mut Vec<u8>) -> io::Result<()> {
+    write_name(metadata, out)?;
+    write_rows(board, out)
 }
 
 #[test]
@@ -68,7 +74,7 @@ fn what_is_written() {
     board.set(33, 0, true);
     board.set(0, 1, true);
     let mut out = Vec::new();
-    write(&board, &about(Some(" a\u{7} name ")), &mut out).unwrap();
+    write(&board, &metadata(Some(" a\u{7} name ")), &mut out).unwrap();
     let expected = format!("!Name: a name\n{}O\nO{}\n", ".".repeat(33), ".".repeat(33));
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }
@@ -78,7 +84,7 @@ proptest! {
     fn reading_back_gives_the_board(width in 1..100usize, height in 1..20usize, density in 0.0..1.0, seed: u64) {
         let board = Board::random(width, height, density * density, seed).unwrap();
         let mut out = Vec::new();
-        write(&board, &about(None), &mut out).unwrap();
+        write(&board, &metadata(None), &mut out).unwrap();
         let pattern = parse(std::str::from_utf8(&out).unwrap()).unwrap();
         prop_assert_eq!((pattern.width, pattern.height), (width, height));
         let mut back = Board::new(width, height).unwrap();

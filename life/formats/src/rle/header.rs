@@ -6,45 +6,43 @@ use life::ParseError;
 /// The header of an RLE text.
 #[derive(Default)]
 pub(super) struct Header {
-    /// `x`, columns.
+    /// The columns, `x`.
     pub(super) width: usize,
-    /// `y`, rows.
+    /// The rows, `y`.
     pub(super) height: usize,
-    /// The rule, as it stands there.
+    /// The rule as written.
     pub(super) rule: Option<String>,
 }
 
-/// Reads the header line that the cursor stands at.
+/// Reads the header line at the cursor.
 pub(super) fn parse(cursor: &mut Cursor<'_>) -> Result<Header, ParseError> {
     let width = assignment(cursor, "x")?;
     skip_comma(cursor);
     let height = assignment(cursor, "y")?;
     skip_comma(cursor);
-    let rule = if cursor.skip_blanks().is_some() {
+    let mut header = Header { width, height, rule: None };
+    if cursor.skip_blanks().is_some() {
         expect(cursor, "rule")?;
         expect(cursor, "=")?;
         cursor.skip_blanks();
-        let rule = cursor.clone().rest_of_line().trim_end_matches([',', ' ', '\t']);
+        let start = cursor.clone();
+        let rule = cursor.rest_of_line().trim_end_matches([',', ' ', '\t']);
         if rule.is_empty() {
-            return Err(cursor.error("the rule is empty: write `rule = B3/S23`, or leave it out".to_owned()));
+            return Err(start.error("the rule is empty: write `rule = B3/S23`, or leave out `rule =`".to_owned()));
         }
-        let rule = rule.to_owned();
-        cursor.rest_of_line();
-        Some(rule)
-    } else {
-        None
-    };
-    Ok(Header { width, height, rule })
+        header.rule = Some(rule.to_owned());
+    }
+    Ok(header)
 }
 
-/// True if a header begins here, and not a cell: `x` before `=`.
+/// Returns true if a header begins here: an `x` that is not a cell.
 pub(super) fn is_here(cursor: &Cursor<'_>) -> bool {
     let mut cursor = cursor.clone();
     matches!(cursor.skip_white_space(), Some(b'x' | b'X'))
         && matches!(cursor.peek_next(), None | Some(b' ' | b'\t' | b'\r' | b'\n' | b'=' | b','))
 }
 
-/// Skips a comma, which some leave out.
+/// Skips a comma, which some files omit.
 fn skip_comma(cursor: &mut Cursor<'_>) {
     if cursor.skip_blanks() == Some(b',') {
         cursor.advance(1);
@@ -61,7 +59,7 @@ fn assignment(cursor: &mut Cursor<'_>, name: &str) -> Result<usize, ParseError> 
         .ok_or_else(|| cursor.error(format!("expected a number for the header's `{name}`, found {}", cursor.found())))
 }
 
-/// Reads `word`, in either case, after blanks.
+/// Skips blanks and reads `word` in upper or lower case.
 fn expect(cursor: &mut Cursor<'_>, word: &str) -> Result<(), ParseError> {
     cursor.skip_blanks();
     let start = cursor.clone();

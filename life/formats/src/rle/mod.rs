@@ -1,4 +1,4 @@
-//! Run length encoded patterns (`.rle`), as Golly and LifeWiki write them.
+//! Run-length encoded patterns (`.rle`), as Golly and LifeWiki write them.
 //!
 //! ```text
 //! #N Glider
@@ -6,42 +6,42 @@
 //! bob$2bo$3o!
 //! ```
 //!
-//! Where the format leaves something open, this module does as Golly does.
-//! - Lines of comments start with `#` and may stand anywhere between lines. `#N` names the pattern; `#r` gives the rule
-//!   where the header gives none; `#CXRLE Pos=x,y Gen=n` gives place and generation, `#P x y` and `#R x y` the place
-//!   alone. The others are passed over.
-//! - The header's size may be wrong: the box is what holds both it and all cells that are not dead. There may be no
-//!   header; then there must be a `!`, a `$` or a count.
-//! - Cells are `b` or `.` (dead), `o` or `A` (alive), and `B` to `X`, `pA` to `yX` (further states, up to 255). `p` to
-//!   `y` without such a letter behind it is alive, as `x` and `y` are in old files. White space may stand anywhere but
-//!   within a number.
-//! - What follows `!` is a comment. A text that ends without it is truncated, hence an error, where it has fewer rows
-//!   than its header says, or no cells at all.
-//! - The rule is kept as it is written.
+//! Where the format is ambiguous, this module follows Golly.
+//! - Comment lines start with `#` and may appear between any lines. `#N` names the pattern. `#r` sets the rule if the
+//!   header has none. `#CXRLE Pos=x,y Gen=n` sets the position and the generation; `#P x y` and `#R x y` set the
+//!   position. Other comments are ignored.
+//! - The size in the header may be too small: the pattern's box then also contains all cells that are not dead. A
+//!   text without a header must contain `!`, `$` or a count.
+//! - RowCollector are `b` or `.` (dead), `o` or `A` (alive), and `B` to `X` and `pA` to `yX` (further states, up to 255).
+//!   `p` to `y` without a following capital letter are live cells, as in old files. White space may appear anywhere
+//!   except within a number.
+//! - The text after `!` is a comment. A text without `!` is an error if it has fewer rows than its header requires,
+//!   or no cells.
+//! - The rule is stored as written.
 
 use std::io::{self, Write};
 
-use super::about::About;
-use super::cells::Cells;
+use super::collectors::RowCollector;
 use super::cursor::Cursor;
 use super::error::FormatError;
+use super::metadata::Metadata;
 use header::Header;
-use life::board::{Board, Run};
+use life::board::Board;
 use life::pattern::{ParseError, Pattern};
 
 mod header;
 
-/// Longest line written.
+/// The longest line that is written.
 const LINE: usize = 70;
 
-/// The pattern that `text` gives.
+/// Reads a pattern.
 ///
-/// The time is proportional to the length of the text, and so is the memory: at most 100 times as much, and never more
-/// than `limit`.
+/// Time and memory are proportional to the length of the text. The memory is at most 100 times that of the text, and
+/// never more than `limit`.
 ///
 /// # Errors
-/// [`FormatError::Malformed`] with line and column when the header is malformed, for a character that is no cell, a run
-/// count that is zero or too large, and a truncated text; [`FormatError::TooLarge`].
+/// [`FormatError::Malformed`] with line and column for a malformed header, an invalid character, a run count that is
+/// zero or too large, and a truncated text. [`FormatError::TooLarge`] if `limit` is too small.
 pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     let mut cursor = Cursor::new(text);
     let mut comments = Comments::default();
@@ -50,7 +50,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     }
     let has_header = header::is_here(&cursor);
     let header = if has_header { header::parse(&mut cursor)? } else { Header::default() };
-    let mut cells = Cells::new((header.width, header.height), text.len(), limit);
+    let mut cells = RowCollector::new((header.width, header.height), text.len(), limit);
     parse_cells(&mut cursor, has_header.then_some(&header), &mut cells, &mut comments)?;
     let mut pattern = cells.finish()?;
     pattern.rule = header.rule.or(comments.rule);
@@ -60,7 +60,7 @@ pub fn parse(text: &str, limit: u64) -> Result<Pattern, FormatError> {
     Ok(pattern)
 }
 
-/// The facts in comment lines.
+/// The metadata in comment lines.
 #[derive(Default)]
 struct Comments {
     name: Option<String>,
@@ -70,7 +70,7 @@ struct Comments {
 }
 
 impl Comments {
-    /// Reads the comment line that the cursor stands at.
+    /// Reads the comment line at the cursor.
     fn take(&mut self, cursor: &mut Cursor<'_>) -> Result<(), ParseError> {
         let start = cursor.clone();
         let line = cursor.rest_of_line();
@@ -95,20 +95,19 @@ impl Comments {
     }
 }
 
-/// The first two of `words`, if they are numbers.
+/// Returns the first two of `words`, if they are numbers.
 fn pair<'a>(mut words: impl Iterator<Item = &'a str>) -> Option<(i64, i64)> {
     Some((words.next()?.parse().ok()?, words.next()?.parse().ok()?))
 }
 
-/// Reads runs up to `!`. Without a header the text must contain `!`, `$` or a count: a word of the letters of cells is
-/// no pattern.
+/// Reads runs up to `!`. Without a header the text must contain `!`, `$` or a count, because a plain word can consist
+/// of letters of cells.
 fn parse_cells(
     cursor: &mut Cursor<'_>,
     header: Option<&Header>,
-    cells: &mut Cells,
+    cells: &mut RowCollector,
     comments: &mut Comments,
 ) -> Result<(), ParseError> {
-    let (mut x, mut y) = (0usize, 0usize);
     let (mut is_begun, mut is_rle) = (false, false);
     loop {
         match cursor.skip_white_space() {
@@ -121,7 +120,7 @@ fn parse_cells(
                     None if is_rle => Ok(()),
                     None => Err(cursor.end_error(NOT_RLE.to_owned())),
                     Some(Header { width: 0, height: 0, .. }) => Ok(()),
-                    Some(header) if is_begun && y.saturating_add(1) >= header.height => Ok(()),
+                    Some(header) if is_begun && cells.rows().saturating_add(1) >= header.height => Ok(()),
                     Some(_) => Err(truncated(cursor)),
                 };
             }
@@ -131,161 +130,127 @@ fn parse_cells(
         let count = cursor.number()?;
         is_rle |= count.is_some();
         if count == Some(0) {
-            return Err(start.error("a run of 0 cells: a count is at least 1".to_owned()));
+            return Err(start.error("a count must be at least 1, but 0 was given".to_owned()));
         }
         let Some(tag) = cursor.skip_white_space() else { return Err(truncated(cursor)) };
         let length = count.unwrap_or(1);
-        let state = match tag {
-            b'!' => return Ok(()),
-            b'$' => {
-                y = y.checked_add(length).filter(|&y| y < usize::MAX).ok_or_else(|| start.too_large())?;
-                (x, is_rle) = (0, true);
-                None
-            }
-            b'b' | b'.' => Some(0),
-            b'o' => Some(1),
-            b'A'..=b'X' => Some(tag - b'A' + 1),
-            b'p'..=b'y' => Some(match cursor.peek_next() {
-                Some(letter @ b'A'..=b'X') => {
-                    let state = 24 * u16::from(tag - b'p' + 1) + u16::from(letter - b'A' + 1);
-                    cursor.advance(1);
-                    u8::try_from(state).map_err(|_| start.error(format!("a cell of state {state}: 255 is the last")))?
+        let added = if let Some(state) = cursor.state(b'p')? {
+            cells.extend(length, state)
+        } else {
+            let added = match tag {
+                b'!' => return Ok(()),
+                b'$' => {
+                    is_rle = true;
+                    cells.end_rows(length)
                 }
-                _ => 1,
-            }),
-            _ => return Err(unexpected(cursor, tag)),
+                b'b' | b'.' => cells.extend(length, 0),
+                b'o'..=b'y' => cells.extend(length, 1),
+                _ => return Err(unexpected(cursor, tag)),
+            };
+            cursor.advance(1);
+            added
         };
-        if let Some(state) = state {
-            let end = x.checked_add(length).ok_or_else(|| start.too_large())?;
-            if state > 0 {
-                cells.push(Run { x, y, length }, state);
-            }
-            x = end;
-        }
-        cursor.advance(1);
+        added.ok_or_else(|| start.too_large())?;
     }
 }
 
-/// The message for a text of comments, or of letters that could be cells.
-const NOT_RLE: &str = "this is no RLE: it needs a header such as `x = 3, y = 3`, or cells with a `$` behind each row and a `!` at the \
-                       end";
+/// The message for a text that has only comments, or only letters that could be cells.
+const NOT_RLE: &str =
+    "this is not RLE: add a header such as `x = 3, y = 3`, or end each row with `$` and the pattern with `!`";
 
-/// The text ends where more was to come.
+/// Returns the error for a text that ends too early.
 fn truncated(cursor: &Cursor<'_>) -> ParseError {
-    cursor.end_error("the text ends here without the `!` that ends a pattern: it seems to be truncated".to_owned())
+    cursor
+        .end_error("the text ends without `!`, so it seems to be truncated: add the missing rows and a `!`".to_owned())
 }
 
-/// A character that is no cell, row end or pattern end.
+/// Returns the error for a character that is neither a cell nor the end of a row or of the pattern.
 fn unexpected(cursor: &Cursor<'_>, tag: u8) -> ParseError {
     let found = cursor.found();
     cursor.error(match tag {
-        b'0'..=b'9' => "a number after a number: what is to be repeated is missing between them".to_owned(),
+        b'0'..=b'9' => "a cell or `$` must follow a count, but another number does".to_owned(),
         _ => format!(
-            "{found} is none of `b` (dead), `o` (alive), `A` to `yO` (states), `$` (end of a row) and `!` (end of the \
-             pattern)"
+            "{found} is not allowed here: use `b` (dead), `o` (alive), `A` to `yO` (states), `$` (end of a row) or \
+             `!` (end of the pattern)"
         ),
     })
 }
 
-/// Writes `board`, with what is to be known about it, so that reading it back gives the board.
+/// Writes a board, whose rows arrive in parts, with its metadata, so that reading the text back returns the board.
 ///
-/// Lines of cells are at most 70 characters long, and each goes out in one write: give it a buffered writer.
-///
-/// # Errors
-/// When `out` fails.
-pub fn write(board: &Board, about: &About, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    let mut writer = Writer::new((board.width(), board.height()), !board.ages().is_empty(), about, out)?;
-    writer.rows(board)?;
-    writer.finish()
-}
-
-/// As [`write()`], of a board whose rows come in parts, one after the other.
+/// Lines of cells have at most 70 characters. Each line is one write: pass a buffered writer.
 pub struct Writer<'a, W: Write + ?Sized> {
-    lines: Lines<'a, W>,
+    out: &'a mut W,
+    /// The line that is not written yet.
+    line: Vec<u8>,
     has_states: bool,
-    /// Rows that have come.
+    /// The rows received so far.
     rows: usize,
     /// The row of the last run.
     y: usize,
-    /// Where the next cell of it is.
+    /// The column after the last run.
     x: usize,
 }
 
 impl<'a, W: Write + ?Sized> Writer<'a, W> {
-    /// For a board of this size, whose cells may have further states.
+    /// Starts the text of a board of this size. With `has_states` the cells have more than two states.
     ///
     /// # Errors
-    /// When `out` fails.
-    pub fn new((width, height): (usize, usize), has_states: bool, about: &About, out: &'a mut W) -> io::Result<Self> {
-        if let Some(name) = &about.name {
+    /// If `out` fails.
+    pub fn new(size: (usize, usize), has_states: bool, metadata: &Metadata, out: &'a mut W) -> io::Result<Self> {
+        if let Some(name) = &metadata.name {
             writeln!(out, "#N {}", super::text::printable(name).unwrap_or_default())?;
         }
-        writeln!(out, "#CXRLE Pos={},{} Gen={}", about.origin.0, about.origin.1, about.generation)?;
-        writeln!(out, "x = {width}, y = {height}, rule = {}", about.rule)?;
-        let lines = Lines { out, line: Vec::with_capacity(LINE + 1) };
-        Ok(Self { lines, has_states, rows: 0, y: 0, x: 0 })
+        writeln!(out, "#CXRLE Pos={},{} Gen={}", metadata.origin.0, metadata.origin.1, metadata.generation)?;
+        writeln!(out, "x = {}, y = {}, rule = {}", size.0, size.1, metadata.rule)?;
+        Ok(Self { out, line: Vec::with_capacity(LINE + 1), has_states, rows: 0, y: 0, x: 0 })
     }
 
     /// Writes the next rows.
     ///
     /// # Errors
-    /// When the output fails.
+    /// If the output fails.
     pub fn rows(&mut self, board: &Board) -> io::Result<()> {
-        let Self { lines, has_states, rows, y, x } = self;
         for run in board.runs() {
-            let row = *rows + run.y;
-            if row > *y {
-                lines.push(row - *y, b"$")?;
-                (*x, *y) = (0, row);
+            let row = self.rows + run.y;
+            if row > self.y {
+                self.push(row - self.y, b"$")?;
+                (self.x, self.y) = (0, row);
             }
-            if run.x > *x {
-                lines.push(run.x - *x, if *has_states { b"." } else { b"b" })?;
+            if run.x > self.x {
+                self.push(run.x - self.x, if self.has_states { b"." } else { b"b" })?;
             }
-            *x = run.x + run.length;
-            if !*has_states {
-                lines.push(run.length, b"o")?;
+            self.x = run.x + run.length;
+            if !self.has_states {
+                self.push(run.length, b"o")?;
                 continue;
             }
             let mut from = run.x;
-            while from < *x {
+            while from < self.x {
                 let state = board.state(from, run.y);
-                let length = (from..*x).take_while(|&x| board.state(x, run.y) == state).count();
-                lines.push(length, &letters(state)[usize::from(state <= 24)..])?;
+                let length = (from..self.x).take_while(|&x| board.state(x, run.y) == state).count();
+                self.push(length, &letters(state)[usize::from(state <= 24)..])?;
                 from += length;
             }
         }
-        *rows += board.height();
+        self.rows += board.height();
         Ok(())
     }
 
     /// Ends the text.
     ///
     /// # Errors
-    /// When the output fails.
+    /// If the output fails.
     pub fn finish(mut self) -> io::Result<()> {
-        self.lines.push(1, b"!")?;
-        self.lines.end()
+        self.push(1, b"!")?;
+        self.end_line()
     }
-}
 
-/// A state above 0 as two letters, the first of which is left out up to 24.
-fn letters(state: u8) -> [u8; 2] {
-    let (before, last) = ((state - 1) / 24, (state - 1) % 24);
-    [b'o' + before, b'A' + last]
-}
-
-/// Breaks items into lines.
-struct Lines<'a, W: ?Sized> {
-    out: &'a mut W,
-    line: Vec<u8>,
-}
-
-impl<W: Write + ?Sized> Lines<'_, W> {
-    /// Adds `count` times `tag`.
+    /// Adds a run of `count` times `tag`.
     fn push(&mut self, count: usize, tag: &[u8]) -> io::Result<()> {
         let digits = if count == 1 { 0 } else { count.ilog10() as usize + 1 };
         if self.line.len() + digits + tag.len() > LINE {
-            self.end()?;
+            self.end_line()?;
         }
         // Most runs are short, and formatting is slow.
         match (digits, u8::try_from(count)) {
@@ -297,13 +262,18 @@ impl<W: Write + ?Sized> Lines<'_, W> {
         Ok(())
     }
 
-    /// Writes the line.
-    fn end(&mut self) -> io::Result<()> {
+    fn end_line(&mut self) -> io::Result<()> {
         self.line.push(b'\n');
         self.out.write_all(&self.line)?;
         self.line.clear();
         Ok(())
     }
+}
+
+/// Returns a state above 0 as two letters. States up to 24 omit the first.
+fn letters(state: u8) -> [u8; 2] {
+    let (before, last) = ((state - 1) / 24, (state - 1) % 24);
+    [b'o' + before, b'A' + last]
 }
 
 #[cfg(test)]

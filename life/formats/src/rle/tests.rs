@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::tests::torus;
+use life::board::Run;
 
 fn parse(text: &str) -> Result<Pattern, FormatError> {
     super::parse(text, 1 << 20)
@@ -12,8 +14,14 @@ fn cells(text: &str) -> Vec<(usize, usize)> {
     parse(text).unwrap().cells().collect()
 }
 
-fn about(board: &Board) -> About {
-    About::torus((board.width(), board.height()), 0)
+fn metadata(board: &Board) -> Metadata {
+    torus((board.width(), board.height()), 0)
+}
+
+fn write(board: &Board, metadata: &Metadata, out: &mut dyn Write) -> io::Result<()> {
+    let mut writer = Writer::new((board.width(), board.height()), !board.ages().is_empty(), metadata, out)?;
+    writer.rows(board)?;
+    writer.finish()
 }
 
 #[track_caller]
@@ -84,7 +92,7 @@ fn the_rule_is_what_the_file_says() {
         assert_eq!(rule(&format!("#r {text}\nx = 1, y = 1\no!")).as_deref(), Some(text));
     }
     assert_eq!(rule("x = 1, y = 1\no!"), None);
-    // The header's rule is the one that counts.
+    // The rule of the header takes precedence.
     assert_eq!(rule("#r B36/S23\nx = 1, y = 1, rule = B3/S23\no!").as_deref(), Some("B3/S23"));
     fails("x = 1, y = 1, rule = \no!", 1, 22, "the rule is empty");
 }
@@ -95,7 +103,7 @@ fn place_and_generation() {
     assert_eq!((pattern.origin, pattern.generation), ((-5, 17), 123));
     let pattern = parse("#CXRLE Gen=-1 Pos=3\nx = 1, y = 1\no!").unwrap();
     assert_eq!((pattern.origin, pattern.generation), ((0, 0), 0), "what is no number says nothing");
-    fails("#CXRLE Gen=18446744073709551616\no!", 1, 1, "larger than this program can count");
+    fails("#CXRLE Gen=18446744073709551616\no!", 1, 1, "must be below 2⁶⁴");
     for line in ["#P 1 -2", "#R 1 -2"] {
         assert_eq!(parse(&format!("{line}\nx = 1, y = 1\no!")).unwrap().origin, (1, -2));
     }
@@ -107,10 +115,10 @@ fn more_than_two_states() {
     assert_eq!(pattern.cells().collect::<Vec<_>>(), [(0, 0), (4, 0), (4, 1), (5, 1)]);
     let run = |x, y, length| Run { x, y, length };
     assert_eq!(pattern.others(), [(run(1, 0, 2), 2), (run(2, 1, 1), 25), (run(3, 1, 1), 255)]);
-    fails("yP!", 1, 1, "a cell of state 256");
+    fails("yP!", 1, 1, "at most 255, but 256 was given");
 }
 
-/// Old files have `x`, `y` and others for live cells, and no header.
+/// Old files use `x`, `y` and other letters for live cells, and have no header.
 #[test]
 fn old_letters_and_no_header() {
     assert_eq!(cells("bob$2bo$3o!"), [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)]);
@@ -149,7 +157,7 @@ fn malformed_headers() {
     fails("x = 3, y =", 1, 11, "a number for the header's `y`, found the line's end");
     fails("x = 3, y = 3, rul = B3/S23\n!", 1, 15, "expected `rule` in the header, found `r`");
     fails("x = 3, y = 3, rule B3/S23\n!", 1, 20, "expected `=` in the header, found `B`");
-    fails("x = 3, y = 99999999999999999999\n!", 1, 12, "larger than this program can count");
+    fails("x = 3, y = 99999999999999999999\n!", 1, 12, "must be below 2⁶⁴");
     fails("x = 3, é = 3\n!", 1, 8, "found `é`");
     let pattern = parse("x = 3 y = 4 rule = B3/S23,\n!").unwrap();
     assert_eq!((pattern.width, pattern.height, pattern.rule.as_deref()), (3, 4, Some("B3/S23")));
@@ -159,28 +167,28 @@ fn malformed_headers() {
 fn malformed_cells() {
     const HEADER: &str = "x = 3, y = 4\n";
     let fails = |body: &str, line, column, message| fails(&format!("{HEADER}{body}"), line, column, message);
-    fails("bob$2bo$3o", 2, 11, "without the `!`");
-    fails("bob$2bo$3o\n\n  \n", 2, 11, "without the `!`");
-    fails("", 1, 13, "without the `!`");
-    fails("bob$$$2", 2, 8, "without the `!`");
-    fails("bob$\n2bz!", 3, 3, "`z` is none of `b` (dead), `o` (alive)");
-    fails("bé!", 2, 2, "`é` is none of");
-    fails("ob\u{7}!", 2, 3, "`\\u{7}` is none of");
-    fails("2 3o!", 2, 3, "a number after a number");
-    fails("b0o!", 2, 2, "a run of 0 cells");
-    fails("bo#C no comment\n!", 2, 3, "`#` is none of");
-    fails("99999999999999999999999999o!", 2, 1, "larger than this program can count");
-    fails("2b18446744073709551615b!", 2, 3, "larger than this program can count");
-    fails("o18446744073709551615o!", 2, 2, "larger than this program can count");
-    fails("$18446744073709551615$!", 2, 2, "larger than this program can count");
+    fails("bob$2bo$3o", 2, 11, "without `!`");
+    fails("bob$2bo$3o\n\n  \n", 2, 11, "without `!`");
+    fails("", 1, 13, "without `!`");
+    fails("bob$$$2", 2, 8, "without `!`");
+    fails("bob$\n2bz!", 3, 3, "`z` is not allowed here: use `b` (dead), `o` (alive)");
+    fails("bé!", 2, 2, "`é` is not allowed");
+    fails("ob\u{7}!", 2, 3, "`\\u{7}` is not allowed");
+    fails("2 3o!", 2, 3, "another number does");
+    fails("b0o!", 2, 2, "a count must be at least 1");
+    fails("bo#C no comment\n!", 2, 3, "`#` is not allowed");
+    fails("99999999999999999999999999o!", 2, 1, "must be below 2⁶⁴");
+    fails("2b18446744073709551615b!", 2, 3, "must be below 2⁶⁴");
+    fails("o18446744073709551615o!", 2, 2, "must be below 2⁶⁴");
+    fails("$18446744073709551615$!", 2, 2, "must be below 2⁶⁴");
     assert_eq!(parse(&format!("{HEADER}bob$2bo$3o$o")).unwrap().population(), 6, "all rows are there");
 }
 
 /// Columns count characters, not bytes.
 #[test]
 fn columns_are_characters() {
-    fails("#C é\nx = 1, y = 1\né!", 3, 1, "`é` is none of");
-    fails("x = 1, y = 1\n\u{3000}o!", 2, 1, "is none of");
+    fails("#C é\nx = 1, y = 1\né!", 3, 1, "`é` is not allowed");
+    fails("x = 1, y = 1\n\u{3000}o!", 2, 1, "is not allowed here");
 }
 
 #[test]
@@ -195,7 +203,7 @@ fn a_huge_header_takes_no_memory() {
 
 fn written(board: &Board) -> String {
     let mut out = Vec::new();
-    write(board, &about(board), &mut out).unwrap();
+    write(board, &metadata(board), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -208,7 +216,7 @@ fn what_is_written() {
     assert_eq!(written(&board), "#CXRLE Pos=-4,-4 Gen=0\nx = 8, y = 9, rule = B3/S23:T8,9\n2$2bo$3bo$b3o3$7bo!\n");
     let mut out = Vec::new();
     let sink: &mut dyn io::Write = &mut out;
-    let named = About { name: Some("two\nlines ".into()), ..About::torus((1, 1), 5) };
+    let named = Metadata { name: Some("two\nlines ".into()), ..torus((1, 1), 5) };
     write(&Board::new(1, 1).unwrap(), &named, sink).unwrap();
     assert_eq!(out, b"#N twolines\n#CXRLE Pos=0,0 Gen=5\nx = 1, y = 1, rule = B3/S23:T1,1\n!\n");
 }
@@ -246,11 +254,11 @@ fn a_failing_writer_is_an_error() {
         }
     }
     let board = Board::new(1, 1).unwrap();
-    let error = write(&board, &about(&board), &mut Full).unwrap_err();
+    let error = write(&board, &metadata(&board), &mut Full).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
 }
 
-/// A text made of what patterns are made of, so that much of it gets past the first character.
+/// Generates texts from parts of patterns, so that most of them parse beyond the first character.
 fn plausible() -> impl Strategy<Value = String> {
     let token = prop_oneof![
         Just("o".to_owned()),
@@ -319,7 +327,7 @@ proptest! {
             Ok(pattern) => prop_assert!(pattern.runs().all(|run| run.y < pattern.height && run.x + run.length <= pattern.width)),
             Err(FormatError::TooLarge { .. }) => {}
             Err(FormatError::Malformed(error)) => {
-                // The place exists: one column behind the last character at most.
+                // The position exists: at most one column after the last character.
                 let line = text.split('\n').nth(error.line - 1);
                 prop_assert!(line.is_some_and(|line| error.column <= line.chars().count() + 1), "{}", error);
             }

@@ -1,72 +1,72 @@
-//! The state of the animation, and its answers to the keys.
+//! The state of the animation, and its reactions to keys.
 
 use std::time::Instant;
 
+use crossterm::event::KeyCode;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Stylize;
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Clear};
 
-use super::follow;
-use super::history::{History, Shown};
-use super::keys::{Action, Typed, help};
-use super::meter::Meter;
+use super::history::{History, ShownBoard};
+use super::keys::{Action, help};
+use super::live_middle;
 use super::picture::Picture;
-use super::prompt::{Asked, Prompt};
+use super::rule_prompt::{PromptState, RulePrompt};
 use super::speed::Speed;
+use super::speed_meter::SpeedMeter;
 use super::view::View;
-use crate::run::Run;
-use crate::simulation::{Advance, GrowingBoard};
+use crate::simulation::GrowingBoard;
+use crate::timed_run::TimedRun;
 use life::{Board, Rule};
 use program::report::{Rate, grouped};
 
-/// Rows of the screen that are not the board's.
+/// The rows of the screen below the board.
 pub const STATUS_ROWS: u16 = 2;
 
-/// The state of an animation: a snapshot of the board, and how it is looked at.
+/// The state of an animation: a copy of the board, and the view of it.
 pub struct App {
-    board: Board,
-    /// Columns and rows that it has grown by, to the left and above.
-    added: (usize, usize),
-    generation: u64,
+    shown: ShownBoard,
     population: u64,
     labels: String,
     view: View,
-    /// Characters that the board has on the screen.
+    /// The columns and rows of the screen that show the board.
     area: (usize, usize),
     speed: Speed,
-    meter: Meter,
+    meter: SpeedMeter,
     frame: u64,
-    paused: bool,
+    /// True while the board advances only by single steps.
+    pub paused: bool,
     steps: u64,
-    dirty: bool,
+    /// True if the screen is out of date.
+    pub dirty: bool,
     history: History,
-    /// True if the board shown differs from the one that is advanced.
+    /// True if the user has changed the board.
     is_changed: bool,
     follows: bool,
     shows_map: bool,
-    /// The state that a button that is held down gives to cells.
+    /// The state that drawing gives to cells while the button is held.
     pen: bool,
-    /// Another rule, while it is typed, and when it is to be taken.
-    prompt: Option<Prompt>,
+    /// The prompt for a rule, while it is open.
+    pub prompt: Option<RulePrompt>,
     rule: Option<Rule>,
     seed: Option<u64>,
 }
 
-/// Characters of the map at most, without its frame.
+/// The maximal size of the map in characters, without its border.
 const MAP: (u16, u16) = (24, 8);
 
 impl App {
-    /// Shows `run` on a screen of `area`.
+    /// Returns the state that shows `run` on a screen of `area`.
     ///
     /// # Errors
-    /// When the device does not give the board.
-    pub fn new(run: &mut Run, seed: Option<u64>, area: Rect) -> anyhow::Result<Self> {
-        let board = run.life().board()?;
-        let labels = labels(run.life());
+    /// If the device fails.
+    pub fn new(run: &mut TimedRun, seed: Option<u64>, area: Rect) -> anyhow::Result<Self> {
+        let board = run.life.board()?;
+        let labels = labels(&run.life);
         let generation = run.generation();
-        let population = run.life_mut().population()?;
+        let population = run.life.population()?;
         Ok(Self { seed, ..Self::of(board, generation, population, labels, area) })
     }
 
@@ -75,14 +75,12 @@ impl App {
         let area = (usize::from(board_area.width), usize::from(board_area.height));
         Self {
             view: View::of((board.width(), board.height()), area),
-            board,
-            added: (0, 0),
-            generation,
+            shown: ShownBoard { generation, board, added: (0, 0) },
             population,
             labels,
             area,
             speed: Speed::default(),
-            meter: Meter::default(),
+            meter: SpeedMeter::default(),
             frame: 0,
             paused: false,
             steps: 0,
@@ -98,119 +96,101 @@ impl App {
         }
     }
 
-    /// Puts the board that is shown where `run` goes on from, if somebody has changed it or asked for another rule.
+    /// Applies the user's changes of the board and the rule to `run`.
     ///
     /// # Errors
-    /// When the device fails or has no room for it.
-    pub fn hand_over(&mut self, run: &mut Run) -> anyhow::Result<()> {
+    /// If the device fails or its memory is too small.
+    pub fn hand_over(&mut self, run: &mut TimedRun) -> anyhow::Result<()> {
         if let Some(rule) = self.rule.take() {
             run.change_rule(rule)?;
-            self.labels = labels(run.life());
+            self.labels = labels(&run.life);
             self.is_changed = true;
         }
         if std::mem::take(&mut self.is_changed) {
-            run.put(&self.board, self.generation, self.added)?;
-            self.population = run.life_mut().population()?;
+            run.put(&self.shown.board, self.shown.generation, self.shown.added)?;
+            self.population = run.life.population()?;
         }
         Ok(())
     }
 
-    /// True if the user has changed the board that is shown, or the rule.
+    /// Returns true if the user has changed the board or the rule.
     pub fn is_changed(&self) -> bool {
         self.is_changed || self.rule.is_some()
     }
 
-    /// True while a rule is being typed.
-    pub fn is_asking(&self) -> bool {
-        self.prompt.is_some()
-    }
-
-    /// Takes what was typed of a rule.
-    pub fn type_in(&mut self, typed: Typed) {
+    /// Passes a key to the prompt for a rule.
+    pub fn type_in(&mut self, key: KeyCode) {
         self.dirty = true;
-        if let Some(Asked::Answered(rule)) = self.prompt.as_mut().map(|prompt| prompt.type_in(typed)) {
+        if let Some(PromptState::Closed(rule)) = self.prompt.as_mut().map(|prompt| prompt.type_in(key)) {
             self.prompt = None;
             self.rule = rule;
         }
     }
 
-    /// Generations that the next frame is to be further on, and counts the frame.
+    /// Returns the number of generations until the next frame, and counts the frame.
     pub fn generations_due(&mut self) -> u64 {
         let frame = self.frame;
         self.frame += 1;
         if self.paused { std::mem::take(&mut self.steps) } else { self.speed.due(frame) }
     }
 
-    /// True while the board advances only by single steps.
-    pub fn is_paused(&self) -> bool {
-        self.paused
-    }
-
-    /// Fetches the board from the device if it is not the one shown.
+    /// Copies the board from the device if its generation is not the one shown.
     ///
     /// # Errors
-    /// When the device fails.
-    pub fn take_snapshot(&mut self, run: &mut Run) -> anyhow::Result<()> {
+    /// If the device fails.
+    pub fn take_snapshot(&mut self, run: &mut TimedRun) -> anyhow::Result<()> {
         let generation = run.generation();
         if !self.paused {
             self.meter.record(Instant::now(), generation);
         }
-        if generation != self.generation {
-            self.population = run.life_mut().population()?;
-            let shown = std::mem::replace(&mut self.board, run.life().board()?);
-            self.history.push(Shown { generation: self.generation, board: shown, added: self.added });
-            let (added, (left, top)) = (run.life().added(), self.added);
+        if generation != self.shown.generation {
+            self.population = run.life.population()?;
+            let now = ShownBoard { generation, board: run.life.board()?, added: run.life.added };
+            let (added, (left, top)) = (now.added, self.shown.added);
+            self.history.push(std::mem::replace(&mut self.shown, now));
             self.view.follow((added.0 - left, added.1 - top));
-            self.added = added;
-            self.generation = generation;
             self.dirty = true;
             self.follow();
         }
         Ok(())
     }
 
-    /// True if the screen is out of date.
-    pub fn needs_drawing(&self) -> bool {
-        self.dirty
-    }
-
-    /// Puts the live cells in the middle, if that is wanted.
+    /// Centres the view on the live cells if following is on.
     fn follow(&mut self) {
-        if let Some(middle) = follow::middle(&self.board).filter(|_| self.follows) {
-            self.view.look_at(middle);
+        if let Some(middle) = live_middle::middle(&self.shown.board).filter(|_| self.follows) {
+            self.view.centre = middle;
         }
     }
 
-    /// Changes the cell that the mouse points at: what is dead becomes alive where the button goes down, and the other
-    /// way round, and so do those that it is drawn over.
+    /// Draws at the cell under the mouse. The first cell of a stroke changes its state, and the rest of the stroke gets
+    /// the same state.
     fn draw_at(&mut self, place: (u16, u16), lower: bool, on: bool) {
-        let board = (self.board.width(), self.board.height());
+        let board = (self.shown.board.width(), self.shown.board.height());
         let place = (usize::from(place.0), usize::from(place.1));
         let Some((x, y)) = self.view.cell_at(board, self.area, place) else { return };
         let y = if lower { (y + 1) % board.1 } else { y };
         if !on {
-            self.pen = !self.board.get(x, y);
-            let (generation, added) = (self.generation, self.added);
-            self.history.push(Shown { generation, board: self.board.clone(), added });
+            self.pen = !self.shown.board.get(x, y);
+            self.history.push(self.shown.clone());
         }
-        self.board.set_state(x, y, u8::from(self.pen));
+        self.shown.board.set_state(x, y, u8::from(self.pen));
         self.is_changed = true;
     }
 
-    /// Shows nothing new but what keys ask for.
+    /// Pauses the animation.
     fn pause(&mut self) {
         self.paused = true;
-        self.meter.clear();
+        self.meter = SpeedMeter::default();
     }
 
-    /// Does what a key asks for.
+    /// Performs an action.
     pub fn act(&mut self, action: Action) {
-        let board = (self.board.width(), self.board.height());
+        let board = (self.shown.board.width(), self.shown.board.height());
         self.dirty = true;
         match action {
             Action::Pause => {
                 self.paused = !self.paused;
-                self.meter.clear();
+                self.meter = SpeedMeter::default();
             }
             Action::Step => {
                 self.steps += 1;
@@ -219,10 +199,11 @@ impl App {
             Action::Back => {
                 self.pause();
                 self.steps = 0;
-                if let Some(Shown { generation, board, added }) = self.history.pop() {
-                    let (left, top) = (self.added.0 - added.0, self.added.1 - added.1);
-                    self.view.follow_back((left, top), (board.width(), board.height()));
-                    (self.generation, self.board, self.added, self.is_changed) = (generation, board, added, true);
+                if let Some(before) = self.history.pop() {
+                    let (now, then) = (self.shown.added, before.added);
+                    let size = (before.board.width(), before.board.height());
+                    self.view.follow_back((now.0 - then.0, now.1 - then.1), size);
+                    (self.shown, self.is_changed) = (before, true);
                     self.follow();
                 }
             }
@@ -230,7 +211,7 @@ impl App {
                 self.follows = !self.follows;
                 self.follow();
             }
-            Action::TypeRule => self.prompt = Some(Prompt::default()),
+            Action::TypeRule => self.prompt = Some(RulePrompt::default()),
             Action::ShowMap => self.shows_map = !self.shows_map,
             Action::Draw { column, row, lower, on } => {
                 self.pause();
@@ -247,11 +228,11 @@ impl App {
         }
     }
 
-    /// Draws board and status.
+    /// Draws the board and the status lines.
     pub fn draw(&mut self, frame: &mut Frame<'_>) {
         let (board_area, status_area) = split(frame.area());
         self.area = (usize::from(board_area.width), usize::from(board_area.height));
-        let picture = Picture { board: &self.board, view: self.view, population: self.population };
+        let picture = Picture { board: &self.shown.board, view: self.view, population: self.population };
         frame.render_widget(picture, board_area);
         if self.shows_map {
             self.draw_map(frame, board_area);
@@ -265,34 +246,35 @@ impl App {
         self.dirty = false;
     }
 
-    /// Draws all of the board in the upper right corner, in a frame, where there is room.
+    /// Draws the whole board in the upper right corner with a border, if there is room.
     fn draw_map(&self, frame: &mut Frame<'_>, area: Rect) {
         let size = (MAP.0.min(area.width.saturating_sub(2)), MAP.1.min(area.height.saturating_sub(2)));
         if size.0 == 0 || size.1 == 0 {
             return;
         }
-        let board = (self.board.width(), self.board.height());
+        let board = (self.shown.board.width(), self.shown.board.height());
         let view = View::whole(board, (usize::from(size.0), usize::from(size.1)));
         let outer = Rect::new(area.right() - size.0 - 2, area.y, size.0 + 2, size.1 + 2);
         let border = Block::bordered().dim();
         let inner = border.inner(outer);
         frame.render_widget(Clear, outer);
         frame.render_widget(border, outer);
-        frame.render_widget(Picture { board: &self.board, view, population: self.population }, inner);
+        frame.render_widget(Picture { board: &self.shown.board, view, population: self.population }, inner);
     }
 
-    /// As much as fits `columns`: what is cut off whole misleads nobody, half a seed does.
+    /// Returns the status in at most `columns` characters. It omits whole entries, because half a seed would be
+    /// misleading.
     fn status(&self, columns: usize) -> String {
-        let cells = self.board.width() as f64 * self.board.height() as f64;
+        let cells = self.shown.board.width() as f64 * self.shown.board.height() as f64;
         let rate = self.meter.rate();
         let motion = if self.paused {
             "paused".into()
         } else {
             format!("{:.2e} cells/s · {} gen/s ({})", rate * cells, Rate(rate), self.speed)
         };
-        let (generation, population) = (grouped(self.generation), grouped(self.population));
+        let (generation, population) = (grouped(self.shown.generation), grouped(self.population));
         let mut status = format!(" gen {generation} · pop {population}");
-        let size = format!("{}x{}", self.board.width(), self.board.height());
+        let size = format!("{}x{}", self.shown.board.width(), self.shown.board.height());
         let seed = self.seed.map(|seed| format!("seed {seed}"));
         let last = std::iter::once(&size[..]).chain(seed.as_deref());
         for part in std::iter::once(&motion[..]).chain(self.labels.split(" · ")).chain(last) {
@@ -308,12 +290,12 @@ impl App {
 
 /// Returns the device, the kernel and the rule for the status line.
 fn labels(life: &GrowingBoard) -> String {
-    let (device, kernel, rule) = (life.device(), life.kernel(), life.universe().rule);
+    let (device, kernel, rule) = (life.engine().device(), life.engine().kernel(), life.universe().rule);
     let rule = if rule == Rule::LIFE { String::new() } else { format!("{rule} · ") };
     format!("{rule}{device} · {kernel}")
 }
 
-/// The board's part of the screen, and below it the status, which gives way on a small screen.
+/// Splits the screen into the board and the status lines. A small screen shows only the board.
 fn split(screen: Rect) -> (Rect, Rect) {
     let [board, status] = Layout::vertical([Constraint::Min(1), Constraint::Max(STATUS_ROWS)]).areas(screen);
     (board, status)

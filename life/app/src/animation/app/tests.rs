@@ -1,9 +1,8 @@
-//! Frames and keys, on a screen in memory.
+//! Tests frames and keys on a screen in memory.
 
 use super::*;
 use crate::backend::Backend;
-use crate::first_board::{Placed, Source};
-use crate::simulation::Advance;
+use crate::first_board::{BoardSource, PlacedPattern};
 use crate::universe::Universe;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -27,9 +26,9 @@ fn screen(app: &mut App, columns: u16, rows: u16) -> Vec<String> {
 #[test]
 fn a_frame_is_the_board_the_status_and_the_keys() {
     let mut app = app(132, 4);
-    assert!(app.needs_drawing());
+    assert!(app.dirty);
     let lines = screen(&mut app, 132, 4);
-    assert!(!app.needs_drawing());
+    assert!(!app.dirty);
     assert_eq!(lines[0].trim_matches('░'), "        ");
     assert_eq!(lines[1].trim_matches('░'), "▄▄▄▄▄▄▄▄");
     for part in ["gen 1,234 ", "pop 8 ", " cells/s", " gen/s (×1)", "simulator", "bitpacked", "8x4", "seed 7"] {
@@ -54,7 +53,7 @@ fn a_paused_animation_moves_by_steps() {
     app.act(Action::Faster);
     assert_eq!(app.generations_due(), 2);
     app.act(Action::Pause);
-    assert!(app.is_paused());
+    assert!(app.paused);
     assert_eq!(app.generations_due(), 0);
     app.act(Action::Step);
     app.act(Action::Step);
@@ -64,7 +63,7 @@ fn a_paused_animation_moves_by_steps() {
     app.act(Action::Pause);
     assert_eq!(app.generations_due(), 2);
     app.act(Action::Step);
-    assert!(app.is_paused(), "a step of a moving animation pauses it");
+    assert!(app.paused, "a step of a moving animation pauses it");
     assert_eq!(app.generations_due(), 1);
 }
 
@@ -73,7 +72,7 @@ fn keys_change_what_is_seen() {
     let mut app = app(80, 24);
     screen(&mut app, 80, 24);
     app.act(Action::ChangeMarks);
-    assert!(app.needs_drawing());
+    assert!(app.dirty);
     let lines = screen(&mut app, 80, 24).concat();
     assert!(lines.contains("⣀⣀⣀⣀"), "{lines}");
     app.act(Action::Pan(0, 1));
@@ -93,16 +92,16 @@ fn the_mouse_makes_cells_alive_and_dead() {
     // The board's 8 × 4 cells are in columns 36 to 43 and rows 10 and 11; its last row is alive.
     app.act(draw(36, 10, false, false));
     app.act(draw(37, 10, true, true));
-    assert!(app.is_paused() && app.is_changed());
-    assert!(app.board.get(0, 0) && app.board.get(1, 1));
+    assert!(app.paused && app.is_changed());
+    assert!(app.shown.board.get(0, 0) && app.shown.board.get(1, 1));
     app.act(draw(36, 11, true, false));
     app.act(draw(37, 11, true, true));
     app.act(draw(38, 11, false, true));
-    let alive: Vec<_> = app.board.cells().filter(|&(_, y)| y > 1).collect();
+    let alive: Vec<_> = app.shown.board.cells().filter(|&(_, y)| y > 1).collect();
     assert_eq!(alive, (2..8).map(|x| (x, 3)).collect::<Vec<_>>(), "what begins on a live cell is dead");
-    let before = app.board.clone();
+    let before = app.shown.board.clone();
     app.act(draw(0, 0, false, false));
-    assert_eq!(app.board, before, "outside of the board");
+    assert_eq!(app.shown.board, before, "outside of the board");
 }
 
 #[test]
@@ -111,25 +110,25 @@ fn what_was_shown_comes_back_and_goes_on_from_there() {
     let backend = Backend::Cpu(Universe { generation: 10, ..universe });
     let mut board = Board::new(16, 16).unwrap();
     (5..8).for_each(|x| board.set(x, 7, true));
-    let mut run = Run::begin(&backend, &Source::Pattern(Placed::of(board.clone())), 10).unwrap();
+    let mut run = TimedRun::begin(&backend, &BoardSource::Pattern(PlacedPattern::of(board.clone())), 10).unwrap();
     let mut app = App::new(&mut run, None, Rect::new(0, 0, 80, 24)).unwrap();
     for _ in 0..3 {
         run.advance(1, std::time::Duration::ZERO).unwrap();
         app.take_snapshot(&mut run).unwrap();
     }
-    assert_eq!((app.generation, app.board == board), (13, false));
+    assert_eq!((app.shown.generation, app.shown.board == board), (13, false));
     for (generation, is_first) in [(12, true), (11, false), (10, true), (10, true)] {
         app.act(Action::Back);
         app.hand_over(&mut run).unwrap();
         app.take_snapshot(&mut run).unwrap();
-        assert_eq!((app.generation, run.generation()), (generation, generation));
-        assert_eq!(app.board == board, is_first, "{generation}");
+        assert_eq!((app.shown.generation, run.generation()), (generation, generation));
+        assert_eq!(app.shown.board == board, is_first, "{generation}");
     }
-    assert!(app.is_paused());
+    assert!(app.paused);
     run.advance(1, std::time::Duration::ZERO).unwrap();
     app.take_snapshot(&mut run).unwrap();
-    assert_eq!((app.generation, app.population), (11, 3));
-    // The run goes on from the drawn board: a block beside the blinker.
+    assert_eq!((app.shown.generation, app.population), (11, 3));
+    // The run continues from the drawn board: a block beside the blinker.
     screen(&mut app, 80, 24);
     let drawn = app.population + 4;
     let (left, top) = (32, 7);
@@ -137,10 +136,10 @@ fn what_was_shown_comes_back_and_goes_on_from_there() {
         app.act(draw(column, row, lower, false));
     }
     app.hand_over(&mut run).unwrap();
-    assert_eq!((run.life_mut().population().unwrap(), run.generation()), (drawn, 11));
+    assert_eq!((run.life.population().unwrap(), run.generation()), (drawn, 11));
     app.act(Action::Back);
     app.hand_over(&mut run).unwrap();
-    assert_eq!(run.life_mut().population().unwrap(), drawn - 1, "a stroke is taken back");
+    assert_eq!(run.life.population().unwrap(), drawn - 1, "a stroke is taken back");
 }
 
 #[test]
@@ -148,12 +147,12 @@ fn the_status_has_the_size_that_the_board_has_now() {
     let backend = Backend::Cpu(Universe::of("B3/S23".parse().unwrap()).0);
     let mut board = Board::new(160, 160).unwrap();
     [(80, 78), (81, 79), (79, 80), (80, 80), (81, 80)].iter().for_each(|&(x, y)| board.set(x, y, true));
-    let mut run = Run::begin(&backend, &Source::Pattern(Placed::of(board)), 0).unwrap();
+    let mut run = TimedRun::begin(&backend, &BoardSource::Pattern(PlacedPattern::of(board)), 0).unwrap();
     let mut app = App::new(&mut run, None, Rect::new(0, 0, 200, 24)).unwrap();
     assert!(screen(&mut app, 200, 24)[22].contains(" 160x160"));
     run.advance(400, std::time::Duration::from_secs(60)).unwrap();
     app.take_snapshot(&mut run).unwrap();
-    let (width, height) = run.life().size();
+    let (width, height) = run.life.size;
     assert!(width > 160 && screen(&mut app, 200, 24)[22].contains(&format!(" {width}x{height}")));
     app.act(Action::Back);
     assert!(screen(&mut app, 200, 24)[22].contains(" 160x160"));

@@ -1,4 +1,4 @@
-//! Drawing cells as characters.
+//! Draws cells as characters.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,13 +8,13 @@ use ratatui::widgets::Widget;
 use super::view::{Marks, View, Window};
 use life::board::{Board, WORD_BITS};
 
-/// A board as a widget, in the middle of its area.
+/// A widget that draws a board in the middle of its area.
 pub struct Picture<'a> {
     /// The board to draw.
     pub board: &'a Board,
-    /// How to look at it.
+    /// The view of the board.
     pub view: View,
-    /// Live cells of the whole board: where a dot stands for many cells, it is judged by their average.
+    /// The number of live cells of the whole board. A dot that stands for many cells is compared with their average.
     pub population: u64,
 }
 
@@ -22,7 +22,7 @@ impl Widget for Picture<'_> {
     fn render(self, area: Rect, buffer: &mut Buffer) {
         let board = (self.board.width(), self.board.height());
         let window = self.view.window(board, (usize::from(area.width), usize::from(area.height)));
-        // The window is no larger than the area, so that its characters can be counted in 16 bits.
+        // The window is not larger than the area, so its size fits 16 bits.
         let (columns, rows) = (window.characters.0 as u16, window.characters.1 as u16);
         let (left, top) = ((area.width - columns) / 2, (area.height - rows) / 2);
         for row in 0..area.height {
@@ -41,7 +41,7 @@ impl Widget for Picture<'_> {
 }
 
 impl Picture<'_> {
-    /// The character in a column and row of the window.
+    /// Returns the character in a column and row of the window.
     fn character(&self, window: &Window, column: usize, row: usize) -> (char, Style) {
         match self.view.marks {
             Marks::Braille => {
@@ -63,7 +63,7 @@ impl Picture<'_> {
         }
     }
 
-    /// Live cells of a dot of the window, and all its cells: none where it lies below the board.
+    /// Returns the number of live cells and of all cells of a dot. Both are 0 for a dot below the board.
     fn dot(&self, window: &Window, x: usize, y: usize) -> (u64, u64) {
         let axis = |dot: usize, cells: usize| {
             let from = (dot * window.zoom).min(cells);
@@ -82,13 +82,13 @@ impl Picture<'_> {
         (alive, (width * height) as u64)
     }
 
-    /// True if a dot has live cells, and at least as many as the average of the board.
+    /// Returns true if a dot has live cells, and at least the board's average.
     fn is_dense(&self, alive: u64, cells: u64) -> bool {
         let all = self.board.width() as u128 * self.board.height() as u128;
         alive > 0 && u128::from(alive) * all >= u128::from(self.population) * u128::from(cells)
     }
 
-    /// The shade of grey for a dot: brightest where twice as many cells live as on the board's average, or all do.
+    /// Returns the shade of grey for a dot. It is brightest if twice the board's average of cells live, or all.
     fn shade(&self, (alive, cells): (u64, u64)) -> Color {
         const BLACK: u8 = 232;
         const DARKEST: f64 = 4.0;
@@ -102,7 +102,7 @@ impl Picture<'_> {
     }
 }
 
-/// Ones among the `length` bits of `row` from bit `x` on.
+/// Returns the number of ones among the `length` bits of `row` from bit `x` on.
 fn count(row: &[u32], x: usize, length: usize) -> u64 {
     if length == 0 {
         return 0;
@@ -118,17 +118,12 @@ fn count(row: &[u32], x: usize, length: usize) -> u64 {
 }
 
 fn half_block(upper: bool, lower: bool) -> char {
-    match (upper, lower) {
-        (false, false) => ' ',
-        (true, false) => '▀',
-        (false, true) => '▄',
-        (true, true) => '█',
-    }
+    [' ', '▀', '▄', '█'][usize::from(upper) + 2 * usize::from(lower)]
 }
 
-/// The braille character with these dots, numbered down the left column and then down the right one.
+/// Returns the braille character with these dots, which are numbered down the left column and then the right one.
 fn braille(dots: impl Iterator<Item = usize>) -> char {
-    // The code numbers the lowest two dots last, because the first six stood alone once.
+    // Unicode numbers the lowest two dots last, because braille once had six dots.
     const BITS: [u32; 8] = [0x01, 0x02, 0x04, 0x40, 0x08, 0x10, 0x20, 0x80];
     let bits = dots.fold(0, |bits, dot| bits | BITS[dot]);
     char::from_u32(0x2800 + bits).unwrap_or(' ')

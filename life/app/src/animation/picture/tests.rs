@@ -1,4 +1,4 @@
-//! Boards drawn on a screen in memory.
+//! Tests boards drawn on a screen in memory.
 
 use super::*;
 use ratatui::Terminal;
@@ -14,7 +14,7 @@ fn board(rows: &[&str]) -> Board {
     board
 }
 
-/// The characters that a board is drawn with on a screen of this size.
+/// Returns the characters of a board on a screen of this size.
 fn draw(board: &Board, view: View, (columns, rows): (u16, u16)) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
     terminal
@@ -42,7 +42,7 @@ fn braille_is_two_cells_wide_and_four_high() {
 
 #[test]
 fn every_braille_dot_is_where_its_cell_is() {
-    // The pairs of dot number and place, as the Unicode standard names them.
+    // Pairs of dot number and position, as the Unicode standard numbers them.
     for (x, y, symbol) in
         [(0, 0, '⠁'), (0, 1, '⠂'), (0, 2, '⠄'), (1, 0, '⠈'), (1, 1, '⠐'), (1, 2, '⠠'), (0, 3, '⡀'), (1, 3, '⢀')]
     {
@@ -62,7 +62,7 @@ fn a_small_board_stands_in_the_middle() {
 
 #[test]
 fn a_large_board_is_seen_through_a_window_that_goes_around_it() {
-    // One live cell in the upper left corner: moving half the board brings it to the middle of the screen.
+    // One live cell is in the upper left corner. A move by half the board brings it to the middle of the screen.
     let mut board = Board::new(64, 64).unwrap();
     board.set(0, 0, true);
     let (size, screen) = ((64, 64), (16, 8));

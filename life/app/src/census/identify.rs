@@ -1,40 +1,40 @@
-//! Which objects some cells are, that nothing else is near to.
+//! Identifies the objects in an isolated group of cells.
 
 use std::collections::HashMap;
 
 use super::apgcode;
-use super::cells::{AROUND, Cells};
+use super::cell_set::{AROUND, CellSet};
 
-/// The longest period that is looked for.
+/// The longest period that is searched for.
 const MAX_GENERATIONS: usize = 600;
 
-/// The most cells of a phase: what grows beyond is no ash.
+/// The maximal number of cells of a phase. A group that grows further is not an object.
 const MAX_CELLS: usize = 20_000;
 
-/// A generation of some cells, with the place of its corner.
-type Phase = (Cells, (i32, i32));
+/// A generation of a group, with the position of its corner.
+type Phase = (CellSet, (i32, i32));
 
-/// The apgcodes of the objects that these cells are; none if the cells do not repeat themselves, at the same place or
-/// at another.
+/// Returns the apgcodes of the objects in `cells`, or `None` if the cells are not periodic, at the same position or
+/// moved.
 ///
-/// Cells belong to one object if they touch, if one is born from or lives on with the other, or if one keeps the
-/// other's neighbour from coming to life: what is left can be apart, and lives by itself as it does here.
-pub fn identify(cells: &Cells) -> Option<Vec<String>> {
+/// Two cells belong to one object if they touch, if one is born from or survives with the other, or if one keeps a
+/// neighbour of the other dead. Objects that are separate by this rule would live alone as they do here.
+pub fn identify(cells: &CellSet) -> Option<Vec<String>> {
     let (phases, moved) = phases(cells)?;
     let parts = separate(&phases, moved);
     if parts.len() > 1 {
-        // Each has a period of its own.
+        // Each part has its own period.
         let codes: Option<Vec<_>> = parts.iter().map(identify).collect();
         if let Some(codes) = codes {
             return Some(codes.concat());
         }
     }
-    let phases: Vec<Cells> = phases.into_iter().map(|(cells, _)| cells).collect();
+    let phases: Vec<CellSet> = phases.into_iter().map(|(cells, _)| cells).collect();
     Some(vec![apgcode::of(&phases, moved != (0, 0))])
 }
 
-/// All generations until the cells are as they were, and how far they have moved by then.
-fn phases(cells: &Cells) -> Option<(Vec<Phase>, (i32, i32))> {
+/// Returns all generations of a period, and the distance that the cells move in it.
+fn phases(cells: &CellSet) -> Option<(Vec<Phase>, (i32, i32))> {
     let mut phases = vec![(cells.clone(), (0, 0))];
     while phases.len() <= MAX_GENERATIONS {
         let (now, at) = phases.last()?;
@@ -51,10 +51,10 @@ fn phases(cells: &Cells) -> Option<(Vec<Phase>, (i32, i32))> {
     None
 }
 
-/// Sets of cells, each of which is known by one of its cells.
-struct Sets(Vec<usize>);
+/// A union-find structure: disjoint sets of cells, each represented by one of its cells.
+struct DisjointSets(Vec<usize>);
 
-impl Sets {
+impl DisjointSets {
     fn find(&mut self, cell: usize) -> usize {
         let mut root = cell;
         while self.0[root] != root {
@@ -64,7 +64,7 @@ impl Sets {
         root
     }
 
-    /// Gives whether they were two.
+    /// Joins two sets. Returns true if they were different.
     fn join(&mut self, a: usize, b: usize) -> bool {
         let (a, b) = (self.find(a), self.find(b));
         self.0[a] = b;
@@ -72,30 +72,21 @@ impl Sets {
     }
 }
 
-/// The cells of the first phase, by the object that they belong to.
-fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<Cells> {
-    let mut numbers: Vec<HashMap<(i32, i32), usize>> = Vec::new();
+/// Divides the cells of the first phase into objects.
+fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<CellSet> {
     let mut count = 0;
-    for (cells, _) in phases {
-        numbers.push(
-            cells
-                .cells()
-                .iter()
-                .map(|&cell| {
-                    (cell, {
-                        count += 1;
-                        count - 1
-                    })
-                })
-                .collect(),
-        );
-    }
-    let mut sets = Sets((0..count).collect());
+    let mut number = |(cells, _): &Phase| -> HashMap<(i32, i32), usize> {
+        let first = count;
+        count += cells.cells().len();
+        cells.cells().iter().copied().zip(first..).collect()
+    };
+    let numbers: Vec<_> = phases.iter().map(&mut number).collect();
+    let mut sets = DisjointSets((0..count).collect());
     // The neighbours of a cell.
     let around = |phase: usize, (x, y): (i32, i32)| -> Vec<usize> {
         AROUND.iter().filter_map(|(dx, dy)| numbers[phase].get(&(x + dx, y + dy)).copied()).collect()
     };
-    // Cells whose neighbours do not bring them to life, though some of these would.
+    // Dead cells with more than three neighbours. Three of these neighbours alone would make the cell alive.
     let mut kept_dead = Vec::new();
     for (phase, (cells, at)) in phases.iter().enumerate() {
         for &cell in cells.cells() {
@@ -123,7 +114,7 @@ fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<Cells> {
             }
         }
     }
-    // Joining may give a set a third neighbour of a cell that another one keeps dead.
+    // A join may give a set the third neighbour of a cell that another set keeps dead, so the search repeats.
     loop {
         let mut joined = false;
         for around in &kept_dead {
@@ -143,7 +134,7 @@ fn separate(phases: &[Phase], moved: (i32, i32)) -> Vec<Cells> {
     for (&cell, &number) in &numbers[0] {
         parts.entry(sets.find(number)).or_default().push(cell);
     }
-    parts.into_values().map(|cells| Cells::new(cells).0).collect()
+    parts.into_values().map(|cells| CellSet::new(cells).0).collect()
 }
 
 #[cfg(test)]
@@ -154,7 +145,7 @@ mod tests {
         let live = |(y, row): (usize, &&str)| -> Vec<(i32, i32)> {
             row.bytes().enumerate().filter(|cell| cell.1 == b'O').map(|(x, _)| (x as i32, y as i32)).collect()
         };
-        let mut codes = identify(&Cells::new(rows.iter().enumerate().flat_map(live).collect()).0)?;
+        let mut codes = identify(&CellSet::new(rows.iter().enumerate().flat_map(live).collect()).0)?;
         codes.sort();
         Some(codes)
     }
@@ -165,7 +156,7 @@ mod tests {
         assert_eq!(codes(&["OO.OO", "OO.OO"]).unwrap(), ["xs4_33", "xs4_33"]);
         // A blinker and a block that do not touch.
         assert_eq!(codes(&["OO.....", "OO.....", "....OOO"]).unwrap(), ["xp2_7", "xs4_33"]);
-        // A glider beside a block, once.
+        // A glider beside a block is not periodic.
         assert_eq!(codes(&["OO......O.", "OO.......O", ".......OOO"]), None);
     }
 
@@ -173,7 +164,7 @@ mod tests {
     fn what_needs_the_other_is_one_object() {
         // The block on table: the block's corner keeps dead what the table's end would bring to life.
         assert_eq!(codes(&["OO..", "OO..", "....", "OOOO", "O..O"]).unwrap(), ["xs10_32qr"]);
-        // The mirrored tables are one, and so are two hats, whose ends lie between each other.
+        // The mirrored tables are one object.
         assert_eq!(codes(&["O..O", "OOOO", "....", "OOOO", "O..O"]).unwrap(), ["xs12_raar"]);
     }
 

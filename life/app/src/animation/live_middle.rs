@@ -1,8 +1,8 @@
-//! Where on a torus the live cells are.
+//! Finds the middle of the live cells on a torus.
 
 use life::board::{Board, WORD_BITS};
 
-/// The middle of the smallest box around the torus that has all live cells; none if there are none.
+/// Returns the middle of the smallest box on the torus that contains all live cells, or `None` if there are none.
 pub fn middle(board: &Board) -> Option<(usize, usize)> {
     let mut columns = vec![0; board.words_per_row()];
     let mut rows = vec![false; board.height()];
@@ -16,7 +16,7 @@ pub fn middle(board: &Board) -> Option<(usize, usize)> {
     Some((middle_of(&columns)?, middle_of(&rows)?))
 }
 
-/// The middle of what is left of a circle beside its longest part without any.
+/// Returns the middle of a circle's live positions: the middle of the circle without its longest gap.
 fn middle_of(alive: &[bool]) -> Option<usize> {
     let length = alive.len();
     let first = alive.iter().position(|&alive| alive)?;
@@ -29,7 +29,7 @@ fn middle_of(alive: &[bool]) -> Option<usize> {
             last = place;
         }
     }
-    // From the gap's end on, all but the gap.
+    // The range of the live positions begins at the gap's end.
     Some((end + (length - gap) / 2) % length)
 }
 

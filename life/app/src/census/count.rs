@@ -1,40 +1,41 @@
-//! The objects of a board that repeats itself.
+//! Counts the objects of a periodic board.
 
 use std::collections::{BTreeMap, HashMap};
 
 use life::{Board, CpuSimulation};
 
-use super::cells::Cells;
-use super::object::identify;
+use super::cell_set::CellSet;
+use super::identify::identify;
 use crate::observers::divisors::divisors;
 
-/// How often each object was found, by its apgcode.
+/// The number of each object, by apgcode.
 pub type Tally = BTreeMap<String, u64>;
 
 /// The label of objects whose period was not found or that wrap around the torus.
 pub const UNKNOWN: &str = "unidentified";
 
-/// A longer period is that of spaceships on their way around the torus, mostly: they are looked for first.
+/// Longer periods mostly come from spaceships that travel around the torus. These are removed first.
 const LONG: u64 = 120;
 
-/// How often spaceships are looked for, each time some generations later: one that is near something else is not found.
+/// The number of searches for spaceships, each some generations later. A search does not find a spaceship near other
+/// cells.
 const ATTEMPTS: u64 = 16;
 
-/// Which objects groups of cells are, as far as anybody has asked.
+/// A cache of the objects in groups of cells.
 #[derive(Default)]
-pub struct Known(HashMap<Cells, Option<Vec<String>>>);
+pub struct ObjectCache(HashMap<CellSet, Option<Vec<String>>>);
 
-impl Known {
-    fn codes(&mut self, cells: Cells) -> Option<&[String]> {
+impl ObjectCache {
+    fn codes(&mut self, cells: CellSet) -> Option<&[String]> {
         self.0.entry(cells).or_insert_with_key(identify).as_deref()
     }
 }
 
-/// Adds the objects of `board`, which is the same again after `period` generations, to `tally`.
+/// Adds the objects of `board`, which has this period, to `tally`.
 ///
 /// # Errors
-/// When memory does not suffice.
-pub fn count(board: &Board, period: u64, known: &mut Known, tally: &mut Tally) -> anyhow::Result<()> {
+/// If memory is too small.
+pub fn count(board: &Board, period: u64, known: &mut ObjectCache, tally: &mut Tally) -> anyhow::Result<()> {
     let (mut board, mut period) = (board.clone(), period);
     for _ in 0..ATTEMPTS {
         if period <= LONG {
@@ -48,7 +49,7 @@ pub fn count(board: &Board, period: u64, known: &mut Known, tally: &mut Tally) -
             board = later.board()?;
         }
     }
-    // The cells that live at some time.
+    // The cells that are alive in some generation of the period.
     let mut ever = board.words().to_vec();
     let mut life = CpuSimulation::new(&board)?;
     for _ in 1..period {
@@ -60,7 +61,7 @@ pub fn count(board: &Board, period: u64, known: &mut Known, tally: &mut Tally) -
     let ever = Board::from_words(board.width(), board.height(), ever)?;
     for group in groups(&ever) {
         let here = group.iter().filter(|cell| board.get(cell.on_board.0, cell.on_board.1));
-        let cells = Cells::new(here.map(|cell| cell.on_plane).collect()).0;
+        let cells = CellSet::new(here.map(|cell| cell.on_plane).collect()).0;
         let codes = known.codes(cells);
         for code in codes.unwrap_or(&[UNKNOWN.to_owned()]) {
             *tally.entry(code.clone()).or_default() += 1;
@@ -69,12 +70,12 @@ pub fn count(board: &Board, period: u64, known: &mut Known, tally: &mut Tally) -
     Ok(())
 }
 
-/// Counts the groups of cells that are spaceships and nothing else, and takes them from the board. Gives whether there
-/// were any.
-fn take_spaceships(board: &mut Board, known: &mut Known, tally: &mut Tally) -> bool {
+/// Counts the groups of cells that consist of spaceships, and removes them from the board. Returns true if there were
+/// any.
+fn take_spaceships(board: &mut Board, known: &mut ObjectCache, tally: &mut Tally) -> bool {
     let mut any = false;
     for group in groups(board) {
-        let cells = Cells::new(group.iter().map(|cell| cell.on_plane).collect()).0;
+        let cells = CellSet::new(group.iter().map(|cell| cell.on_plane).collect()).0;
         let Some(codes) = known.codes(cells) else { continue };
         if codes.iter().all(|code| code.starts_with("xq")) {
             any = true;
@@ -87,7 +88,7 @@ fn take_spaceships(board: &mut Board, known: &mut Known, tally: &mut Tally) -> b
     any
 }
 
-/// The period of a board, of which is known that it divides `multiple`; `multiple` itself if it has none that does.
+/// Returns the period of a board, which must divide `multiple`, or `multiple` if no divisor is a period.
 pub fn period_of(board: &Board, multiple: u64) -> anyhow::Result<u64> {
     let mut life = CpuSimulation::new(board)?;
     for divisor in divisors(multiple) {
@@ -102,12 +103,12 @@ pub fn period_of(board: &Board, multiple: u64) -> anyhow::Result<u64> {
 /// A cell of a group.
 struct Member {
     on_board: (usize, usize),
-    /// The same without the torus's edges, so that a group across them is in one piece.
+    /// The position on the unwrapped plane, on which a group across the torus's edges is in one piece.
     on_plane: (i32, i32),
 }
 
-/// The live cells in groups, from each of which the next one is more than two columns or rows away: a cell between them
-/// has neighbours of one alone.
+/// Returns the live cells in groups that are more than two columns or rows apart. No cell then has neighbours in two
+/// groups.
 fn groups(board: &Board) -> Vec<Vec<Member>> {
     let (width, height) = (board.width() as i32, board.height() as i32);
     let mut left = board.clone();
@@ -142,7 +143,7 @@ mod tests {
         let mut board = Board::new(width, height).unwrap();
         cells.iter().for_each(|&(x, y)| board.set(x, y, true));
         let mut tally = Tally::new();
-        count(&board, period, &mut Known::default(), &mut tally).unwrap();
+        count(&board, period, &mut ObjectCache::default(), &mut tally).unwrap();
         tally.into_iter().collect()
     }
 

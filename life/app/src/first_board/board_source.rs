@@ -1,24 +1,25 @@
-//! Where the first board of a run comes from.
+//! The source of a run's first board.
 
 use std::ops::Range;
 
 use life::{Board, Pattern};
 
-use crate::checkpoint::saved::Saved;
+use crate::checkpoint::saved_board::SavedBoard;
+use crate::universe::Universe;
 
-/// Where a run's first board comes from.
+/// The source of a run's first board.
 #[derive(Debug)]
-pub enum Source {
+pub enum BoardSource {
     /// A pattern.
-    Pattern(Placed),
-    /// A board of this size, whose cells the first rank has.
+    Pattern(PlacedPattern),
+    /// A board of this size, whose cells only the first rank has.
     OfFirstRank {
-        /// Columns and rows.
+        /// The columns and rows.
         size: (usize, usize),
     },
-    /// Random cells.
+    /// A soup: random cells.
     Soup {
-        /// Columns and rows.
+        /// The columns and rows.
         size: (usize, usize),
         /// The share of live cells.
         density: f64,
@@ -26,57 +27,60 @@ pub enum Source {
         seed: u64,
     },
     /// A checkpoint.
-    Saved(Saved),
+    Saved(SavedBoard),
 }
 
-impl Source {
-    /// Columns and rows.
+impl BoardSource {
+    /// The columns and rows.
     pub fn size(&self) -> (usize, usize) {
         match self {
             Self::Pattern(placed) => placed.size,
             Self::OfFirstRank { size } | Self::Soup { size, .. } => *size,
-            Self::Saved(saved) => saved.size(),
+            Self::Saved(saved) => saved.header.size,
         }
     }
 }
 
-/// A pattern on a board that is made when it is asked for, in parts where it is large.
+/// A pattern and its position on a board. The board is made on request, as a whole or in parts.
 #[derive(Debug)]
-pub struct Placed {
+pub struct PlacedPattern {
     pub(super) pattern: Pattern,
-    /// Columns and rows of the board.
+    /// The columns and rows of the board.
     pub(super) size: (usize, usize),
-    /// The states of its cells.
-    pub(super) states: u16,
-    /// Where its upper left corner is.
+    /// The universe of the board.
+    pub(super) universe: Universe,
+    /// The position of the board's upper left corner on the plane, as (column, row).
+    pub(super) origin: (i64, i64),
+    /// The position of the pattern's upper left corner on the board.
     pub(super) corner: (usize, usize),
-    /// True for rules such as LifeHistory, whose cells of odd states are alive.
+    /// True for rules such as LifeHistory, in which cells in odd states are alive.
     pub(super) is_history: bool,
 }
 
-impl Placed {
-    /// The pattern that fills a board of two states.
+impl PlacedPattern {
+    /// Returns a pattern that fills a board with two states.
     #[cfg(test)]
     pub fn of(board: Board) -> Self {
-        let size = (board.width(), board.height());
-        Self { pattern: Pattern::from_board(board), size, states: 2, corner: (0, 0), is_history: false }
+        let (size, universe) = ((board.width(), board.height()), Universe::default());
+        let pattern = Pattern::from_board(board);
+        Self { pattern, size, universe, origin: (0, 0), corner: (0, 0), is_history: false }
     }
 
-    /// The board.
+    /// Makes the board.
     ///
     /// # Errors
-    /// When memory does not suffice, or there is no such board.
+    /// If memory is too small, or no board can have this size.
     pub fn board(&self) -> anyhow::Result<Board> {
         self.rows(0..self.size.1)
     }
 
-    /// Rows of the board.
+    /// Makes these rows of the board.
     ///
     /// # Errors
     /// As for [`board`](Self::board).
     pub fn rows(&self, rows: Range<usize>) -> anyhow::Result<Board> {
         let (width, height) = self.size;
-        let mut board = Board::with_states(width, rows.len(), self.states)?;
+        let mut board = Board::with_states(width, rows.len(), self.universe.rule.states())?;
         board.place_rows(&self.pattern, self.corner, rows.start, height)?;
         if self.is_history {
             let odd = self.pattern.others().iter().filter(|(_, state)| state % 2 == 1);

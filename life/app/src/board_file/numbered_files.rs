@@ -2,19 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-/// `path` with `number` in place of `%d`, or of `%05d`, which has five digits at least. None if its name has no such
-/// place, or another `%`.
+/// Returns `path` with `number` in place of `%d`, or of `%05d` with at least five digits. Returns `None` if the name
+/// contains no such field, or another `%`.
 pub fn name(path: &Path, number: u64) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let (before, rest) = name.split_once('%')?;
     let (digits, after) = rest.split_once('d')?;
     let width = if digits.is_empty() { 1 } else { digits.strip_prefix('0')?.parse::<usize>().ok()? };
     (width <= 20 && !after.contains('%')).then(|| path.with_file_name(format!("{before}{number:0width$}{after}")))
-}
-
-/// True if the file name contains `%`, with which the place of a number begins.
-pub fn has_sign(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.to_string_lossy().contains('%'))
 }
 
 #[cfg(test)]

@@ -1,22 +1,20 @@
-//! A board that grows before anything reaches an edge that moves away.
+//! A board that grows in an unbounded universe.
 
 use std::ops::Range;
 
 use anyhow::{Context, anyhow};
 use life::{Bands, Board, LifeRung, Rule};
 
-use super::advance::{Advance, CopiedCells, TakePart};
+use super::advance::{Advance, CopiedCells, Snapshot};
 use super::boards::{self, AnyBoard};
 use super::growth::{self, Extent};
 use super::shape::{self, ShapeHash};
-use super::snapshot::Snapshot;
-use super::states;
 use crate::backend::{Backend, Team};
-use crate::first_board::Source;
+use crate::first_board::BoardSource;
 use crate::ranks::Ranks;
 use crate::universe::Universe;
 
-/// A pattern outgrows its board, and there is no memory for a larger one. The board stays as it was.
+/// A pattern outgrows its board, and memory is too small for a larger one. The board is unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("generation {generation}: the pattern outgrows its board of {}x{}", size.0, size.1)]
 pub struct Outgrown {
@@ -24,18 +22,19 @@ pub struct Outgrown {
     size: (usize, usize),
 }
 
-/// A board that is being advanced. Where its universe is unbounded, it grows before anything reaches its edges.
+/// A board that advances. In an unbounded direction it grows before live cells reach an edge.
 pub struct GrowingBoard {
     backend: Backend,
     board: AnyBoard,
-    /// Columns and rows at first.
+    /// The columns and rows of the first board.
     first_size: (usize, usize),
-    size: (usize, usize),
-    /// Columns and rows added to the left and above.
-    added: (usize, usize),
-    /// Generations of the boards before this one.
+    /// The columns and rows of the board.
+    pub size: (usize, usize),
+    /// The columns and rows added to the left and above.
+    pub added: (usize, usize),
+    /// The generations of the boards before this one.
     before: u64,
-    /// Generations before the board has to be looked at again.
+    /// The number of generations in which no cell can reach an edge. [`u64::MAX`] on a board that does not grow.
     room: u64,
 }
 
@@ -43,7 +42,7 @@ impl GrowingBoard {
     /// Puts `board` in the memory of `backend`.
     ///
     /// # Errors
-    /// When there is no room for it, or the device fails.
+    /// If memory is too small or the device fails.
     pub fn new(backend: &Backend, board: &Board) -> anyhow::Result<Self> {
         Ok(Self::of(backend, boards::new(backend, board, 0)?, (board.width(), board.height())))
     }
@@ -51,37 +50,37 @@ impl GrowingBoard {
     /// Makes the board of `source` in the memory of `backend`.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and those of `source`.
-    pub fn read(backend: &Backend, source: &Source) -> anyhow::Result<Self> {
+    /// As [`new`](Self::new), and the errors of `source`.
+    pub fn read(backend: &Backend, source: &BoardSource) -> anyhow::Result<Self> {
         Ok(Self::of(backend, boards::read(backend, source)?, source.size()))
     }
 
-    /// As [`new`](Self::new), with a copy that was made `later` generations later than a run on `backend` begins.
+    /// As [`new`](Self::new), with a copy that was made `later` generations after the first board.
     ///
     /// # Errors
     /// As [`new`](Self::new).
     pub fn later(backend: &Backend, snapshot: &Snapshot, later: u64) -> anyhow::Result<Self> {
         let cells = boards::of_snapshot(backend, snapshot, later)?;
-        Ok(Self { before: later, ..Self::of(backend, cells, snapshot.size()) })
+        Ok(Self { before: later, ..Self::of(backend, cells, snapshot.size) })
     }
 
     fn of(backend: &Backend, board: AnyBoard, size: (usize, usize)) -> Self {
-        let room = if backend.universe().grows == [false; 2] { u64::MAX } else { 0 };
+        let room = first_room(backend);
         Self { backend: backend.clone(), board, first_size: size, size, added: (0, 0), before: 0, room }
     }
 
     /// Loads the kernel that `backend` needs for a board of this size.
     ///
     /// # Errors
-    /// When a device fails.
+    /// If a device fails.
     pub fn warm_up(backend: &Backend, size: (usize, usize)) -> anyhow::Result<()> {
         let team = match backend {
             Backend::Team(team) => team,
-            // It is loaded with the board; a small one takes another instance.
+            // The kernel is loaded with the board. A small board would load another instance.
             Backend::Kernel(_, LifeRung::Resident, _) => return Ok(()),
             _ => return Self::new(backend, &Board::new(8, 8)?)?.advance(1),
         };
-        // Each member has a row at least.
+        // Each member needs at least one row.
         let rows = 8 * team.group.as_ref().map_or(1, |group| group.members().len()) * team.ranks.size();
         let team = Team { kernel: team.rung(size)?, ..team.clone() };
         let mut bands = Bands::dead(team.ranks.communicator(), team.workers(), team.bands((8, rows), 0))?;
@@ -89,18 +88,17 @@ impl GrowingBoard {
         Ok(bands.wait()?)
     }
 
-    fn take_room(&mut self, generations: u64) {
-        if self.room < u64::MAX {
-            self.room -= generations;
-        }
-    }
-
-    /// Grows the board if something could reach an edge in the next generation.
+    /// Grows the board if a cell could reach an edge in the next generation.
     fn make_room(&mut self) -> anyhow::Result<()> {
         let grows = self.backend.universe().grows;
         while self.room == 0 {
-            if let Some(room) = self.room(grows)? {
-                self.room = room;
+            let mut extent = Extent::default();
+            self.parts(|rows, board| {
+                extent.add(board, rows.start);
+                Ok(())
+            })?;
+            self.room = self.backend.ranks().first(extent.room(self.size, grows).unwrap_or(0))?;
+            if self.room > 0 {
                 break;
             }
             let (size, (left, top)) = growth::larger(self.size, grows);
@@ -108,7 +106,7 @@ impl GrowingBoard {
             let outgrown = Outgrown { generation: before, size: self.size };
             let fits = self.backend.check_memory(size, 2);
             if self.backend.ranks().max(fits.is_err().into())? == 1 {
-                // Whichever rank has too little of it.
+                // Any rank may have too little memory.
                 let why = fits.err().unwrap_or_else(|| anyhow!("another rank has too little memory"));
                 return Err(why.context(outgrown));
             }
@@ -120,85 +118,77 @@ impl GrowingBoard {
         Ok(())
     }
 
-    /// The generations in which nothing reaches an edge that moves away, if they are worth a look.
-    fn room(&self, grows: [bool; 2]) -> anyhow::Result<Option<u64>> {
-        let mut extent = Extent::default();
-        self.parts(|rows, board| {
-            extent.add(board, rows.start);
-            Ok(())
-        })?;
-        // 0 for none: there are at least as many as are near.
-        let room = self.backend.ranks().first(extent.room(self.size, grows).unwrap_or(0))?;
-        Ok((room > 0).then_some(room))
-    }
-
-    /// Puts `board` in place of the one that there is, as it is `later` generations after the first one, with `added`
-    /// columns and rows to the left and above.
+    /// Replaces the board by `board`, which is `later` generations after the first one and has `added` columns and rows
+    /// more to the left and above.
     ///
     /// # Errors
-    /// As [`new`](Self::new). Then it is as it was.
+    /// As [`new`](Self::new). The board is then unchanged.
     pub fn replace(&mut self, board: &Board, later: u64, added: (usize, usize)) -> anyhow::Result<()> {
         let rule = &self.backend.universe().rule;
-        let other =
-            (Board::planes(rule.states()) != 1 + board.ages().len()).then(|| states::of(board, rule)).transpose()?;
-        self.board = boards::new(&self.backend, other.as_ref().unwrap_or(board), later)?;
+        let other;
+        let mut cells = board;
+        if Board::planes(rule.states()) != 1 + board.ages().len() {
+            other = growth::with_states_of(board, rule)?;
+            cells = &other;
+        }
+        self.board = boards::new(&self.backend, cells, later)?;
         (self.size, self.added, self.before) = ((board.width(), board.height()), added, later);
-        self.room = if self.backend.universe().grows == [false; 2] { u64::MAX } else { 0 };
+        self.room = first_room(&self.backend);
         Ok(())
     }
 
     /// Continues by another rule. Cells in states that the rule does not have die.
     ///
     /// # Errors
-    /// When no backend has room for it, or the device fails. Then it is as it was.
+    /// If memory is too small or the device fails. The board is then unchanged.
     pub fn change_rule(&mut self, rule: Rule) -> anyhow::Result<()> {
-        let backend = self.backend.with_rule(rule, self.size).map_err(anyhow::Error::from)?;
-        let board = states::of(&self.board()?, &rule)?;
+        let backend = self.backend.with_rule(rule, self.size)?;
+        let board = growth::with_states_of(&self.board()?, &rule)?;
         let later = self.generation();
         self.board = boards::new(&backend, &board, later)?;
         (self.backend, self.before) = (backend, later);
-        self.room = if self.backend.universe().grows == [false; 2] { u64::MAX } else { 0 };
+        self.room = first_room(&self.backend);
         Ok(())
     }
 
-    /// True if the board grows in some direction.
+    /// Returns true if the board grows in some direction.
     fn grows(&self) -> bool {
         self.backend.universe().grows != [false; 2]
     }
 
-    /// Returns the ranks that the board is spread over.
+    /// Returns the ranks that share the board.
     pub fn ranks(&self) -> Ranks {
         self.backend.ranks()
     }
 
-    /// The rule, and what is beyond the edges.
+    /// Returns the universe.
     pub fn universe(&self) -> &Universe {
         self.backend.universe()
     }
 
-    /// The board as it is now. Only the first of several ranks has it.
+    /// Returns the board. It must be called on the first rank only if there are several.
     ///
     /// # Errors
-    /// When the device fails or the host has too little memory.
+    /// If the device fails, the host has too little memory, or this is not the first rank.
     pub fn board(&self) -> anyhow::Result<Board> {
-        self.gathered()?.context("only the first rank has the board")
+        self.board.gathered()?.context("only the first rank has the board")
     }
 
-    /// Calls `take` on the first rank with the board's rows, part by part. Each part is of as many rows as fit 64 MiB.
+    /// Calls `take` on the first rank with the board's rows, part by part. All ranks must call this function.
     ///
     /// # Errors
-    /// As for [`board`](Self::board), and those of `take`.
+    /// As for [`board`](Self::board), and the errors of `take`.
     pub fn parts(&self, take: impl FnMut(Range<usize>, &Board) -> anyhow::Result<()>) -> anyhow::Result<()> {
         let mut take = take;
         self.board.each_part(&mut |rows, part| part.map_or(Ok(()), |part| take(rows, part)))
     }
 
-    /// Returns the cells that are now where the first board was, on the first rank; `None` on the others.
+    /// Returns the cells at the position of the first board on the first rank, and `None` on the others.
     ///
     /// # Errors
     /// As for [`board`](Self::board).
     pub fn first_window(&self) -> anyhow::Result<Option<Board>> {
-        let board = self.gathered()?;
+        let board = self.board.gathered()?;
         if self.size == self.first_size {
             return Ok(board);
         }
@@ -206,27 +196,24 @@ impl GrowingBoard {
         Ok(board.map(|board| growth::window(&board, self.first_size, corner)).transpose()?)
     }
 
-    /// A copy of the board, to compare with or to begin again with.
+    /// Returns a copy of the board, to compare or to continue from later.
     ///
     /// # Errors
     /// As for [`board`](Self::board).
     pub fn snapshot(&self) -> anyhow::Result<Snapshot> {
-        let cells = match self.grows() {
-            true => CopiedCells::Whole(self.gathered()?),
-            false => self.board.copied()?,
-        };
-        Ok(Snapshot::new(self.size, cells))
+        let cells = if self.grows() { CopiedCells::Whole(self.board.gathered()?) } else { self.board.copied()? };
+        Ok(Snapshot { size: self.size, cells })
     }
 
-    /// A hash of the cells by which boards of one run are compared: of a board that grows, the same wherever they all
-    /// are in the directions in which it does.
+    /// Returns a hash by which boards of one run are compared. On a board that grows it does not change if all cells
+    /// move in a direction of growth.
     ///
     /// # Errors
-    /// As for [`hash`](Self::hash).
+    /// As for [`board`](Self::board).
     pub fn fingerprint(&mut self) -> anyhow::Result<u64> {
         let grows = self.backend.universe().grows;
         if grows == [false; 2] {
-            return self.hash();
+            return self.board.hash();
         }
         let mut hash = ShapeHash::default();
         self.parts(|rows, board| {
@@ -236,16 +223,16 @@ impl GrowingBoard {
         self.backend.ranks().first(hash.finish())
     }
 
-    /// How many columns and rows the cells have moved from where those of a copy are, of the board that this began
-    /// with, if they are the same but for that. Only in directions in which the board grows they can have moved.
+    /// Returns the columns and rows by which all cells have moved since `snapshot`, from which this board started, or
+    /// `None` if the cells differ in another way. Cells move only in directions of growth.
     ///
     /// # Errors
     /// As for [`board`](Self::board).
     pub fn moved_from(&self, snapshot: &Snapshot) -> anyhow::Result<Option<(i64, i64)>> {
-        if let Some(is) = self.board.equals(snapshot.cells())? {
+        if let Some(is) = self.board.equals(&snapshot.cells)? {
             return Ok(is.then_some((0, 0)));
         }
-        let (grows, board) = (self.backend.universe().grows, self.gathered()?);
+        let (grows, board) = (self.backend.universe().grows, self.board.gathered()?);
         let moved = snapshot.board().zip(board).and_then(|(then, now)| shape::moved(then, &now, grows));
         let (x, y) = moved.unwrap_or_default();
         let (x, y) = (x - self.added.0 as i64, y - self.added.1 as i64);
@@ -255,82 +242,62 @@ impl GrowingBoard {
         Ok(is.then_some(moved))
     }
 
-    /// True if the board is in bands.
+    /// Returns true if the board is in bands.
     pub fn is_in_bands(&self) -> bool {
         matches!(self.backend, Backend::Team(_))
     }
 
-    /// Columns and rows of the board as it is now.
-    pub fn size(&self) -> (usize, usize) {
-        self.size
+    /// Returns the board of the present size.
+    pub fn engine(&self) -> &dyn Advance {
+        &*self.board
     }
 
-    /// Columns and rows that the board has grown by to the left and above.
-    pub fn added(&self) -> (usize, usize) {
-        self.added
+    /// Returns the board of the present size, to count or hash its cells.
+    pub fn engine_mut(&mut self) -> &mut dyn Advance {
+        &mut *self.board
     }
-}
 
-impl Advance for GrowingBoard {
-    fn advance(&mut self, generations: u64) -> anyhow::Result<()> {
+    /// Runs `generations` generations and waits for their end.
+    ///
+    /// # Errors
+    /// If a device or a rank fails. [`Outgrown`] if memory is too small for a larger board.
+    pub fn advance(&mut self, generations: u64) -> anyhow::Result<()> {
         let mut left = generations;
         while left > 0 {
             self.make_room()?;
             let now = left.min(self.room);
             self.board.advance(now)?;
-            self.take_room(now);
+            self.room -= now;
             left -= now;
         }
         Ok(())
     }
 
-    fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)> {
+    /// Runs one generation and returns its numbers of births and deaths.
+    ///
+    /// # Errors
+    /// As for [`advance`](Self::advance).
+    pub fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)> {
         self.make_room()?;
-        self.take_room(1);
+        self.room -= 1;
         self.board.advance_counting()
     }
 
-    fn population(&mut self) -> anyhow::Result<u64> {
+    /// Returns the number of live cells.
+    ///
+    /// # Errors
+    /// If a device or a rank fails.
+    pub fn population(&mut self) -> anyhow::Result<u64> {
         self.board.population()
     }
 
-    fn hash(&mut self) -> anyhow::Result<u64> {
-        self.board.hash()
-    }
-
-    fn generation(&self) -> u64 {
+    /// Returns the number of generations since the first board.
+    pub fn generation(&self) -> u64 {
         self.before + self.board.generation()
     }
+}
 
-    fn gathered(&self) -> anyhow::Result<Option<Board>> {
-        self.board.gathered()
-    }
-
-    fn each_part(&self, take: TakePart<'_>) -> anyhow::Result<()> {
-        self.board.each_part(take)
-    }
-
-    fn copied(&self) -> anyhow::Result<CopiedCells> {
-        self.board.copied()
-    }
-
-    fn equals(&self, copied: &CopiedCells) -> anyhow::Result<Option<bool>> {
-        self.board.equals(copied)
-    }
-
-    fn device(&self) -> String {
-        self.board.device()
-    }
-
-    fn kernel(&self) -> String {
-        self.board.kernel()
-    }
-
-    fn halos(&self) -> Option<String> {
-        self.board.halos()
-    }
-
-    fn generations_at_once(&self) -> u64 {
-        self.board.generations_at_once()
-    }
+/// Returns the room of a new board: none is known, or the board does not grow.
+fn first_room(backend: &Backend) -> u64 {
+    if backend.universe().grows == [false; 2] { u64::MAX } else { 0 }
 }

@@ -1,33 +1,35 @@
-//! Gathering cells, without taking more memory than there is.
+//! Collects cells within a memory limit.
 
-use super::error::FormatError;
+use super::error::{FormatError, check_memory};
 use life::board::Run;
 use life::pattern::Pattern;
 
 /// Collects the cells of a text, row by row from the left.
 ///
-/// Once they would take more than the limit they are counted and kept no longer, so that what is needed can be told.
-pub(super) struct Cells {
+/// Once the limit is exceeded, it drops the cells and only counts, so that the error can state the required memory.
+pub(super) struct RowCollector {
     pattern: Pattern,
+    /// The column and row of the next run of [`extend`](Self::extend).
+    next: (usize, usize),
     limit: u64,
-    /// Bytes of the cells that are not kept any more.
+    /// The bytes of all cells after the limit was exceeded; 0 before.
     uncounted: u64,
 }
 
-/// A list has grown to its present size out of a smaller one, and both were there at once.
+/// While a vector grows, the old and the new allocation exist at the same time.
 const GROWING: u64 = 3;
 
-/// Bytes of a run in a list.
+/// The bytes of a run in a list.
 const RUN: u64 = size_of::<(Run, u8)>() as u64;
 
-impl Cells {
-    /// For a text of `length` bytes that says its box, and at most `limit` bytes of memory.
+impl RowCollector {
+    /// Returns a collector for a text of `length` bytes with this bounding box, which may use `limit` bytes of memory.
     pub(super) fn new((width, height): (usize, usize), length: usize, limit: u64) -> Self {
         let budget = usize::try_from(limit).unwrap_or(usize::MAX).min(length.max(4096));
-        Self { pattern: Pattern::with_budget(width, height, budget), limit, uncounted: 0 }
+        Self { pattern: Pattern::with_budget(width, height, budget), next: (0, 0), limit, uncounted: 0 }
     }
 
-    /// Adds cells of a state, beyond those before. What they reach must fit a `usize`.
+    /// Adds cells of one state after those added before. The end of the run must fit a `usize`.
     pub(super) fn push(&mut self, run: Run, state: u8) {
         if self.uncounted > 0 {
             self.uncounted = self.uncounted.saturating_add(RUN);
@@ -40,30 +42,50 @@ impl Cells {
         }
     }
 
-    /// The pattern.
+    /// Appends `length` cells to the current row. Returns `None` if the column overflows.
+    #[inline]
+    pub(super) fn extend(&mut self, length: usize, state: u8) -> Option<()> {
+        let (x, y) = self.next;
+        self.next.0 = x.checked_add(length)?;
+        if state > 0 {
+            self.push(Run { x, y, length }, state);
+        }
+        Some(())
+    }
+
+    /// Ends `rows` rows. Returns `None` if the row overflows.
+    pub(super) fn end_rows(&mut self, rows: usize) -> Option<()> {
+        self.next = (0, self.next.1.checked_add(rows).filter(|&y| y < usize::MAX)?);
+        Some(())
+    }
+
+    /// Returns the number of ended rows.
+    pub(super) fn rows(&self) -> usize {
+        self.next.1
+    }
+
+    /// Returns the pattern.
     ///
     /// # Errors
-    /// [`FormatError::TooLarge`].
+    /// [`FormatError::TooLarge`] if the cells exceeded the limit.
     pub(super) fn finish(self) -> Result<Pattern, FormatError> {
-        match self.uncounted {
-            0 => Ok(self.pattern),
-            needed => Err(FormatError::TooLarge { needed, free: self.limit }),
-        }
+        check_memory(self.uncounted, self.limit)?;
+        Ok(self.pattern)
     }
 }
 
-/// Collects cells that come in any order, anywhere on the plane.
-pub(super) struct Plane {
+/// Collects cells in any order from anywhere on the plane.
+pub(super) struct PlaneCollector {
     runs: Vec<Run>,
     limit: u64,
     needed: u64,
 }
 
-/// Coordinates of the plane begin at -2⁶³, those of a pattern at 0.
+/// Maps coordinates of the plane, which begin at -2⁶³, to those of a pattern, which begin at 0.
 const MIDDLE: u64 = 1 << 63;
 
-impl Plane {
-    /// For at most `limit` bytes of memory.
+impl PlaneCollector {
+    /// Returns a collector that may use `limit` bytes of memory.
     pub(super) fn new(limit: u64) -> Self {
         Self { runs: Vec::new(), limit, needed: 0 }
     }
@@ -79,14 +101,12 @@ impl Plane {
         }
     }
 
-    /// The pattern, with its place on the plane.
+    /// Returns the pattern with its position on the plane.
     ///
     /// # Errors
-    /// [`FormatError::TooLarge`].
+    /// [`FormatError::TooLarge`] if the cells exceeded the limit.
     pub(super) fn finish(mut self) -> Result<Pattern, FormatError> {
-        if self.needed > self.limit {
-            return Err(FormatError::TooLarge { needed: self.needed, free: self.limit });
-        }
+        check_memory(self.needed, self.limit)?;
         let left = self.runs.iter().map(|run| run.x).min().unwrap_or(0);
         let top = self.runs.iter().map(|run| run.y).min().unwrap_or(0);
         for run in &mut self.runs {

@@ -1,50 +1,52 @@
-//! Advancing a simulation by as much as fits a time, and measuring its speed.
+//! Advances a board by as many generations as fit a time budget, and measures the speed.
 
 use std::time::{Duration, Instant};
 
 use life::{Board, Rule};
 
 use crate::backend::Backend;
-use crate::first_board::Source;
-use crate::simulation::{Advance, GrowingBoard};
+use crate::first_board::BoardSource;
+use crate::simulation::GrowingBoard;
 
-/// A board that is being advanced, and the time that it has computed.
-pub struct Run {
-    life: GrowingBoard,
-    /// The generation that it began with.
+/// A board that advances, and the time that this has taken.
+pub struct TimedRun {
+    /// The board.
+    pub life: GrowingBoard,
+    /// The generation of the first board.
     begun_at: u64,
-    /// Generations that were computed.
-    advanced: u64,
-    computing: Duration,
+    /// The number of computed generations, including those before a return to an earlier one.
+    pub advanced: u64,
+    /// The time spent on computing generations.
+    pub computing: Duration,
     pace: Pace,
 }
 
-impl Run {
-    /// Puts what `source` gives, the cells of generation `generation`, where `backend` is, and makes sure that loading
-    /// the kernel does not count as computing.
+impl TimedRun {
+    /// Makes the board of `source`, which is at generation `generation`, in the memory of `backend`. It also loads the
+    /// kernel, so that loading does not count as computing.
     ///
     /// # Errors
-    /// When the device has no room for the board, or fails, and those of `source`.
-    pub fn begin(backend: &Backend, source: &Source, generation: u64) -> anyhow::Result<Self> {
+    /// If the device fails or has too little memory for the board, and the errors of `source`.
+    pub fn begin(backend: &Backend, source: &BoardSource, generation: u64) -> anyhow::Result<Self> {
         let mut life = GrowingBoard::read(backend, source)?;
         GrowingBoard::warm_up(backend, source.size())?;
         life.advance(0)?;
-        let pace = Pace::new(life.generations_at_once());
+        let pace = Pace::new(life.engine().generations_at_once());
         Ok(Self { life, begun_at: generation, advanced: 0, computing: Duration::ZERO, pace })
     }
 
-    /// Advances by at most `most` generations for about `budget`, by one at least unless `most` is 0. Gives the number
-    /// of generations that it did.
+    /// Advances by at most `limit` generations in about `budget`, but by at least one unless `limit` is 0. Returns the
+    /// number of generations.
     ///
     /// # Errors
-    /// When the device fails.
-    pub fn advance(&mut self, most: u64, budget: Duration) -> anyhow::Result<u64> {
+    /// If the device fails.
+    pub fn advance(&mut self, limit: u64, budget: Duration) -> anyhow::Result<u64> {
         let begun = Instant::now();
         let mut done = 0;
-        while done < most {
+        while done < limit {
             let left = budget.saturating_sub(begun.elapsed());
             let is_enough = done > 0 && !self.pace.fits(left);
-            let batch = self.life.ranks().first(if is_enough { 0 } else { self.pace.batch(most - done, left) })?;
+            let batch = self.life.ranks().first(if is_enough { 0 } else { self.pace.batch(limit - done, left) })?;
             if batch == 0 {
                 break;
             }
@@ -59,10 +61,10 @@ impl Run {
         Ok(done)
     }
 
-    /// Runs one generation, and gives how many cells it has brought to life and how many have died in it.
+    /// Runs one generation and returns its numbers of births and deaths.
     ///
     /// # Errors
-    /// When the device fails.
+    /// If the device fails.
     pub fn advance_counting(&mut self) -> anyhow::Result<(u64, u64)> {
         let begun = Instant::now();
         let changes = self.life.advance_counting();
@@ -71,63 +73,38 @@ impl Run {
         changes
     }
 
-    /// The generation that the board is at.
+    /// Returns the generation of the board.
     pub fn generation(&self) -> u64 {
         self.begun_at + self.life.generation()
     }
 
-    /// Goes back to what it was at an earlier generation.
-    pub fn go_back(&mut self, life: GrowingBoard) {
-        self.life = life;
-    }
-
-    /// Goes on from `board`, the cells of generation `generation`, no earlier than the first; `added` columns and rows
-    /// were added to the left and above.
+    /// Continues from `board`, which is at generation `generation` and has `added` columns and rows more to the left
+    /// and above than the first board. The generation must not be earlier than the first.
     ///
     /// # Errors
-    /// As [`begin`](Self::begin). Then it is as it was.
+    /// As [`begin`](Self::begin). The board is then unchanged.
     pub fn put(&mut self, board: &Board, generation: u64, added: (usize, usize)) -> anyhow::Result<()> {
         self.life.replace(board, generation.saturating_sub(self.begun_at), added)
     }
 
-    /// Goes on by another rule, on the same board.
+    /// Continues by another rule on the same board.
     ///
     /// # Errors
-    /// As [`begin`](Self::begin). Then it is as it was.
+    /// As [`begin`](Self::begin). The board is then unchanged.
     pub fn change_rule(&mut self, rule: Rule) -> anyhow::Result<()> {
         self.life.change_rule(rule)?;
-        self.pace = Pace::new(self.life.generations_at_once());
+        self.pace = Pace::new(self.life.engine().generations_at_once());
         Ok(())
-    }
-
-    /// Returns the board that advances.
-    pub fn life(&self) -> &GrowingBoard {
-        &self.life
-    }
-
-    /// Returns the board that advances, to count or hash it where it is.
-    pub fn life_mut(&mut self) -> &mut GrowingBoard {
-        &mut self.life
-    }
-
-    /// Generations computed so far, also those that it has gone back behind.
-    pub fn advanced(&self) -> u64 {
-        self.advanced
-    }
-
-    /// Time spent on generations alone.
-    pub fn computing(&self) -> Duration {
-        self.computing
     }
 }
 
-/// Chooses how many generations go to the device at once.
+/// Chooses the number of generations per call of the device.
 ///
-/// One launch for many generations costs less than many launches, but nobody can stop it: a batch may grow by a factor
-/// of [`Pace::GROWTH`] over the one before and is to take no longer than the time that is left.
+/// One launch for many generations costs less than many launches, but cannot be stopped. A batch is therefore at most
+/// [`Pace::GROWTH`] times the one before, and should not take longer than the time that is left.
 #[derive(Debug)]
 struct Pace {
-    /// Generations that together take about as long as one, if so many are asked for.
+    /// The number of generations that together take about as long as one.
     at_once: u64,
     last_batch: u64,
     seconds_per_generation: Option<f64>,
@@ -140,27 +117,27 @@ impl Pace {
         Self { at_once, last_batch: 0, seconds_per_generation: None }
     }
 
-    /// True if the smallest batch is likely to fit `left`.
+    /// Returns true if the smallest batch is likely to fit into `left`.
     fn fits(&self, left: Duration) -> bool {
         self.seconds_per_generation.is_some_and(|seconds| seconds * self.at_once as f64 <= left.as_secs_f64())
     }
 
-    /// The next batch: at least 1 and at most `most`, which is not 0.
-    fn batch(&self, most: u64, left: Duration) -> u64 {
-        let Some(seconds) = self.seconds_per_generation else { return self.at_once.min(most) };
+    /// Returns the size of the next batch: at least 1 and at most `limit`, which must not be 0.
+    fn batch(&self, limit: u64, left: Duration) -> u64 {
+        let Some(seconds) = self.seconds_per_generation else { return self.at_once.min(limit) };
         let affordable = whole((left.as_secs_f64() / seconds) as u64);
-        affordable.min(self.last_batch.saturating_mul(Self::GROWTH)).max(self.at_once).min(most)
+        affordable.min(self.last_batch.saturating_mul(Self::GROWTH)).max(self.at_once).min(limit)
     }
 
-    /// `batch` generations took so long.
+    /// Records that `batch` generations took `took`.
     fn record(&mut self, batch: u64, took: Duration) {
-        // A batch cut short by its caller says less than a longer one before it, but its successor may grow again.
+        // A batch that `limit` shortened also sets the base for the next growth.
         self.last_batch = batch;
         self.seconds_per_generation = Some(took.as_secs_f64().max(1e-9) / batch as f64);
     }
 }
 
-/// As many of `generations` as kernels run without a rest, if there are some: 24 at a time, or 6.
+/// Rounds `generations` down to a multiple of 24 or 6, the numbers per launch of the kernels, if it is that large.
 fn whole(generations: u64) -> u64 {
     let unit = [24, 6].into_iter().find(|&unit| generations >= unit).unwrap_or(1);
     generations - generations % unit
@@ -179,14 +156,14 @@ mod tests {
         for _ in 0..8 {
             let batch = pace.batch(u64::MAX, BUDGET);
             batches.push(batch);
-            // A launch of 10 µs and 1 µs per generation.
+            // A launch costs 10 µs and a generation 1 µs.
             pace.record(batch, Duration::from_micros(10 + batch));
         }
         assert_eq!(batches[..4], [1, 8, 64, 512]);
         assert!((99_000..=100_000).contains(&batches[7]), "{batches:?}");
     }
 
-    /// A rest of a few generations takes a launch that moves as much memory as one of six.
+    /// A launch for a few remaining generations moves as much memory as a launch for six.
     #[test]
     fn a_batch_leaves_kernels_no_rest() {
         let mut pace = Pace::new(1);
@@ -205,7 +182,7 @@ mod tests {
         assert!(pace.fits(Duration::from_secs(4)));
     }
 
-    /// One generation of a board that fills a GPU's memory takes as long as the six of a launch.
+    /// On a board that fills a GPU's memory, one generation takes as long as the six of a launch.
     #[test]
     fn a_slow_launch_is_done_whole() {
         let mut pace = Pace::new(6);

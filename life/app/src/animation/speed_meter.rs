@@ -1,32 +1,27 @@
-//! Generations per second, over the last second or so.
+//! Measures the generations per second over the last second.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// Measures the speed that an animation has, waiting included.
+/// Measures the speed of an animation, including waiting times.
 #[derive(Debug, Default)]
-pub struct Meter {
+pub struct SpeedMeter {
     samples: VecDeque<(Instant, u64)>,
 }
 
-impl Meter {
+impl SpeedMeter {
     const WINDOW: Duration = Duration::from_secs(1);
 
-    /// `generation` is reached at `now`.
+    /// Records that `generation` was reached at `now`.
     pub fn record(&mut self, now: Instant, generation: u64) {
         self.samples.push_back((now, generation));
-        // The oldest sample that is kept is the youngest one that covers the window.
+        // The first sample is the newest one that covers the window.
         while self.samples.get(1).is_some_and(|&(time, _)| now.duration_since(time) >= Self::WINDOW) {
             self.samples.pop_front();
         }
     }
 
-    /// Forgets what it has seen, as after a pause.
-    pub fn clear(&mut self) {
-        self.samples.clear();
-    }
-
-    /// Generations per second; 0 before there are two samples.
+    /// Returns the generations per second, or 0 with fewer than two samples.
     pub fn rate(&self) -> f64 {
         match (self.samples.front(), self.samples.back()) {
             (Some(&(from, first)), Some(&(to, last))) if to > from => {
@@ -43,7 +38,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_that_of_the_last_second() {
-        let (mut meter, begun) = (Meter::default(), Instant::now());
+        let (mut meter, begun) = (SpeedMeter::default(), Instant::now());
         assert_eq!(meter.rate(), 0.0);
         for tenth in 0..=30u32 {
             // 10 generations per second for two seconds, then 1000.
@@ -54,13 +49,13 @@ mod tests {
             }
         }
         assert!((meter.rate() - 1000.0).abs() < 1e-9, "{}", meter.rate());
-        meter.clear();
+        meter = SpeedMeter::default();
         assert_eq!(meter.rate(), 0.0);
     }
 
     #[test]
     fn frames_longer_than_the_window_count_as_well() {
-        let (mut meter, begun) = (Meter::default(), Instant::now());
+        let (mut meter, begun) = (SpeedMeter::default(), Instant::now());
         for frame in 0..4u32 {
             meter.record(begun + Duration::from_secs(4) * frame, u64::from(frame));
         }

@@ -1,0 +1,80 @@
+//! The prompt for a rule.
+
+use crossterm::event::KeyCode;
+use life::Rule;
+
+/// The maximal length of the text. The longest rules, MAP strings, have 86 digits.
+const MAX_CHARACTERS: usize = 120;
+
+/// A rule that is being typed.
+#[derive(Default)]
+pub struct RulePrompt {
+    text: String,
+    /// The reason why the text is not a rule.
+    refused: Option<String>,
+}
+
+/// The result of a typed key.
+#[derive(Debug, PartialEq, Eq)]
+pub enum PromptState {
+    /// The prompt stays open.
+    Open,
+    /// The prompt is closed, with the new rule if there is one.
+    Closed(Option<Rule>),
+}
+
+impl RulePrompt {
+    /// Processes a key.
+    pub fn type_in(&mut self, key: KeyCode) -> PromptState {
+        self.refused = None;
+        match key {
+            KeyCode::Char(character) if self.text.len() < MAX_CHARACTERS => self.text.push(character),
+            KeyCode::Backspace => {
+                self.text.pop();
+            }
+            KeyCode::Esc => return PromptState::Closed(None),
+            KeyCode::Enter => match self.text.parse() {
+                Ok(rule) => return PromptState::Closed(Some(rule)),
+                Err(error) => self.refused = Some(error.to_string()),
+            },
+            _ => {}
+        }
+        PromptState::Open
+    }
+
+    /// Returns the line: the text, then an error or the keys that close the prompt.
+    pub fn line(&self) -> String {
+        let end = self.refused.as_deref().unwrap_or("Enter accepts · Esc cancels");
+        format!(" rule: {}▏ {end}", self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_typed_and_what_is_none_is_said() {
+        let mut prompt = RulePrompt::default();
+        for character in "B36/S2x".chars() {
+            assert_eq!(prompt.type_in(KeyCode::Char(character)), PromptState::Open);
+        }
+        assert_eq!(prompt.type_in(KeyCode::Enter), PromptState::Open);
+        assert!(prompt.line().contains("B36/S2x") && !prompt.line().contains("Enter"), "{}", prompt.line());
+        prompt.type_in(KeyCode::Backspace);
+        prompt.type_in(KeyCode::Char('3'));
+        assert!(prompt.line().contains("Enter"));
+        assert_eq!(prompt.type_in(KeyCode::Enter), PromptState::Closed("HighLife".parse().ok()));
+        assert_eq!(prompt.type_in(KeyCode::Esc), PromptState::Closed(None));
+    }
+
+    #[test]
+    fn a_topology_is_no_part_of_a_rule() {
+        let mut prompt = RulePrompt::default();
+        for character in "B3/S23:K40*,30".chars() {
+            assert_eq!(prompt.type_in(KeyCode::Char(character)), PromptState::Open);
+        }
+        assert_eq!(prompt.type_in(KeyCode::Enter), PromptState::Open);
+        assert!(prompt.line().contains(":K40*,30 is a topology"), "{}", prompt.line());
+    }
+}

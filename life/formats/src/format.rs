@@ -1,0 +1,70 @@
+//! The formats and their file extensions.
+
+use std::fmt;
+use std::path::Path;
+
+use super::error::FormatError;
+
+/// A file format for patterns and boards.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Format {
+    /// Run-length encoded, `.rle`: read and written.
+    Rle,
+    /// Plaintext, `.cells`: read and written.
+    Cells,
+    /// Life 1.05 and 1.06, `.lif` and `.life`: both are read, 1.06 is written.
+    Life,
+    /// Macrocell, `.mc`: read and written.
+    Macrocell,
+    /// MCell, `.mcl`: read only.
+    Mcell,
+    /// An apgcode, which has no extension: read only.
+    Apgcode,
+    /// A picture, `.png`: read and written.
+    Png,
+    /// An animated picture of every generation, `.gif`: written only.
+    Gif,
+}
+
+/// The extensions. A format is named by the first of its extensions.
+const EXTENSIONS: [(&str, Format); 8] = [
+    ("rle", Format::Rle),
+    ("cells", Format::Cells),
+    ("lif", Format::Life),
+    ("life", Format::Life),
+    ("mc", Format::Macrocell),
+    ("mcl", Format::Mcell),
+    ("png", Format::Png),
+    ("gif", Format::Gif),
+];
+
+impl Format {
+    /// Returns the format of the path's extension, in upper or lower case. An extension `.gz` is removed first.
+    ///
+    /// # Errors
+    /// [`FormatError::Unknown`] for any other extension, or none. Its message lists the accepted extensions.
+    pub fn from_path(path: &Path) -> Result<Self, FormatError> {
+        let plain = if is_compressed(path) { path.with_extension("") } else { path.to_owned() };
+        let extension = plain.extension().unwrap_or_default().to_ascii_lowercase();
+        match EXTENSIONS.iter().find(|(known, _)| extension == *known) {
+            Some(&(_, format)) if plain == path || !matches!(format, Self::Png | Self::Gif) => Ok(format),
+            _ => Err(FormatError::Unknown { path: path.to_owned() }),
+        }
+    }
+}
+
+/// Returns true if the path ends with `.gz`.
+pub fn is_compressed(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"))
+}
+
+/// Writes the extension with its dot.
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match EXTENSIONS.iter().find(|(_, format)| format == self) {
+            Some((extension, _)) => write!(f, ".{extension}"),
+            None => f.write_str("apgcode"),
+        }
+    }
+}
