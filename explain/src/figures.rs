@@ -64,9 +64,9 @@ pub struct Totals {
     pub sectors_read: u64,
     /// Sectors of global memory written, each counted once per launch.
     pub sectors_written: u64,
-    /// How often a warp reached a branch.
+    /// Executions of branches by warps.
     pub branches: u64,
-    /// How often its lanes went both ways there.
+    /// Those of them that split the lanes of the warp.
     pub divergent_branches: u64,
 }
 
@@ -115,7 +115,7 @@ pub struct Launches {
     pub dynamic_shared_bytes: u32,
     /// The number of launches.
     pub launches: u64,
-    /// Their sums.
+    /// The sums over these launches.
     #[serde(flatten)]
     pub totals: Totals,
 }
@@ -148,7 +148,7 @@ pub struct KernelFigures {
     /// The lines of its function, from that line on; empty if its source is not known.
     #[serde(skip)]
     pub listing: Vec<String>,
-    /// Launches, by grid and block in the order of the first of each.
+    /// Launches by grid and block, in the order of the first launch of each.
     pub launches: Vec<Launches>,
     /// The sums over all launches.
     pub totals: Totals,
@@ -161,11 +161,11 @@ pub struct KernelFigures {
     pub shared_seconds: f64,
     /// Its registers and static shared memory on the GPU, if they are known.
     pub resources: Option<Resources>,
-    /// How it fills a multiprocessor, if its resources are known.
+    /// Its occupancy, if its resources are known.
     pub occupancy: Option<Occupancy>,
-    /// The sites that access memory, the one that loses most time first.
+    /// The sites that access memory. The one that loses most time comes first.
     pub sites: Vec<AccessSite>,
-    /// Branches, the one that diverges most often first.
+    /// The branches. The one that diverges most often comes first.
     pub branches: Vec<BranchSite>,
 }
 
@@ -237,9 +237,9 @@ impl KernelFigures {
         }
     }
 
-    /// Computes what follows from the sums on `gpu`, and sorts the sites by what they lose.
+    /// Computes the figures that depend on the GPU, and sorts the sites by the time that they lose.
     pub(crate) fn finish(&mut self, gpu: &Gpu, resources: Option<Resources>) {
-        // The launch that does most.
+        // The launch with the most blocks.
         let main = self.launches.iter().max_by_key(|launches| launches.blocks());
         self.max_blocks = main.map_or(0, Launches::blocks);
         let used = gpu.used_by(self.max_blocks);

@@ -1,10 +1,10 @@
-//! What the figures of a line mean, in a sentence.
+//! Sentences that say what the figures of a line mean.
 
 use units::{grouped, number, short_percent};
 
 use crate::sites::{AccessSite, BranchSite, Kind, Memory, SECTOR};
 
-/// The share from which on "all" is said.
+/// The share from which a sentence says "all".
 const NEARLY_ALL: f64 = 0.995;
 
 /// Lanes of a warp.
@@ -37,7 +37,7 @@ fn of_global(site: &AccessSite) -> String {
                 && site.stride.is_none_or(|stride| stride == i64::from(site.bytes_per_lane)) =>
             {
                 format!(
-                    "{touches}: what a warp {verb}s does not begin and end at multiples of {SECTOR} bytes; {used} of the \
+                    "{touches}: the bytes that a warp {verb}s do not begin and end at multiples of {SECTOR} bytes; {used} of the \
                      bytes moved are used"
                 )
             }
@@ -51,8 +51,8 @@ fn of_global(site: &AccessSite) -> String {
                 format!("{touches}: each lane moves a sector of its own; {used} of the bytes moved are used")
             }
             None => format!(
-                "{touches}: between the addresses of a warp's lanes lie bytes that none of them wants; {used} of the \
-                 bytes moved are used"
+                "{touches}: between the addresses of a warp's lanes lie bytes that no lane uses; {used} of the bytes \
+                 moved are used"
             ),
         };
     }
@@ -217,7 +217,7 @@ mod tests {
             &global(Kind::Load, 4, 32, 320, 40),
             &["32 sectors where 4", "each lane moves a sector of its own"],
         );
-        assert_says(&global(Kind::Load, 4, 32, 120, 40), &["12 sectors where 4", "bytes that none of them wants"]);
+        assert_says(&global(Kind::Load, 4, 32, 120, 40), &["12 sectors where 4", "bytes that no lane uses"]);
         let misaligned = AccessSite { stride: Some(4), ..global(Kind::Load, 4, 32, 50, 40) };
         assert_says(&misaligned, &["5 sectors where 4 would do", "begin and end at multiples of 32 bytes", "80 %"]);
         assert_says(

@@ -155,17 +155,17 @@ pub struct AccessSite {
     /// Its counts.
     #[serde(flatten)]
     pub traffic: Traffic,
-    /// Shared memory: the most ways of a request's bank conflict.
+    /// Shared memory: the largest number of ways of a bank conflict.
     pub most_ways: u32,
-    /// The bytes from a lane's address to the next lane's, where most requests have one distance throughout.
+    /// The distance in bytes between the addresses of neighbouring lanes, if most requests have one distance.
     pub stride: Option<i64>,
     /// Bytes moved; in global memory those of whole sectors.
     pub bytes_moved: u64,
     /// Ideal sectors or wavefronts over actual ones.
     pub efficiency: Option<f64>,
-    /// The seconds that the GPU's memory needs for it at least.
+    /// The least seconds that the GPU's memory needs for it.
     pub seconds: f64,
-    /// What the figures mean, in a sentence.
+    /// The meaning of the figures, in a sentence.
     pub meaning: String,
 }
 
@@ -256,17 +256,17 @@ pub struct BranchSite {
     /// The site.
     #[serde(flatten)]
     pub place: SourceSite,
-    /// How often a warp reached it.
+    /// Executions of the branch by warps.
     pub executions: u64,
-    /// How often its lanes went both ways.
+    /// Executions that split the lanes of the warp.
     pub divergent: u64,
-    /// How often lanes reached it.
+    /// Executions of the branch by single lanes.
     pub lanes: u64,
-    /// How often lanes took it.
+    /// Executions by lanes that took it.
     pub taken: u64,
     /// The share of executions that were divergent.
     pub divergent_share: f64,
-    /// What that means, in a sentence.
+    /// The meaning of the figures, in a sentence.
     pub meaning: String,
 }
 

@@ -9,7 +9,7 @@ use crate::figures::{KernelFigures, Launches};
 use crate::sites::{AccessSite, BranchSite, Memory};
 use crate::summary::Summary;
 
-/// Launch shapes of a kernel that are listed.
+/// The most launch shapes of a kernel that are listed.
 const LISTED: usize = 3;
 
 /// Returns the whole explanation, its sentences in lines of at most `columns`.
@@ -41,7 +41,7 @@ pub fn of(explanation: &Explanation, columns: usize) -> String {
     text
 }
 
-/// The rungs side by side.
+/// Returns the table of the rungs side by side.
 fn comparison(rungs: &[RungFigures]) -> String {
     let row = |rung: &RungFigures| {
         let summary = &rung.summary;
@@ -62,28 +62,28 @@ fn comparison(rungs: &[RungFigures]) -> String {
     let heading =
         ["kernel", "loads use", "stores use", "ways", "must move", "moves", "global", "shared", "split", "occupancy"];
     format!(
-        "{}\nloads and stores use: of the bytes of global memory that they move; ways: the factor of bank conflicts;\n\
-         must move, moves, and the time that takes global and shared memory: per element; split: of the branches come to",
+        "{}\nloads use, stores use: share of the moved bytes of global memory; ways: factor of bank conflicts; must move,\n\
+         moves, global, shared: bytes and times of memory per element; split: share of branches that split a warp",
         trimmed(&table(heading, &rows).to_string())
     )
 }
 
-/// Lines without spaces at their ends.
+/// Returns the lines without spaces at their ends.
 fn trimmed(text: &str) -> String {
     text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
-/// A share, or nothing.
+/// Returns a share in percent, or `–`.
 pub fn share(share: Option<f64>) -> String {
     share.map_or("–".into(), short_percent)
 }
 
-/// By how much bank conflicts multiply the wavefronts.
+/// Returns the factor by which bank conflicts multiply the wavefronts.
 pub fn ways(summary: &Summary) -> String {
     summary.shared_ways.map_or("–".into(), number)
 }
 
-/// A time a single element takes.
+/// Returns the text of the time of one element.
 pub fn picoseconds(seconds: f64) -> String {
     match 1e12 * seconds {
         0.0 => "–".into(),
@@ -111,7 +111,7 @@ fn add_rung(text: &mut String, rung: &RungFigures, explanation: &Explanation, co
     }
 }
 
-/// What must move and what does, and how long that takes.
+/// Returns lines on the bytes that must move and do move, and on their times.
 pub fn floor(rung: &RungFigures, explanation: &Explanation) -> Vec<String> {
     let summary = &rung.summary;
     let speed = explanation.gpu.gigabytes_per_second;
@@ -138,7 +138,7 @@ pub fn floor(rung: &RungFigures, explanation: &Explanation) -> Vec<String> {
     lines
 }
 
-/// Launches, resources and synchronisation of a kernel.
+/// Returns lines on the launches, resources and synchronisation of a kernel.
 pub fn about(kernel: &KernelFigures) -> Vec<String> {
     let mut shapes: Vec<String> = kernel.launches.iter().take(LISTED).map(shape).collect();
     if kernel.launches.len() > LISTED {
@@ -156,7 +156,7 @@ pub fn about(kernel: &KernelFigures) -> Vec<String> {
         ));
     }
     if kernel.max_blocks == 1 {
-        lines.push("one block works on one SM, and all others have nothing to do".into());
+        lines.push("one block uses one SM, and all others are idle".into());
     }
     let totals = &kernel.totals;
     let atomics = totals.global.atomic.lanes + totals.shared.atomic.lanes;
@@ -177,7 +177,7 @@ pub fn about(kernel: &KernelFigures) -> Vec<String> {
     lines
 }
 
-/// `2 launches of 16x16 blocks of 32x8 threads`.
+/// Returns the shape of launches: `2 launches of 16x16 blocks of 32x8 threads`.
 fn shape(launches: &Launches) -> String {
     let extent = |extent: [u32; 3]| {
         let used = extent.iter().rposition(|&extent| extent != 1).map_or(1, |last| last + 1);
@@ -194,7 +194,7 @@ fn shape(launches: &Launches) -> String {
     )
 }
 
-/// `32 sectors`, `1 wavefront`.
+/// Returns the sectors or wavefronts per request: `32 sectors`, `1 wavefront`.
 pub fn passes(site: &AccessSite) -> String {
     let unit = if site.memory == Memory::Global { "sector" } else { "wavefront" };
     let count = number(site.per_request());
@@ -261,7 +261,7 @@ fn add_branches(text: &mut String, kernel: &KernelFigures, columns: usize) {
     }
 }
 
-/// The line of the source, and what its figures mean.
+/// Adds the line of the source, and the meaning of its figures.
 fn add_remarks(text: &mut String, source: Option<&str>, meaning: &str, columns: usize) {
     if let Some(source) = source {
         let _ = writeln!(text, "      {source}");

@@ -7,7 +7,7 @@ use records::{bench, counters, mutate_barriers};
 use xtask::records::Task;
 use xtask::workspace::Workspace;
 
-/// Those of Gridstride's tasks that use its program's types.
+/// Gridstride's tasks that use the types of its program
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 struct Arguments {

@@ -1,23 +1,23 @@
-//! The program `host`, where a task runs it.
+//! Finds or builds the program `host` for a task.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use xtask::workspace::{self, Workspace};
 
-/// How cargo builds it.
+/// The profile that cargo builds it with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Profile {
-    /// As `cargo build` does.
+    /// The profile of `cargo build`.
     Dev,
-    /// As its users do who measure with it.
+    /// The profile of `cargo build --release`, for measurements.
     Release,
 }
 
-/// The path of the one that is `given`, or else of one that cargo builds.
+/// Returns the path of the program: `given`, or the one that cargo builds.
 pub(crate) fn path(workspace: &Workspace, given: Option<&Path>, profile: Profile) -> Result<PathBuf> {
     if let Some(path) = given {
-        // It may run in another folder.
+        // The program may run in another folder.
         return std::path::absolute(path).with_context(|| format!("cannot find {}", path.display()));
     }
     let (name, folder) = match profile {
@@ -29,6 +29,6 @@ pub(crate) fn path(workspace: &Workspace, given: Option<&Path>, profile: Profile
         .current_dir(workspace.root())
         .status()
         .context("cannot run cargo")?;
-    ensure!(status.success(), "host does not build");
+    ensure!(status.success(), "cargo cannot build host");
     Ok(workspace.target_dir().join(folder).join(format!("host{}", std::env::consts::EXE_SUFFIX)))
 }

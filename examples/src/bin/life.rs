@@ -1,11 +1,11 @@
-//! Conway's Life as a library: a glider crosses a torus and comes back to where it was.
+//! Conway's Life as a library: a glider crosses a torus and returns to its place.
 
 use std::error::Error;
 
 use life::{Board, LifeExt};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let device = life::open()?; // a GPU where there is one, otherwise the simulator
+    let device = life::open()?; // a GPU if there is one, otherwise the simulator
     println!("{}", device.summary());
 
     let mut board = Board::new(12, 8)?;

@@ -1,4 +1,4 @@
-//! An explanation as one HTML page: nothing but itself is needed to read it, on a screen of any width, light or dark.
+//! An explanation as one HTML page. It needs no other file, and fits screens of any width, light or dark.
 
 use std::fmt::{self, Write};
 
@@ -14,7 +14,7 @@ mod listing;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The page.
+/// Returns the page.
 pub fn page(explanation: &Explanation) -> String {
     let Explanation { subject, gpu, rungs, left_out } = explanation;
     let mut page = String::new();
@@ -46,18 +46,17 @@ pub fn page(explanation: &Explanation) -> String {
     page
 }
 
-/// What the words mean.
+/// The explanation of the terms.
 const WORDS: &str = "\
 <h2>What the figures are</h2>
-<p class=\"quiet\">A request is an instruction of a warp: the accesses of its 32 lanes. Global memory moves sectors of 32 bytes;
-ideal are the fewest in which a request's bytes fit. Shared memory has 32 banks and takes a wavefront for each 128 bytes, and
-one more for each further word wanted of one bank. What must move is each sector that a launch reads or writes, once: at the
-speed of the GPU's memory that is the floor, below which no arithmetic and no cache can bring the kernel. What moves is all
-sectors that its requests touch, as if caches kept nothing. All counts come
-from a simulator, which runs the kernel as it is.</p>
+<p class=\"quiet\">A request is one instruction of a warp: the accesses of its 32 lanes. Global memory moves sectors of 32
+bytes; ideal are the fewest sectors that hold the bytes of a request. Shared memory has 32 banks. It takes a wavefront for
+each 128 bytes, and one more for each further word of one bank. Each sector that a launch reads or writes must move once: the
+time for that is the floor, and the kernel cannot be faster. What moves is all sectors that its requests touch, as if there
+were no caches. All counts come from a simulator, which runs the kernel as it is written.</p>
 ";
 
-/// How good a share is.
+/// Returns the grade of a share, which is a class of the style.
 fn grade(share: f64) -> &'static str {
     match share {
         share if share >= 0.8 => "good",
@@ -66,12 +65,12 @@ fn grade(share: f64) -> &'static str {
     }
 }
 
-/// A bar of that share of its width.
+/// Returns a bar that is filled to that share.
 fn bar(share: f64) -> String {
     format!("<span class=\"bar\"><i style=\"width:{:.1}%\"></i></span>", 100.0 * share.clamp(0.0, 1.0))
 }
 
-/// A cell with a share and its bar.
+/// Returns a cell with a share and its bar.
 fn share_cell(label: &str, share: Option<f64>) -> String {
     match share {
         None => format!("<td data-label=\"{label}\">–</td>"),
@@ -82,7 +81,7 @@ fn share_cell(label: &str, share: Option<f64>) -> String {
     }
 }
 
-/// The rungs side by side.
+/// Adds the table of the rungs side by side.
 fn comparison(page: &mut String, rungs: &[RungFigures]) {
     let time = |summary: &Summary| summary.per_element(summary.access_seconds);
     let highest = rungs.iter().map(|rung| time(&rung.summary)).fold(f64::MIN_POSITIVE, f64::max);
@@ -125,7 +124,7 @@ fn comparison(page: &mut String, rungs: &[RungFigures]) {
     );
 }
 
-/// The anchor of a rung.
+/// Returns the anchor of a rung.
 fn id(algorithm: &str, rung: &str) -> String {
     format!("{algorithm}-{rung}").replace(|c: char| !c.is_ascii_alphanumeric(), "-")
 }
@@ -189,14 +188,14 @@ fn branch_part(page: &mut String, branch: &BranchSite) {
     article(page, grade(whole), "branch", &place, &branch.meaning, &figures, ("whole", whole));
 }
 
-/// Where a figure belongs.
+/// The site of a figure in the source.
 struct Figure<'a> {
     file: &'a str,
     line: u32,
     source: Option<&'a str>,
 }
 
-/// A place of the source with its figures beside it.
+/// Adds a site of the source with its figures beside it.
 fn article(
     page: &mut String,
     grade: &str,
@@ -225,13 +224,13 @@ fn article(
     page.push_str("</dl>\n</li>\n");
 }
 
-/// With a capital letter at its beginning.
+/// Returns the text with a capital letter at its beginning.
 fn capitalised(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// Text as HTML shows it.
+/// Displays a text with the special characters of HTML escaped.
 struct Escaped<'a>(&'a str);
 
 fn escaped(text: &str) -> Escaped<'_> {

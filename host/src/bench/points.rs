@@ -1,4 +1,4 @@
-//! The points of a run as they are measured, one after the other.
+//! Measures points one after the other, and collects their rows.
 
 use std::rc::Rc;
 
@@ -14,20 +14,20 @@ use super::peers::{Peer, Peers};
 use crate::report::Bytes;
 use crate::report::progress::Progress;
 
-/// What to do about a lack of memory on the host.
+/// What the user can do if the host has too little memory.
 const REMEDY: &str = "measure with --quick, or on a machine with more";
 
-/// The lengths of a last rung that are timed by the host's clock too, and some in a series.
-const SEEN_BY_THE_HOST: std::ops::RangeInclusive<usize> = 1 << 16..=1 << 20;
+/// The lengths at which a last rung is also timed by the host's clock and, if its algorithm asks for it, in a series.
+const TIMED_BY_HOST: std::ops::RangeInclusive<usize> = 1 << 16..=1 << 20;
 
-/// `n` elements on the host.
+/// Returns `n` elements in the memory of the host.
 pub(super) fn filled<T: Element>(n: usize, element: impl Fn(usize) -> T + Sync) -> anyhow::Result<Vec<T>> {
     let mut host = inputs::host_memory(n, REMEDY)?;
     inputs::fill_with(&mut host, element);
     Ok(host)
 }
 
-/// One point: a rung at a size.
+/// A rung at a size.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Point<'a> {
     sweep: &'a Sweep,
@@ -35,18 +35,18 @@ pub struct Point<'a> {
     is_last: bool,
     shape: Shape,
     bytes: u64,
-    /// Generations of Life in a run.
+    /// Generations of Life per run.
     generations: u64,
     pub(super) setting: Option<String>,
 }
 
 impl<'a> Point<'a> {
-    /// `rung` at `shape`, which cannot do without reading or writing `bytes`.
+    /// Returns the point of `rung` at `shape`, which must read or write `bytes` at least.
     pub(super) fn new(sweep: &'a Sweep, rung: &'static str, is_last: bool, shape: Shape, bytes: u64) -> Self {
         Self { sweep, rung, is_last, shape, bytes, generations: 1, setting: None }
     }
 
-    /// The row of these times.
+    /// Returns the row of these times; `host` is the median by the host's clock, in seconds.
     fn row(&self, times: Times, host: Option<f64>) -> MeasuredPoint {
         let each = 1e6 / self.generations as f64;
         let moved = self.bytes as f64 * self.generations as f64 / 1e9;
@@ -71,13 +71,13 @@ impl<'a> Point<'a> {
         }
     }
 
-    /// Whether the host's clock is asked as well.
-    fn is_seen_by_the_host(&self) -> bool {
-        self.is_last && matches!(self.shape, Shape::Vector(_)) && SEEN_BY_THE_HOST.contains(&self.shape.elements())
+    /// Returns true if the point is also timed by the host's clock.
+    fn is_timed_by_host(&self) -> bool {
+        self.is_last && matches!(self.shape, Shape::Vector(_)) && TIMED_BY_HOST.contains(&self.shape.elements())
     }
 }
 
-/// The measurements as they come in.
+/// A run of the benchmark: its rows so far, and what it needs to measure more.
 pub struct Bench {
     pub(super) meter: Meter,
     seed: u64,
@@ -88,29 +88,28 @@ pub struct Bench {
     done: u64,
 }
 
-/// A peer of a point, which runs on the same memory.
+/// A peer that runs on the memory of a point.
 pub(super) struct Beside {
     peer: Peer,
-    /// Where the point's input and output begin.
+    /// The addresses of the input and the output.
     memory: [usize; 2],
     failure: Option<anyhow::Error>,
 }
 
 impl Beside {
-    /// One run from `x` to `y`. After a failure there is none.
+    /// Enqueues one call on `memory`: an input and an output. Does nothing after a failure.
     ///
     /// # Safety
     /// As for [`Peer::call`].
     pub(super) unsafe fn run(&mut self, memory: [usize; 2]) {
         if self.failure.is_none() {
-            // SAFETY: the caller's word.
+            // SAFETY: the caller guarantees the memory, as `Peer::call` demands.
             self.failure = unsafe { self.peer.call(memory) }.err();
         }
     }
 }
 
-/// The first two of these addresses: an input's and an output's. A peer that has no output in common with the rung
-/// takes none.
+/// Returns the first two addresses: those of the input and the output. An address that is missing is 0.
 fn first_two(memory: &[usize]) -> [usize; 2] {
     [0, 1].map(|place| memory.get(place).copied().unwrap_or(0))
 }
@@ -133,7 +132,7 @@ impl Bench {
         self.seed
     }
 
-    /// Whether the device has room for `bytes`; else it is noted that the size is left out.
+    /// Returns true if the device has `bytes` free; otherwise notes that the size is left out.
     pub(super) fn has_room(&mut self, sweep: &Sweep, shape: Shape, bytes: u64) -> anyhow::Result<bool> {
         let has_room = self.has_room_for(sweep, shape, "", bytes)?;
         if !has_room {
@@ -142,10 +141,10 @@ impl Bench {
         Ok(has_room)
     }
 
-    /// Whether the device has room for `bytes`; else it is noted that `what` of the size is left out.
+    /// Returns true if the device has `bytes` free; otherwise notes that `what` of the size is left out.
     fn has_room_for(&mut self, sweep: &Sweep, shape: Shape, what: &str, bytes: u64) -> anyhow::Result<bool> {
         let free = self.meter.device().properties()?.memory_free_bytes;
-        // A little is lost between allocations.
+        // Some memory is lost between allocations.
         let has_room = bytes <= free - free / 32;
         if !has_room {
             let name = sweep.subject.name();
@@ -155,7 +154,7 @@ impl Bench {
         Ok(has_room)
     }
 
-    /// Goes on without a rung that does not offer what would be measured.
+    /// Notes why a rung is left out.
     pub(super) fn leave_out(&mut self, reason: &WorkbenchError) {
         self.note(match reason {
             WorkbenchError::Algorithm(AlgorithmError::NotBuilt { algorithm, kernel, offered, .. }) => {
@@ -166,7 +165,7 @@ impl Bench {
         self.pass_over();
     }
 
-    /// Goes on without a point.
+    /// Counts a point that is not measured as done.
     pub(super) fn pass_over(&mut self) {
         self.done += 1;
     }
@@ -185,7 +184,7 @@ impl Bench {
         self.point_beside(point, None, run)
     }
 
-    /// As [`point`](Self::point), and of the peer that runs beside it, if there is one.
+    /// Measures `run`, in turns with a peer if there is one, and adds their rows.
     pub(super) fn point_beside<E>(
         &mut self,
         point: Point<'_>,
@@ -201,7 +200,8 @@ impl Bench {
         Ok(())
     }
 
-    /// The peer of a work at a size, on memory whose input and output come first. If the library fails, that is noted.
+    /// Opens the peer of a sweep at a size; `memory` begins with the addresses of the input and the output. Notes a
+    /// failure of the library.
     pub(super) fn beside(&mut self, sweep: &Sweep, shape: Shape, memory: &[usize]) -> Option<Beside> {
         let peers = self.peers.clone()?;
         let device = self.device();
@@ -216,8 +216,8 @@ impl Bench {
         self.note(format!("the peers of {} {}: {failure:#}", sweep.subject.name(), sweep.number));
     }
 
-    /// Measures a rung and adds its row. At the sizes that are timed by the host's clock too, it also times a series of
-    /// calls, if the algorithm asks for that; each call of a series has memory of its own.
+    /// Measures a rung and adds its row. If the point is also timed by the host's clock and the algorithm asks for it,
+    /// this times a series of calls, too; each call of a series has memory of its own.
     pub(super) fn rung(&mut self, mut point: Point<'_>, prepared: &mut dyn Prepared) -> anyhow::Result<()> {
         let device = self.device();
         if prepared.steps() > 1 {
@@ -237,7 +237,7 @@ impl Bench {
         let (mut row, mut peer_row) = self.measured(&point, || prepared.run(device.queue()), beside.as_mut())?;
         let turns = self.meter.turns(point.bytes);
         let bytes = point.bytes.saturating_mul(turns as u64);
-        if point.is_seen_by_the_host()
+        if point.is_timed_by_host()
             && prepared.is_for_series()
             && self.has_room_for(point.sweep, point.shape, " in a series", bytes)?
         {
@@ -245,11 +245,11 @@ impl Bench {
             let seconds = self.in_series(turns, |turn| prepared.run_set(turn, device.queue()))?;
             row.series_us = Some(1e6 * seconds);
             if let Some(beside) = &mut beside {
-                // The sets stand behind what the first run has, and each has as much.
+                // The addresses of the sets follow those of the first run. Each set has equally many.
                 let sets = device.memory_of(prepared);
                 let each = (sets.len() - memory.len()) / turns;
                 let seconds = self.in_series(turns, |turn| {
-                    // SAFETY: a set of the rung's, which has it until the series has ended.
+                    // SAFETY: the input and output of a set, which `prepared` keeps until the series has ended.
                     unsafe { beside.run(first_two(&sets[each * (1 + turn)..])) };
                     Ok::<_, WorkbenchError>(())
                 })?;
@@ -261,7 +261,7 @@ impl Bench {
         Ok(())
     }
 
-    /// What a call takes in a series of them, in which `turns` sets of memory take turns.
+    /// Returns the time per call of a series, whose calls use `turns` sets of memory in turn.
     fn in_series<E: From<launch::Error>>(
         &mut self,
         turns: usize,
@@ -275,8 +275,8 @@ impl Bench {
         })
     }
 
-    /// Measures `run`, and in turns with it what is `beside` it, and gives their rows: an empty one where there is
-    /// nothing.
+    /// Measures `run`, and in turns with it the peer `beside` it. Returns both rows; without a peer the second is
+    /// empty.
     fn measured<E>(
         &mut self,
         point: &Point<'_>,
@@ -286,14 +286,14 @@ impl Bench {
     where
         E: From<launch::Error> + Into<anyhow::Error>,
     {
-        let is_seen = point.is_seen_by_the_host();
+        let is_seen = point.is_timed_by_host();
         let Some(beside) = beside else {
             let times = self.meter.events(&mut run).map_err(Into::into)?;
             let host = is_seen.then(|| self.meter.host(&mut run)).transpose().map_err(Into::into)?;
             return Ok((point.row(times, host), MeasuredPoint::default()));
         };
         let mut peer = || {
-            // SAFETY: the memory of the rung that is measured, which has it until all is done.
+            // SAFETY: the input and output of the measured rung, which keeps them until the measurement has ended.
             unsafe { beside.run(beside.memory) };
             Ok(())
         };
@@ -310,7 +310,7 @@ impl Bench {
         self.rows.push(row);
     }
 
-    /// Adds the row of a peer, if there is one, unless the library failed: then that is noted.
+    /// Adds the row of a peer, if there is one. If the library failed, this notes its error instead.
     pub(super) fn add_peer(&mut self, row: MeasuredPoint, sweep: &Sweep, beside: Option<Beside>) {
         match beside {
             Some(Beside { failure: Some(failure), .. }) => self.note_failure(sweep, &failure),

@@ -21,20 +21,20 @@ use crate::report::progress::Progress;
 use crate::report::{self, Bytes, Rate};
 use crate::{ranks, recordings::plots};
 
-/// All that a run found.
+/// The result of a run on several devices.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct Scaling {
-    /// What the first member is: "NVIDIA H200" or "simulator".
+    /// The name of the first device: "NVIDIA H200" or "simulator".
     pub device: String,
-    /// Members of all ranks.
+    /// The members: the devices of all ranks.
     pub members: usize,
-    /// Processes that they belong to.
+    /// The number of processes.
     pub ranks: usize,
-    /// Whether they are simulated: their times are those of a CPU, which they share.
+    /// True if the devices are simulated. Their times are then those of one CPU, which they share.
     pub simulated: bool,
-    /// The driver's version, or the CUDA version that it supports where nobody tells more.
+    /// The driver's version; without `nvidia-smi`, the CUDA version that the driver supports.
     pub driver: Option<String>,
-    /// The day, as in 2026-11-21.
+    /// The date, as in 2026-11-21.
     pub date: String,
     /// The compiler of the kernels' PTX.
     pub compiler: Option<String>,
@@ -42,56 +42,56 @@ pub struct Scaling {
     pub version: String,
     /// The points.
     pub scaling: Vec<ScalingPoint>,
-    /// What was not measured, and why.
+    /// Points that were left out, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
-/// A work on so many members.
+/// The measurement of a work on a number of members.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct ScalingPoint {
     /// The algorithm.
     pub algorithm: String,
-    /// The type of its elements.
+    /// The type of the elements.
     #[serde(rename = "type")]
     pub number: String,
-    /// Whether the size is the same for all members together, or for each.
+    /// Strong or weak scaling.
     pub kind: Kind,
-    /// Members.
+    /// The number of members.
     pub members: usize,
-    /// Elements on all of them.
+    /// Elements of all members together.
     pub size: u64,
-    /// Bytes that have to be read and written.
+    /// Bytes that the work must read and write.
     pub bytes: u64,
-    /// Timed runs.
+    /// The number of timed runs.
     pub runs: usize,
-    /// The median of their times, by the clock of the host, in microseconds.
+    /// The median time by the host's clock, in microseconds.
     pub median_us: f64,
-    /// The bytes over that time, in units of 10⁹ per second; 0 where it is not bytes that count.
+    /// Bytes per second, in units of 10⁹; 0 for a cellular automaton.
     pub gbps: f64,
-    /// Of a cellular automaton.
+    /// Cell updates per second, of a cellular automaton.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell_updates_per_second: Option<f64>,
-    /// That as a multiple of what one member reaches.
+    /// The rate as a multiple of that of one member.
     pub speedup: f64,
-    /// That for each member.
+    /// The speed-up divided by the number of members.
     pub efficiency: f64,
 }
 
 impl ScalingPoint {
-    /// Elements per second.
+    /// Returns the elements per second.
     fn rate(&self) -> f64 {
         self.size as f64 / (1e-6 * self.median_us)
     }
 }
 
-/// What stays the same as members are added.
+/// What stays constant as members are added.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// The size of all together.
+    /// The size of all members together.
     Strong,
-    /// The size of each.
+    /// The size per member.
     Weak,
 }
 
@@ -104,17 +104,17 @@ impl Kind {
     }
 }
 
-/// Measures the works of the algorithms named, or all, on 1, 2, 4, … and all members, with `n` elements in all and for
-/// each.
+/// Measures the works of `algorithms`, or all works if it is empty, on 1, 2, 4, … and all members. `n` is the number of
+/// elements in all (strong scaling) and per member (weak scaling).
 ///
 /// # Errors
-/// [`UsageError`] for an algorithm that does not run on several devices; when a device or another rank fails, or when a
-/// result is wrong.
+/// [`UsageError`] for an algorithm that does not run on several devices; if a device or another rank fails, or a result
+/// is wrong.
 pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scaling> {
     let mut works: Vec<(&str, ScalingWork)> =
         catalogue::scaling_works().into_iter().map(|(algorithm, work)| (algorithm.name(), work)).collect();
     if let Some(unknown) = algorithms.iter().find(|name| works.iter().all(|(algorithm, _)| algorithm != *name)) {
-        let text = format!("{unknown} is not measured on several devices: name one of them alone with --device");
+        let text = format!("{unknown} does not run on several devices: name one device with --device");
         return Err(UsageError(text).into());
     }
     let team = Team::new(group, ranks::communicator())?;
@@ -139,7 +139,7 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
             let mut one = None;
             for &members in &counts {
                 let size = (work.whole)(if kind == Kind::Weak { n.saturating_mul(members) } else { n });
-                // Both begin with one member.
+                // Strong and weak scaling share the point of one member.
                 let known = scaling.scaling.iter().find(|row| {
                     kind == Kind::Weak
                         && (row.kind, row.members, members) == (Kind::Strong, 1, 1)
@@ -158,7 +158,7 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
             }
         }
     }
-    // A speed-up is over one member: what one alone cannot hold has none.
+    // A work that does not fit one member has no speed-up.
     for row in without_one(&scaling.scaling) {
         scaling.scaling[row].speedup = 0.0;
         scaling.scaling[row].efficiency = 0.0;
@@ -166,7 +166,7 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
     Ok(scaling)
 }
 
-/// The rows whose work was not measured on one member.
+/// Returns the indices of the rows whose work was not measured on one member.
 fn without_one(rows: &[ScalingPoint]) -> Vec<usize> {
     let same =
         |a: &ScalingPoint, b: &ScalingPoint| (&a.algorithm, &a.number, a.kind) == (&b.algorithm, &b.number, b.kind);
@@ -174,7 +174,7 @@ fn without_one(rows: &[ScalingPoint]) -> Vec<usize> {
     (0..rows.len()).filter(|&row| !has_one(&rows[row])).collect()
 }
 
-/// 1, 2, 4 and so on, and all.
+/// Returns 1, 2, 4, … below `members`, and `members`.
 fn counts(members: usize) -> Vec<usize> {
     let mut counts: Vec<usize> =
         std::iter::successors(Some(1), |count| Some(2 * count)).take_while(|count| *count < members).collect();
@@ -182,7 +182,8 @@ fn counts(members: usize) -> Vec<usize> {
     counts
 }
 
-/// Measures a work on a team; `None`, with the reason in `left_out`, if a member has no room for its part.
+/// Measures a work on a team. Returns `None`, with the reason in `left_out`, if a member has too little memory for its
+/// part.
 fn point(
     team: &Team<'_>,
     algorithm: &str,
@@ -198,12 +199,12 @@ fn point(
     for device in team.devices() {
         free = free.min(device.properties()?.memory_free_bytes);
     }
-    // What one rank cannot do none begins.
+    // All ranks leave out a point that one of them has no memory for.
     let all = team.ranks().all_gather(&free.to_le_bytes())?;
     let free = all.iter().filter_map(|bytes| Some(u64::from_le_bytes(bytes.as_slice().try_into().ok()?))).min();
     let free = free.unwrap_or(0);
     let name = format!("{} {} {} of {size} on {members}", kind.name(), algorithm, work.number);
-    // A little is lost between allocations.
+    // Some memory is lost between allocations.
     if needed > free - free / 64 {
         left_out.push(format!("{name}: {} needed on each, {} free", Bytes(needed), Bytes(free)));
         return Ok(None);
@@ -229,7 +230,7 @@ fn point(
         runs: timing.runs,
         median_us: 1e6 * timing.seconds,
         gbps: bytes / timing.seconds / 1e9,
-        // Rank 0 has a member, and prints.
+        // Rank 0, which prints, has a member and therefore the number of generations.
         cell_updates_per_second: prepared
             .generations()
             .map(|generations| size as f64 * generations as f64 / timing.seconds),
@@ -239,15 +240,15 @@ fn point(
 }
 
 impl Scaling {
-    /// What `host bench --json` wrote to the file, if it was on several devices.
+    /// Reads a file that `host bench --json` wrote. Returns `None` if that run was not on several devices.
     pub fn read(path: &Path) -> Option<Self> {
         serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
     }
 
-    /// Writes it as JSON.
+    /// Writes the result as JSON.
     ///
     /// # Errors
-    /// What prevents it.
+    /// If a file cannot be written.
     pub fn write(&self, file: &WholeFile) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(self).context("cannot express the result as JSON")?;
         let mut out = file.create()?;
@@ -255,7 +256,7 @@ impl Scaling {
         file.keep(out)
     }
 
-    /// The table.
+    /// Returns the table.
     pub fn text(&self) -> String {
         let share = |value: f64, text: String| if value > 0.0 { text } else { "–".to_owned() };
         let rows: Vec<_> = self
@@ -294,10 +295,10 @@ impl Scaling {
         text
     }
 
-    /// Writes `bench-scaling.svg` and `.png` into `folder`, and gives their paths.
+    /// Writes `bench-scaling.svg` and `.png` into `folder`, and returns their paths.
     ///
     /// # Errors
-    /// What prevents it.
+    /// If a file cannot be written.
     pub fn draw(&self, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let paths = plots::FORMATS.map(|format| folder.join(format!("bench-scaling.{format}")));
         let plot = self.plot();
@@ -305,7 +306,7 @@ impl Scaling {
         Ok(paths.into())
     }
 
-    /// Speed-up over members: what would be ideal, and a line for each work and kind.
+    /// Returns the plot of speed-up over members: the ideal, and a line for each work and kind.
     fn plot(&self) -> LinePlot {
         let ideal = counts(self.members).into_iter().map(|members| (members as f64, members as f64)).collect();
         let mut series = vec![Series { name: "ideal".to_owned(), points: ideal }];

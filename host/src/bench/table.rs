@@ -1,4 +1,4 @@
-//! A recording as tables for people.
+//! A recording as tables for a terminal.
 
 use units::percent;
 use workbench::algorithm::Unit;
@@ -6,14 +6,14 @@ use workbench::bench::{MeasuredPoint, Recording, subject};
 
 use crate::report::{self, Bytes, Rate};
 
-/// The size that is shown in full: the largest of a power of two, of vectors and matrices up to this.
+/// The largest size of vectors and matrices that is shown in full, in elements.
 const HEADLINE: u64 = 1 << 28;
 
-/// Everything: the machine, GB/s over size, the rungs at the largest size, and small inputs.
+/// Returns the tables: the machine, GB/s over size, the rungs at the largest size, and small inputs.
 pub fn text(recording: &Recording) -> String {
     let mut text = heading(recording);
     let tables = tables(recording);
-    // What moves no bytes has its times below.
+    // Points that move no bytes have their times in the tables below.
     let moves_bytes = |table: &&Table<'_>| table.columns.iter().flat_map(|(_, rows)| rows).any(|row| row.bytes > 0);
     for Table { title, columns } in tables.iter().filter(moves_bytes) {
         text += &format!("\n{title}: GB/s\n{}\n", over_size(columns));
@@ -45,14 +45,15 @@ pub fn text(recording: &Recording) -> String {
     text
 }
 
-/// Rows that stand in one table.
+/// The rows of one table.
 struct Table<'a> {
     title: String,
-    /// Each with its heading: a rung or peer at several sizes.
+    /// The headings, each with the points of that rung or peer.
     columns: Vec<(String, Vec<&'a MeasuredPoint>)>,
 }
 
-/// A table for each ladder, and one for the other types and variants of an algorithm, which have the last rung alone.
+/// Returns a table for each ladder. The types and variants of which only the last rung was measured share one table per
+/// algorithm.
 fn tables(recording: &Recording) -> Vec<Table<'_>> {
     let mut tables: Vec<Table<'_>> = Vec::new();
     for group in recording.groups() {
@@ -112,7 +113,7 @@ fn title(group: &[&MeasuredPoint]) -> String {
     format!("{algorithm}{variant} {number}")
 }
 
-/// A row for each size, a column for each rung and peer.
+/// Returns a table with a row for each size and a column for each rung and peer.
 fn over_size(columns: &[(String, Vec<&MeasuredPoint>)]) -> String {
     let mut sizes: Vec<(u64, String)> =
         columns.iter().flat_map(|(_, rows)| rows).map(|row| (row.size, row.size_text())).collect();
@@ -132,7 +133,7 @@ fn over_size(columns: &[(String, Vec<&MeasuredPoint>)]) -> String {
     report::table_of(&heading, rows.iter().map(Vec::as_slice)).to_string()
 }
 
-/// Each column's row at the largest size to show, if it has one, with its heading.
+/// Returns the heading of each column, with its row at the largest size that is shown in full.
 fn at_headline<'a>(columns: &'a [(String, Vec<&'a MeasuredPoint>)]) -> Vec<(&'a str, &'a MeasuredPoint)> {
     let fits =
         |row: &MeasuredPoint| row.size.is_power_of_two() && (subject::unit(row) == Unit::Cells || row.size <= HEADLINE);
@@ -160,7 +161,7 @@ fn in_full(recording: &Recording, rows: &[(&str, &MeasuredPoint)]) -> String {
     report::table(heading, &rows).to_string()
 }
 
-/// Whether any of the rows was measured in a series.
+/// Returns true if any of the rows was measured in a series.
 fn has_series(rows: &[&MeasuredPoint]) -> bool {
     rows.iter().any(|row| row.series_us.is_some())
 }
@@ -184,7 +185,7 @@ fn micros(micros: f64) -> String {
     report::Seconds(1e-6 * micros).to_string()
 }
 
-/// Returns `part` of `whole` in percent, if `whole` is known.
+/// Returns `part` of `whole` in percent, or `–` if `whole` is 0.
 fn share(part: f64, whole: f64) -> String {
     if whole > 0.0 { percent(part / whole) } else { "–".to_owned() }
 }

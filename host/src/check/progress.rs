@@ -1,4 +1,4 @@
-//! Progress of work that several threads do.
+//! A progress bar that several threads advance.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -7,7 +7,7 @@ use workbench::check::Progress;
 
 use crate::report::progress;
 
-/// Counts what is done, and shows it on a terminal.
+/// Counts steps and work, and shows them on a terminal.
 pub(super) struct Bar {
     steps: &'static str,
     work: &'static str,
@@ -22,7 +22,7 @@ struct Begun {
 }
 
 impl Bar {
-    /// Counts steps and work in these units.
+    /// Returns a bar that counts in these units.
     pub(super) fn new(steps: &'static str, work: &'static str) -> Self {
         Self { steps, work, begun: Mutex::new(None) }
     }

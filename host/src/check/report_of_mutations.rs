@@ -1,20 +1,20 @@
-//! Which synchronisations are missed when they are left out, as a table.
+//! The report of `--mutate-barriers`: a table of deletions, and whether each was reported.
 
 use anyhow::anyhow;
 use workbench::check::mutations::{MutationEntry, MutationReport};
 
 use crate::report;
 
-/// Fails if a deletion passes unnoticed.
+/// Fails if a deletion was not reported.
 pub(super) fn verdict(report: &MutationReport) -> anyhow::Result<()> {
     let all = report.synchronisations.len();
     match report.synchronisations.iter().filter(|entry| entry.reported.is_none()).count() {
         0 => Ok(()),
-        missed => Err(anyhow!("{missed} of {all} synchronisations can be left out, and nothing reports it")),
+        missed => Err(anyhow!("the deletion of {missed} of {all} synchronisations is not reported")),
     }
 }
 
-/// The table.
+/// Returns the table.
 pub(super) fn text(report: &MutationReport) -> String {
     let row = |entry: &MutationEntry| {
         let (verdict, schedule) = match &entry.reported {

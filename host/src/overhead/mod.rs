@@ -1,11 +1,11 @@
-//! What a launch costs on the host: a bare `cuLaunchKernel`, a typed launch, and a launch in a graph.
+//! Measures what a launch costs the host: a bare `cuLaunchKernel`, a typed launch, and a launch in a graph.
 //!
-//! A sum is made with memory that was allocated before, and as a one-off call that allocates, each until its result is
-//! there.
+//! It also times a sum until its result is on the host: once with memory allocated before, once as a call that
+//! allocates.
 //!
-//! The kernel is a saxpy of one block on 32 elements: two views and a number, and next to no work. Launches are made a
-//! batch at a time, on a device that has nothing else to do, so that its queue never fills and the host never waits;
-//! all kinds take turns, so that a change of clocks meets all of them.
+//! The kernel is a saxpy of one block on 32 elements, which does next to nothing. Launches come in batches on an idle
+//! device, so that its queue never fills and the host never waits. All kinds take turns, so that a change of clocks
+//! affects all of them.
 
 use std::time::{Duration, Instant};
 
@@ -19,18 +19,18 @@ use workbench::bench::sweep::LAUNCH_ELEMENTS as N;
 
 use crate::report;
 
-/// Elements of a sum: of several blocks, which need memory for what they publish.
+/// Elements of a sum: several blocks, which need memory for their partial sums.
 pub const SUMMED: usize = 10_000;
 
-/// For so many launches a batch has one sum.
+/// A batch has one sum for this many launches.
 const LAUNCHES_PER_SUM: usize = 5;
 
-/// How much is measured.
+/// The number and size of the timed batches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Batches {
-    /// Timed batches of each kind, after one that warms up; at least one is.
+    /// Timed batches of each kind, at least one. Another batch before them warms up.
     pub count: usize,
-    /// Launches of a batch, at least one. A GPU's queue takes about a thousand.
+    /// Launches per batch, at least one. A GPU's queue takes about a thousand.
     pub launches: usize,
 }
 
@@ -40,7 +40,7 @@ impl Default for Batches {
     }
 }
 
-/// What a launch costs, and how that was measured.
+/// The costs of a launch, and how they were measured.
 #[derive(Clone, PartialEq, Serialize, Debug)]
 pub struct LaunchCost {
     /// The device's name.
@@ -49,42 +49,42 @@ pub struct LaunchCost {
     pub kernel: &'static str,
     /// Timed batches of each kind.
     pub batches: usize,
-    /// Launches of a batch; the graph has as many.
+    /// Launches per batch; the graph has as many.
     pub launches: usize,
-    /// `cuLaunchKernel` on a kernel and parameters made ready before; in the simulator, the simulator's launch.
+    /// `cuLaunchKernel` on a kernel and parameters that were prepared before; in the simulator, its own launch.
     pub bare: Cost,
-    /// [`Device::launch`] of a call made on the spot.
+    /// [`Device::launch`] of a new call.
     pub typed: Cost,
     /// A launch of the graph, divided by its kernels.
     pub graph: Cost,
-    /// A sum of [`SUMMED`] elements by a `Reducer` made before, until its result is there.
+    /// A sum of [`SUMMED`] elements by an existing `Reducer`, until its result is on the host.
     pub sum_kept: Cost,
     /// The same by `device.reduce`, which allocates what it needs.
     pub sum_one_off: Cost,
-    /// What a typed launch takes of the host beside a bare one: 1.2 is a fifth more.
+    /// The host's time for a typed launch as a multiple of a bare one.
     pub typed_to_bare: f64,
 }
 
 /// The cost of one kernel's launch, in nanoseconds: medians of the batches' means.
 #[derive(Clone, Copy, PartialEq, Serialize, Debug)]
 pub struct Cost {
-    /// Until the host could go on.
+    /// Until the host has enqueued it.
     pub host_nanoseconds: f64,
-    /// The batch's share, until all of it was done.
+    /// Until the device has finished the batch, divided by the launches.
     pub done_nanoseconds: f64,
 }
 
 /// The times of one kind's batches.
 #[derive(Default)]
 struct Times {
-    asked: Vec<Duration>,
+    launched: Vec<Duration>,
     done: Vec<Duration>,
 }
 
 /// Measures what a launch costs on `device`.
 ///
 /// # Errors
-/// Whatever prevents a launch, or the memory for it.
+/// If a launch fails, or the memory for it is missing.
 pub fn measure(device: &Device, batches: Batches) -> Result<LaunchCost, WorkbenchError> {
     let Batches { count, launches } = Batches { count: batches.count.max(1), launches: batches.launches.max(1) };
     let config = LaunchConfig::new(1, N as u32);
@@ -96,7 +96,7 @@ pub fn measure(device: &Device, batches: Batches) -> Result<LaunchCost, Workbenc
         (0..launches).try_for_each(|_| queue.launch(config, saxpy_grid_stride(1.0, x.view(), y.view_mut())))
     })?;
     let [mut bare_times, mut typed_times, mut graph_times, mut kept_times, mut one_off_times] =
-        [const { Times { asked: Vec::new(), done: Vec::new() } }; 5];
+        [const { Times { launched: Vec::new(), done: Vec::new() } }; 5];
     let summed = device.zeroed::<f32>(SUMMED)?;
     let mut kept = Reducer::<f32, Sum>::new(device, default_rung::<f32, Sum>(), SUMMED)?;
     let sums = launches.div_ceil(LAUNCHES_PER_SUM);
@@ -135,7 +135,7 @@ fn saxpy_name() -> &'static str {
 }
 
 impl Times {
-    /// Times a batch that begins when the device has nothing to do.
+    /// Times a batch that begins on an idle device.
     fn batch<E>(
         &mut self,
         device: &Device,
@@ -148,10 +148,10 @@ impl Times {
         device.synchronize()?;
         let start = Instant::now();
         launch()?;
-        let asked = start.elapsed();
+        let launched = start.elapsed();
         device.synchronize()?;
         if is_timed {
-            self.asked.push(asked);
+            self.launched.push(launched);
             self.done.push(start.elapsed());
         }
         Ok(())
@@ -159,7 +159,7 @@ impl Times {
 
     fn cost(self, launches: usize) -> Cost {
         let share = |times| 1e9 * median(times).as_secs_f64() / launches as f64;
-        Cost { host_nanoseconds: share(self.asked), done_nanoseconds: share(self.done) }
+        Cost { host_nanoseconds: share(self.launched), done_nanoseconds: share(self.done) }
     }
 }
 
@@ -170,7 +170,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
 }
 
 impl LaunchCost {
-    /// The table, for a person.
+    /// Returns the table.
     pub fn text(&self) -> String {
         let row = |what: &str, cost: Cost| {
             let of_bare = format!("{:.2}", cost.host_nanoseconds / self.bare.host_nanoseconds);

@@ -1,4 +1,4 @@
-//! `host access`: what misaligned and strided access cost.
+//! `host access`: the cost of misaligned and strided access.
 
 use std::ops::Range;
 
@@ -18,26 +18,26 @@ use workbench::inputs;
 
 use super::{Thorough, open_gpu, percent};
 
-/// Threads of a block.
+/// Threads per block.
 const BLOCK: u32 = 256;
 
 /// The largest offset and the largest stride, in elements.
-const MOST: usize = 32;
+const MAX_STEP: usize = 32;
 
 /// Elements that are compared at a time.
 const PIECE: usize = 1 << 14;
 
-/// What to do about a lack of memory.
-const FEWER: &str = "ask for fewer elements with --n";
+/// What the user can do if memory is short.
+const FEWER: &str = "use fewer elements with --n";
 
 /// Measure what misaligned and strided access to a GPU's memory cost
 ///
 /// After NVIDIA's "How to Access Global Memory Efficiently": one thread per element adds 1 to element i + offset, or to
-/// element i·stride. Bandwidth counts the elements' own bytes, read and written, in GB of 10⁹ bytes; times are medians
-/// of five runs, or of more until they are steady. Every run is checked.
+/// element i·stride. Bandwidth counts these elements' own bytes, read and written, in GB of 10⁹ bytes. Times are
+/// medians of runs that are repeated until they are steady. Every run is checked.
 #[derive(Args, Debug)]
 pub struct AccessOptions {
-    /// Elements that are accessed, such as 1_000_000 or 2^25; the array has 33 times as many
+    /// Elements to access, such as 1_000_000 or 2^25; the array has up to 32 times as many
     #[arg(long, value_name = "N", default_value = "2^25", value_parser = parse_count)]
     n: usize,
 
@@ -55,7 +55,7 @@ pub struct AccessOptions {
     plot: PlotOption,
 }
 
-/// How an element's place follows from its number.
+/// The rule by which a thread finds its element.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
 #[serde(rename_all = "lowercase")]
 enum Pattern {
@@ -71,15 +71,15 @@ impl Pattern {
         }
     }
 
-    /// The offsets or strides, the aligned one first.
+    /// Returns the offsets or strides, the aligned one first.
     fn steps(self) -> Range<usize> {
         match self {
-            Self::Offset => 0..MOST + 1,
-            Self::Stride => 1..MOST + 1,
+            Self::Offset => 0..MAX_STEP + 1,
+            Self::Stride => 1..MAX_STEP + 1,
         }
     }
 
-    /// The elements among `part` that the `n` accesses are to.
+    /// Returns the elements in `part` that the `n` accesses touch.
     fn places(self, step: usize, n: usize, part: &Range<usize>) -> impl Iterator<Item = usize> {
         let (first, end, step) = match self {
             Self::Offset => (part.start.max(step), n.saturating_add(step), 1),
@@ -89,7 +89,7 @@ impl Pattern {
     }
 }
 
-/// What is printed.
+/// The result that is printed.
 #[derive(Serialize, Debug)]
 struct Summary {
     device: String,
@@ -97,7 +97,7 @@ struct Summary {
     measurements: Vec<Measurement>,
 }
 
-/// One offset or stride.
+/// The measurement of one offset or stride.
 #[derive(Clone, Copy, Serialize, Debug)]
 struct Measurement {
     pattern: Pattern,
@@ -108,7 +108,7 @@ struct Measurement {
     gigabytes_per_second: f64,
 }
 
-/// A float that the kernels are built for.
+/// A type of floats that the kernels are built for.
 trait Accessed: Number {
     fn launch(device: &Device, pattern: Pattern, n: usize, step: usize, a: &mut Buffer<Self>) -> Result<(), Error>;
 }
@@ -139,14 +139,12 @@ impl AccessOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] in the simulator and for what was typed; when the device fails or has too little memory; when a
-    /// result is wrong.
+    /// [`UsageError`] in the simulator and for wrong options; if the device fails or has too little memory, or a result
+    /// is wrong.
     pub fn run(self) -> anyhow::Result<()> {
         self.plot.check()?;
         if self.n == 0 {
-            return Err(
-                UsageError("--n: without elements there is nothing to measure: ask for at least 1".into()).into()
-            );
+            return Err(UsageError("--n: 0 elements leave nothing to measure: use at least 1".into()).into());
         }
         let device = open_gpu(self.device, "access", "")?;
         let mut measurements = Vec::new();
@@ -163,16 +161,15 @@ impl AccessOptions {
         self.plot.draw(|path| plot::lines(path, &summary.plot()))
     }
 
-    /// Elements of the array for a pattern.
+    /// Returns the length of the array for a pattern.
     fn len(&self, pattern: Pattern) -> usize {
         match pattern {
-            Pattern::Offset => self.n.saturating_add(MOST),
-            Pattern::Stride => self.n.saturating_mul(MOST),
+            Pattern::Offset => self.n.saturating_add(MAX_STEP),
+            Pattern::Stride => self.n.saturating_mul(MAX_STEP),
         }
     }
 
-    /// Measures every offset or stride on one array, and in the end looks how often each of its elements was counted
-    /// up.
+    /// Measures every offset or stride on one array, and then checks how often each element was incremented.
     fn measure<T: Accessed>(&self, device: &Device, pattern: Pattern) -> anyhow::Result<Vec<Measurement>> {
         let len = self.len(pattern);
         measure::check_memory(device, (len as u64).saturating_mul(size_of::<T>() as u64), FEWER)?;
@@ -202,10 +199,10 @@ impl AccessOptions {
     }
 }
 
-/// What is wrong after all runs of `timings` and the one before each, if anything: an element is counted up once per
-/// run that accesses it. The counts are far below 2²⁴, and so exact.
+/// Describes the first wrong element after all runs of `timings` and the one before each. A run increments each element
+/// that it accesses. The counts are far below 2²⁴, so that floats hold them exactly.
 fn wrong<T: Number>(pattern: Pattern, n: usize, timings: &[(usize, Timing)], found: &[T]) -> Option<String> {
-    // By pieces that a cache holds.
+    // In pieces that fit a cache.
     let of_piece = |piece: Range<usize>| {
         let mut expected = vec![0; piece.len()];
         for (step, timing) in timings {
@@ -224,7 +221,7 @@ fn wrong<T: Number>(pattern: Pattern, n: usize, timings: &[(usize, Timing)], fou
 }
 
 impl Summary {
-    /// The measurements of a pattern for one type.
+    /// Returns the measurements of a pattern for one type.
     fn of(&self, pattern: Pattern, element: &str) -> impl Iterator<Item = &Measurement> {
         self.measurements.iter().filter(move |one| one.pattern == pattern && one.element == element)
     }
@@ -287,7 +284,7 @@ mod tests {
         let n = 10;
         for pattern in [Pattern::Offset, Pattern::Stride] {
             let timings: Vec<_> = pattern.steps().map(|step| (step, Timing { seconds: 1.0, runs: step + 4 })).collect();
-            let mut counts = vec![0.0_f32; n * MOST + MOST];
+            let mut counts = vec![0.0_f32; n * MAX_STEP + MAX_STEP];
             for (step, timing) in &timings {
                 for i in 0..n {
                     let place = if pattern == Pattern::Offset { i + step } else { i * step };

@@ -1,4 +1,4 @@
-//! `host divergence`: what it costs that the lanes of a warp go two ways.
+//! `host divergence`: the cost of a branch that splits the lanes of a warp.
 
 use clap::Args;
 use gpu::probe::divergence_by_thread;
@@ -14,17 +14,17 @@ use crate::report::{self, Seconds};
 
 use super::open_gpu;
 
-/// How often the GPU is filled with blocks in a run.
+/// The grid, as a multiple of the blocks that the GPU holds at once.
 const WAVES: u32 = 4;
 
-/// Measure what it costs a GPU that the lanes of a warp go two ways
+/// Measure the cost of a branch that splits the lanes of a warp
 ///
-/// After mathKernel1 and mathKernel2 of Professional CUDA C Programming: a branch on the thread's parity, where every
-/// warp goes both ways, against one on the warp's, where it goes one. Either way is a chain of dependent multiply-adds.
-/// Times are medians of several runs, by device events; every element is checked.
+/// After mathKernel1 and mathKernel2 of Professional CUDA C Programming. A branch on the parity of the thread splits
+/// every warp; a branch on the parity of the warp splits none. Each path is a chain of dependent multiply-adds. Times
+/// are medians of several runs, by device events; every element is checked.
 #[derive(Args, Debug)]
 pub struct DivergenceOptions {
-    /// Multiply-adds of a path
+    /// Multiply-adds of each path
     #[arg(long, value_name = "COUNTS", value_delimiter = ',', default_value = "16,64,256,1024,2048,4096,8192")]
     rounds: Vec<u32>,
 
@@ -39,7 +39,7 @@ pub struct DivergenceOptions {
     plot: PlotOption,
 }
 
-/// What is printed.
+/// The result that is printed.
 #[derive(Serialize, Debug)]
 struct Summary {
     device: String,
@@ -47,7 +47,7 @@ struct Summary {
     measurements: Vec<Measurement>,
 }
 
-/// Both branches with paths of one length.
+/// The times of both branches, for paths of one length.
 #[derive(Clone, Copy, Serialize, Debug)]
 struct Measurement {
     rounds: u32,
@@ -60,7 +60,7 @@ impl DivergenceOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`](crate::error::UsageError) in the simulator; when the device fails; when a result is wrong.
+    /// [`UsageError`](crate::error::UsageError) in the simulator; if the device fails or a result is wrong.
     pub fn run(self) -> anyhow::Result<()> {
         self.plot.check()?;
         let device = open_gpu(self.device, "divergence", "")?;
@@ -104,7 +104,7 @@ impl Summary {
             })
             .collect();
         format!(
-            "divergence on {}: {} threads, of which one half goes one way and one half the other; medians\n{}\n",
+            "divergence on {}: {} threads, half of them on each path; medians\n{}\n",
             self.device,
             report::grouped(self.threads as u64),
             report::table(["rounds", "by thread", "by warp", "ratio"], &rows)

@@ -1,11 +1,11 @@
-//! Probes of the machine: what its memory, its warps and its scheduler do.
+//! Probes that measure a GPU's memory, warps and scheduler.
 //!
 //! - [`bandwidth`]: reading, writing and copying by operand size, unroll factor and block;
 //! - [`access`]: misaligned and strided access;
 //! - [`divergence`]: a branch within warps against one between them;
-//! - [`schedule`]: in which order, and where, blocks run.
+//! - [`schedule`]: the order in which blocks run, and their multiprocessors.
 //!
-//! They measure a GPU. The simulator runs the same kernels, for tests, but its times are those of a CPU.
+//! They measure a GPU. For tests the simulator runs the same kernels, but its times are those of a CPU.
 
 use clap::Args;
 use launch::{Device, Error};
@@ -19,10 +19,10 @@ pub mod bandwidth;
 pub mod divergence;
 pub mod schedule;
 
-/// How much a probe repeats.
+/// The option `--thorough` of a probe.
 #[derive(Args, Clone, Copy, Debug)]
 struct Thorough {
-    /// Time each up to 101 times within half a second, also once the times are steady, and check whole results
+    /// Time up to 101 runs within half a second even if the times are steady, and check whole results
     #[arg(long)]
     thorough: bool,
 }
@@ -34,23 +34,23 @@ impl Thorough {
     }
 }
 
-/// Opens the GPU for `command`, which measures one.
+/// Opens the GPU that `command` measures.
 ///
 /// # Errors
-/// [`UsageError`] where it would be the simulator; else why a GPU that was asked for cannot be used.
+/// [`UsageError`] if the device would be the simulator; if the GPU cannot be used.
 fn open_gpu(option: DeviceOption, command: &str, instead: &str) -> anyhow::Result<Device> {
     let device = option.open()?;
     if device.is_simulated() {
         let text = format!(
-            "host {command} measures a GPU and has no meaning in the simulator, whose times are the CPU's: run it with \
-             --device gpu on a machine that has one{instead}"
+            "host {command} measures a GPU, and the times of the simulator are those of the CPU: run it with --device gpu on \
+             a machine with a GPU{instead}"
         );
         return Err(UsageError(text).into());
     }
     Ok(device)
 }
 
-/// `part` of `whole` as it is printed.
+/// Returns `part` of `whole` in percent.
 fn percent(part: f64, whole: f64) -> String {
     format!("{:.1}%", 100.0 * part / whole)
 }

@@ -1,4 +1,4 @@
-//! `host check` as its users meet it: what it says of right kernels and of wrong ones.
+//! `host check` on right and wrong kernels.
 
 use crate::common;
 

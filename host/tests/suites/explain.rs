@@ -1,4 +1,4 @@
-//! `host explain` as its users meet it: figures that are known beforehand, their order, and the page.
+//! `host explain`: figures that are known beforehand, their order, and the page.
 
 use std::fs;
 
@@ -40,7 +40,7 @@ fn assert_figures(explanation: &Value, figure: &str, expected: &[(&str, Option<f
     assert_eq!(figures(explanation, figure), expected, "{figure}");
 }
 
-/// Blocks of 32 x 8 threads that take 32 x 32 elements of 4 bytes: what each rung moves is known without running it.
+/// Blocks of 32 x 8 threads that take 32 x 32 elements of 4 bytes: the traffic of each rung is known beforehand.
 #[test]
 fn the_rungs_of_transpose_move_what_their_accesses_say() {
     let explanation = json(&["transpose", "--size", "128x64"]);
@@ -66,7 +66,7 @@ fn the_rungs_of_transpose_move_what_their_accesses_say() {
     assert!(change.contains("less memory time") && change.contains("no bank conflicts instead of 32-way"), "{change}");
 }
 
-/// What a comparison with a GPU's own counters needs: totals for each kernel and launch configuration.
+/// The totals for each kernel and launch configuration, which are compared with the counters of a GPU.
 #[test]
 fn launches_are_counted_by_their_configuration() {
     let explanation = json(&["transpose_tile", "--size", "128x64", "--type", "u32"]);

@@ -1,4 +1,4 @@
-//! The probes' commands as their users meet them.
+//! The commands of the probes.
 
 use std::fs;
 use std::path::Path;
@@ -44,7 +44,7 @@ fn the_simulator_is_no_machine_to_measure() {
     assert_fails(&["schedule", "--device", "sim"], 2, &["--print"]);
 }
 
-/// On a machine without a GPU `auto` is the simulator, and no plot is left behind.
+/// Without a GPU `auto` is the simulator, and no plot is written.
 #[test]
 fn without_a_gpu_auto_says_so_too() {
     if launch::gpus().is_ok() {

@@ -1,4 +1,4 @@
-//! Commands on several devices, in the simulator, as their users meet them.
+//! Commands on several simulated devices.
 
 use crate::common;
 
@@ -105,7 +105,7 @@ fn more_than_a_device_holds_is_left_out() {
     assert_eq!(table.matches("left out: strong saxpy f32 of 1125899906842624 on ").count(), 2, "{table}");
 }
 
-/// A program without MPI that `mpirun` started says so, once, and does not run as often as there are ranks.
+/// A program without MPI that `mpirun` started reports that once, instead of running once per rank.
 #[test]
 #[cfg(not(feature = "mpi"))]
 fn a_build_without_mpi_is_no_rank() {

@@ -14,7 +14,7 @@ pub mod plots;
 /// Reads a recording that [`write`](fn@write) wrote.
 ///
 /// # Errors
-/// When the file cannot be read, or is not of that form.
+/// If the file cannot be read, or is no recording.
 pub fn read(path: &Path) -> anyhow::Result<Recording> {
     let shown = path.display();
     let text = fs::read_to_string(path).with_context(|| format!("cannot read '{shown}'"))?;
@@ -25,7 +25,7 @@ pub fn read(path: &Path) -> anyhow::Result<Recording> {
 /// Writes a recording, whole or not at all.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// If the file cannot be written.
 pub fn write(recording: &Recording, file: &WholeFile) -> anyhow::Result<()> {
     let mut text = serde_json::to_string_pretty(recording).context("cannot express the result as JSON")?;
     text.push('\n');

@@ -1,4 +1,4 @@
-//! What the commands print: results on standard output, remarks and progress on standard error, tables, JSON.
+//! The output of the commands: results on standard output, remarks and progress on standard error, tables, JSON.
 
 use std::io::{self, ErrorKind, Write};
 
@@ -13,10 +13,10 @@ pub use units::{Bytes, Rate, Seconds, grouped, table, table_of};
 pub mod plot;
 pub mod progress;
 
-/// Writes `text` to standard output, with a line end after it where it has none. Of several ranks the first alone does.
+/// Prints `text` on standard output, and a line end if it has none. Only the first rank prints.
 ///
 /// # Errors
-/// [`OutputClosed`] when its reader has gone, otherwise what prevents the writing.
+/// [`OutputClosed`] if its reader has closed it; otherwise the error of the system.
 pub fn print(text: &str) -> anyhow::Result<()> {
     if !ranks::is_first() {
         return Ok(());
@@ -29,7 +29,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes `value` to standard output as one JSON object.
+/// Prints `value` on standard output as one JSON object.
 ///
 /// # Errors
 /// As [`print()`].
@@ -37,8 +37,7 @@ pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     print(&serde_json::to_string_pretty(value).context("cannot express the result as JSON")?)
 }
 
-/// Writes a remark to standard error: something to know that is not the result. A closed standard error is no failure.
-/// Of several ranks the first alone does.
+/// Prints a remark on standard error. A closed standard error is no failure. Only the first rank prints.
 pub fn note(text: &str) {
     if ranks::is_first() {
         let _ = writeln!(io::stderr().lock(), "{text}");

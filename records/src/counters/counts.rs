@@ -1,4 +1,4 @@
-//! What is counted: for the simulator and for ncu the same ten figures.
+//! The ten metrics that the simulator and ncu both count.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -6,7 +6,7 @@ use std::ops::AddAssign;
 use explain::Totals;
 pub use units::grouped;
 
-/// One figure.
+/// One metric.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Metric {
     /// Requests of loads from global memory.
@@ -48,7 +48,7 @@ impl Metric {
         SharedStoreConflicts,
     ];
 
-    /// The metrics of ncu whose sum it is.
+    /// Returns the metrics of ncu whose sum it is.
     pub fn of_ncu(self) -> &'static [&'static str] {
         match self {
             GlobalLoadRequests => &["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"],
@@ -69,7 +69,7 @@ impl Metric {
         }
     }
 
-    /// What the simulator counted.
+    /// Returns the count of the simulator.
     pub fn of_simulator(self, totals: &Totals) -> u64 {
         let Totals { global, shared, .. } = totals;
         match self {
@@ -86,7 +86,7 @@ impl Metric {
         }
     }
 
-    /// The heading of its column.
+    /// Returns the heading of its column.
     pub fn heading(self) -> &'static str {
         match self {
             GlobalLoadRequests => "load requests",
@@ -114,15 +114,15 @@ impl fmt::Display for Metric {
 pub struct Counts([u64; Metric::ALL.len()]);
 
 impl Counts {
-    /// What `value` says of each metric.
+    /// Returns the counts that `value` returns.
     pub fn of(value: impl Fn(Metric) -> u64) -> Counts {
         Counts(Metric::ALL.map(value))
     }
 
-    /// What `value` says of each metric, if it knows all of them.
+    /// Returns the counts that `value` returns, if it succeeds for every metric.
     ///
     /// # Errors
-    /// Those of `value`.
+    /// The first error of `value`.
     pub fn try_of<E>(mut value: impl FnMut(Metric) -> Result<u64, E>) -> Result<Counts, E> {
         let mut counts = Counts::default();
         for metric in Metric::ALL {
@@ -131,7 +131,7 @@ impl Counts {
         Ok(counts)
     }
 
-    /// One of them.
+    /// Returns the count of a metric.
     pub fn get(&self, metric: Metric) -> u64 {
         self.0[metric as usize]
     }
@@ -145,7 +145,7 @@ impl AddAssign for Counts {
     }
 }
 
-/// Which kernel, by its entry, on which grid of which blocks.
+/// A kernel, by its entry, with its grid and block.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Launch {
     /// The kernel's name in the module.
@@ -163,7 +163,7 @@ impl fmt::Display for Launch {
 }
 
 impl Launch {
-    /// Grid and block, as in `3,907 × 256` and `(32, 24) × (32, 8)`.
+    /// Returns the grid and the block, as in `3,907 × 256` and `(32, 24) × (32, 8)`.
     pub fn shape(&self) -> String {
         format!("{} × {}", extent(self.grid), extent(self.block))
     }

@@ -1,4 +1,4 @@
-//! `host bandwidth`: reading, writing and copying, by operand size, unroll factor and block.
+//! `host bandwidth`: the speed of reading, writing and copying, by operand size, unroll factor and block.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -23,18 +23,18 @@ use workbench::probe::{Arrays, BLOCKS, BandwidthKernel, Instance, Measured, WORD
 
 use super::{Thorough, open_gpu, percent};
 
-/// Bytes of a result that are checked, where not all are asked for.
+/// Bytes of a result that are checked without `--thorough`.
 const CHECKED_BYTES: usize = 64 << 20;
 
-/// What to do about a lack of memory.
-const FEWER: &str = "ask for fewer with --bytes";
+/// What the user can do if memory is short.
+const FEWER: &str = "use fewer --bytes";
 
 /// Measure a GPU's bandwidth of reading, writing and copying by operand size, unroll factor and block
 ///
-/// After the CUDA Handbook's globalRead, globalWrite, globalCopy and globalCopy2. What writes has as many blocks as the
-/// data asks for, each going over it once; reading as many as the GPU holds at once. Of every combination's first run a
-/// part of 64 MiB is checked, another for each; times are medians of several runs after it, by device events.
-/// Bandwidth counts what is read and written, in GB of 10⁹ bytes, and stands beside the speed of the device's own copy.
+/// After the CUDA Handbook's globalRead, globalWrite, globalCopy and globalCopy2. Kernels that write have as many
+/// blocks as the data needs; reading has as many as the GPU holds at once. The first run of each combination is
+/// checked, in another 64 MiB each time. Times are medians of the runs after it, by device events. Bandwidth counts
+/// bytes read and written, in GB of 10⁹ bytes, and is compared with the device's own copy.
 #[derive(Args, Debug)]
 pub struct BandwidthOptions {
     /// What to measure: read, write, copy, copy2 (two arrays read, one written) or copy_alternating (each element
@@ -72,12 +72,12 @@ fn parse_kernel(text: &str) -> Result<BandwidthKernel, String> {
     })
 }
 
-/// What is printed.
+/// The result that is printed.
 #[derive(Serialize, Debug)]
 struct Summary {
     kernel: &'static str,
     device: String,
-    /// How many blocks, in words.
+    /// The number of blocks, in words.
     blocks: &'static str,
     bytes_of_an_array: usize,
     arrays: u64,
@@ -86,7 +86,7 @@ struct Summary {
     measurements: Vec<Cell>,
 }
 
-/// One combination.
+/// The measurement of one combination.
 #[derive(Clone, Copy, Serialize, Debug)]
 struct Cell {
     operand: &'static str,
@@ -103,12 +103,13 @@ impl BandwidthOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] in the simulator and for what was typed; when the device fails or has too little memory; when a
-    /// result is wrong.
+    /// [`UsageError`] in the simulator and for wrong options; if the device fails or has too little memory, or a result
+    /// is wrong.
     pub fn run(self) -> anyhow::Result<()> {
         self.plot.check()?;
         if self.bytes < size_of::<U32x4>() {
-            let text = format!("--bytes: an array of {} bytes holds no operand of 16 bytes: ask for more", self.bytes);
+            let text =
+                format!("--bytes: an array of {} bytes holds no operand of 16 bytes: use at least 16", self.bytes);
             return Err(UsageError(text).into());
         }
         let device = open_gpu(self.device, "bandwidth", "")?;
@@ -125,24 +126,24 @@ impl BandwidthOptions {
     fn measure(&self, device: &Device) -> anyhow::Result<Summary> {
         let arrays = self.kernel.arrays();
         let copy = measure::copy_speed(device, arrays.saturating_mul(self.bytes as u64))?;
-        let mut run = Run { options: self, device, cells: Vec::new(), progress: self.progress() };
+        let mut combinations = Combinations { options: self, device, cells: Vec::new(), progress: self.progress() };
         let is_asked_for = |size: &str| self.operand.iter().any(|operand| operand == size);
         if is_asked_for("1") {
-            run.operand::<u8>()?;
+            combinations.operand::<u8>()?;
         }
         if is_asked_for("2") {
-            run.operand::<u16>()?;
+            combinations.operand::<u16>()?;
         }
         if is_asked_for("4") {
-            run.operand::<u32>()?;
+            combinations.operand::<u32>()?;
         }
         if is_asked_for("8") {
-            run.operand::<u64>()?;
+            combinations.operand::<u64>()?;
         }
         if is_asked_for("16") {
-            run.operand::<U32x4>()?;
+            combinations.operand::<U32x4>()?;
         }
-        let measurements = run.cells;
+        let measurements = combinations.cells;
         let best =
             measurements.iter().copied().max_by(|a, b| a.gigabytes_per_second.total_cmp(&b.gigabytes_per_second));
         Ok(Summary {
@@ -162,15 +163,15 @@ impl BandwidthOptions {
     }
 }
 
-/// The measurements of a command as they come in.
-struct Run<'a> {
+/// Measures the combinations of a command.
+struct Combinations<'a> {
     options: &'a BandwidthOptions,
     device: &'a Device,
     cells: Vec<Cell>,
     progress: Progress,
 }
 
-impl Run<'_> {
+impl Combinations<'_> {
     /// Measures every unroll factor and block for one operand.
     fn operand<T: Measured>(&mut self) -> anyhow::Result<()> {
         let n = self.options.bytes / size_of::<T>();
@@ -200,7 +201,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Checks the first run, which also warms up, and times the following ones.
+    /// Checks the first run, which also warms up, and times the runs after it.
     fn cell<T: Measured>(
         &self,
         instance: Instance<T>,
@@ -218,7 +219,7 @@ impl Run<'_> {
             arrays.y = self.device.zeroed(grid as usize * block as usize)?;
             (instance.launch)(self.device, kernel, config, arrays)?;
             let parts = arrays.y.download()?;
-            // What is timed reads alone.
+            // The timed runs only read.
             arrays.y = self.device.alloc(0)?;
             wrong_combination(&parts, *all)
         } else {
@@ -247,14 +248,14 @@ impl Run<'_> {
     }
 }
 
-/// What an operand's kernels write, and what all of it combines to.
+/// The elements that the kernels of an operand write, and the exclusive or of all of them.
 struct Expected<T> {
     elements: Vec<T>,
     all: T,
 }
 
-impl Run<'_> {
-    /// The elements of `n` to check after the next combination's first run.
+impl Combinations<'_> {
+    /// Returns the range of the `n` elements to check after the first run of the next combination.
     fn part_to_check<T>(&self, n: usize) -> Range<usize> {
         let part = CHECKED_BYTES / size_of::<T>();
         if self.options.thorough.thorough || part >= n {
@@ -265,7 +266,7 @@ impl Run<'_> {
     }
 }
 
-/// Exclusive or of all elements.
+/// Returns the exclusive or of all elements.
 fn combined<T: Operand>(elements: &[T]) -> T {
     let of_part = |part: Range<usize>| elements[part].iter().fold(T::ZERO, |all, &element| all ^ element);
     inputs::in_parts(elements.len(), of_part).into_iter().fold(T::ZERO, |all, part| all ^ part)
@@ -273,7 +274,7 @@ fn combined<T: Operand>(elements: &[T]) -> T {
 
 fn wrong_combination<T: Operand>(parts: &[T], expected: T) -> Option<String> {
     let found = combined(parts);
-    (found != expected).then(|| format!("what was read combines to {found:?}, and should to {expected:?}"))
+    (found != expected).then(|| format!("the exclusive or of what was read is {found:?}, and should be {expected:?}"))
 }
 
 fn wrong_element<T: Operand>(found: &[T], expected: &[T], among: Range<usize>) -> Option<String> {
@@ -328,7 +329,7 @@ impl Summary {
         text
     }
 
-    /// For each operand the best block at each unroll factor, and the device's copy.
+    /// Returns the plot: for each operand the best block at each unroll factor, and the device's copy.
     fn plot(&self) -> LinePlot {
         let mut series: Vec<Series> = self
             .measurements

@@ -1,4 +1,4 @@
-//! The table and the plot of made-up measurements, and what a wrong result is told as.
+//! The table and the plot of made-up measurements, and the messages about wrong results.
 
 use super::*;
 

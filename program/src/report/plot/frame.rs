@@ -1,4 +1,4 @@
-//! What every plot has around it: background, title, legend, text.
+//! The frame of every plot: background, title, legend, and the styles of texts.
 
 use anyhow::anyhow;
 use plotters::backend::DrawingBackend;
@@ -10,7 +10,7 @@ use plotters::style::{Color, FontStyle, IntoFont, RGBColor, TextStyle, WHITE, re
 
 use super::{Drawn, colour};
 
-/// The name that the typeface is registered under, and that an SVG leaves the viewer to choose by.
+/// The family under which the typeface is registered. An SVG names it, and the viewer chooses the typeface.
 const FAMILY: &str = "sans-serif";
 
 pub(super) const TEXT: RGBColor = RGBColor(34, 34, 34);
@@ -33,30 +33,30 @@ pub(super) const CHART_MARGIN: u32 = 10;
 pub(super) const X_LABELS: u32 = 60;
 pub(super) const Y_LABELS: u32 = 88;
 
-/// The height of a picture that has room for a legend of so many names.
+/// Returns the height of a picture that has room for a legend of this many names.
 pub(super) fn height_of_legend(names: usize) -> u32 {
     TOP + MARGIN as u32 + u32::try_from(names).unwrap_or(u32::MAX).min(600) * LEGEND_LINE as u32
 }
 
-/// Makes the typeface known to the drawing library. Again is no harm.
+/// Registers the typeface with the drawing library. Repeated calls do no harm.
 pub(super) fn register_font() -> anyhow::Result<()> {
     let bytes = include_bytes!("../../../assets/roboto/Roboto-Regular-subset.ttf");
     register(FAMILY, FontStyle::Normal, bytes).map_err(|_| anyhow!("the plots' typeface cannot be read"))
 }
 
-/// Text of `height` pixels.
+/// Returns the style of text that is `height` pixels high.
 pub(super) fn text(height: i32) -> TextStyle<'static> {
     (FAMILY, height).into_font().color(&TEXT)
 }
 
-/// About how wide `text` is.
+/// Returns the approximate width of a text in pixels.
 fn width(content: &str, height: i32) -> i32 {
-    // Where the typeface cannot be asked, what a letter has on average.
+    // If the typeface cannot be measured: the average width of a letter.
     let guess = || content.chars().count() as i32 * height * 6 / 10;
     (FAMILY, height).into_font().box_size(content).map_or_else(|_| guess(), |(width, _)| width as i32)
 }
 
-/// Paints the background, the title and, to the right, a legend of `names`; gives the area that is left.
+/// Paints the background, the title and, to the right, a legend of `names`. Returns the remaining area.
 pub(super) fn draw<B: DrawingBackend>(
     area: &DrawingArea<B, Shift>,
     title: &str,
@@ -74,7 +74,7 @@ pub(super) fn draw_with<B: DrawingBackend>(
 ) -> Drawn<B, DrawingArea<B, Shift>> {
     area.fill(&WHITE)?;
     let (full_width, _) = area.dim_in_pixel();
-    // A title that is too long is set smaller.
+    // A title that is too long is drawn smaller.
     let room = full_width as i32 - 2 * MARGIN;
     let height = if width(title, TITLE) > room { (TITLE * room / width(title, TITLE).max(1)).max(10) } else { TITLE };
     let middle = text(height).pos(Pos::new(HPos::Center, VPos::Center));

@@ -1,4 +1,4 @@
-//! The rungs of a ladder over the size of the work, beside what they are measured against.
+//! The plot of a ladder: its rungs over the size of the problem, beside references.
 
 use plotters::backend::DrawingBackend;
 use plotters::chart::ChartBuilder;
@@ -13,8 +13,8 @@ use super::{Drawn, Picture, Series, frame};
 
 const SIZE: (u32, u32) = (1000, 620);
 
-/// From the plainest rung to the last: from light to dark, as well as from one hue to another, so that their order is
-/// seen with any colour vision.
+/// The colours of the rungs, from the plainest to the last. They go from light to dark, so that their order is visible
+/// for any colour vision.
 const STEPS: [RGBColor; 5] = [
     RGBColor(232, 178, 38),
     RGBColor(120, 186, 80),
@@ -23,26 +23,26 @@ const STEPS: [RGBColor; 5] = [
     RGBColor(68, 8, 92),
 ];
 
-/// What the rungs are measured against: dashed, in colours that no rung has.
+/// The colours of the references, which no rung has. Their lines are dashed.
 const REFERENCES: [RGBColor; 3] = [RGBColor(120, 120, 120), RGBColor(205, 40, 30), RGBColor(20, 20, 20)];
 
-/// Lines over a size whose equal distances are equal factors.
+/// Lines over the size of a problem, on an axis of powers of two.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LadderPlot {
-    /// What it shows, on what device.
+    /// The title: what it shows, on which device.
     pub title: String,
-    /// What x is. A point whose x is not above 0 is left out.
+    /// The label of the x axis. A point whose x is not above 0 is left out.
     pub x_label: String,
-    /// What y is, with its unit.
+    /// The label of the y axis, with its unit.
     pub y_label: String,
     /// The rungs, the plainest first.
     pub rungs: Vec<Series>,
-    /// What they are measured against.
+    /// The lines that the rungs are compared with.
     pub references: Vec<Series>,
 }
 
 impl LadderPlot {
-    /// The colour of the line of that number: the rungs first.
+    /// Returns the colour of a line; the rungs come first.
     fn colour(&self, number: usize) -> RGBColor {
         match number.checked_sub(self.rungs.len()) {
             Some(reference) => REFERENCES[reference % REFERENCES.len()],
@@ -55,7 +55,7 @@ impl LadderPlot {
     }
 }
 
-/// The colour of step `number` of `count`, between those of [`STEPS`].
+/// Returns the colour of step `number` of `count`, between those of [`STEPS`].
 fn shade(number: usize, count: usize) -> RGBColor {
     let Some(last) = count.checked_sub(1).filter(|&last| last > 0) else { return STEPS[STEPS.len() - 1] };
     let place = number as f64 / last as f64 * (STEPS.len() - 1) as f64;

@@ -1,4 +1,4 @@
-//! Lines over an axis.
+//! A plot of lines.
 
 use plotters::backend::DrawingBackend;
 use plotters::chart::ChartBuilder;
@@ -13,19 +13,19 @@ use super::{Drawn, Picture, colour, frame};
 
 const SIZE: (u32, u32) = (1000, 620);
 
-/// The most points of a line that has a marker at each.
-const MOST_MARKERS: usize = 64;
+/// The most points of a line that has markers.
+const MAX_MARKERS: usize = 64;
 
-/// Lines over a common axis, each with a marker at its points if they are few.
+/// Lines over a common axis. A line of few points has a marker at each.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LinePlot {
-    /// What it shows, on what device.
+    /// The title: what it shows, on which device.
     pub title: String,
-    /// What x is, with its unit.
+    /// The label of the x axis, with its unit.
     pub x_label: String,
-    /// What y is, with its unit.
+    /// The label of the y axis, with its unit.
     pub y_label: String,
-    /// Whether equal distances along x are equal factors; then a point whose x is not above 0 is left out.
+    /// True for an x axis of powers of two. A point whose x is not above 0 is then left out.
     pub x_log2: bool,
     /// The lines, in the order of the legend.
     pub series: Vec<Series>,
@@ -36,7 +36,7 @@ pub struct LinePlot {
 pub struct Series {
     /// Its name in the legend.
     pub name: String,
-    /// Its points from left to right. One that is not finite is left out.
+    /// Its points from left to right. A point that is not finite is left out.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -64,8 +64,8 @@ impl Picture for LinePlot {
         mesh.x_label_formatter(&|x| x_mark(*x)).y_label_formatter(&|y| axis::mark(*y)).draw()?;
         for (number, points) in self.points().enumerate() {
             chart.draw_series(LineSeries::new(points.clone(), colour(number).stroke_width(3)))?;
-            // Of many, markers would be a band.
-            let marked = if points.len() <= MOST_MARKERS { points } else { Vec::new() };
+            // Many markers would form a band.
+            let marked = if points.len() <= MAX_MARKERS { points } else { Vec::new() };
             chart.draw_series(marked.into_iter().map(|point| Circle::new(point, 4, colour(number).filled())))?;
         }
         Ok(())
@@ -73,7 +73,7 @@ impl Picture for LinePlot {
 }
 
 impl LinePlot {
-    /// Each line's points as they are drawn.
+    /// Returns the points of each line as they are drawn.
     fn points(&self) -> impl Iterator<Item = Vec<(f64, f64)>> {
         self.series.iter().map(|series| {
             let place = |&(x, y): &(f64, f64)| (if self.x_log2 { x.log2() } else { x }, y);

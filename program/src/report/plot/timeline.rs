@@ -1,4 +1,4 @@
-//! What ran when and where: bars over time, one row per place.
+//! A timeline: bars over time, in a row for each place.
 
 use plotters::backend::DrawingBackend;
 use plotters::chart::ChartBuilder;
@@ -12,7 +12,7 @@ use super::{Drawn, Picture, colour, frame};
 
 const WIDTH: u32 = 1200;
 
-/// Pixels of all rows together, if their bars can have their number of pixels each.
+/// The height of all rows together, unless the height of their lanes is out of its range.
 const ROWS_HEIGHT: u32 = 900;
 const LANE_HEIGHT: std::ops::RangeInclusive<u32> = 4..=30;
 
@@ -22,14 +22,14 @@ const GAP: u32 = 3;
 /// Pixels above and below all rows.
 const AROUND: u32 = frame::TOP + 2 * frame::CHART_MARGIN + frame::X_LABELS;
 
-/// Bars over time, a row for each place where something ran.
+/// Bars over time, in a row for each place where something ran.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timeline {
-    /// What it shows, on what device.
+    /// The title: what it shows, on which device.
     pub title: String,
-    /// What time is counted in, and from when.
+    /// The label of the time axis, with its unit.
     pub x_label: String,
-    /// What a row is.
+    /// The label of the rows.
     pub y_label: String,
     /// The rows' names, from the top.
     pub rows: Vec<String>,
@@ -44,7 +44,7 @@ pub struct Timeline {
 pub struct Bar {
     /// The row's number.
     pub row: usize,
-    /// The place in its row, from 0: bars that overlap in time stand in different ones.
+    /// The lane in its row, from 0. Bars that overlap in time have different lanes.
     pub lane: usize,
     /// The kind's number.
     pub kind: usize,
@@ -64,7 +64,7 @@ impl Timeline {
         u32::try_from(lanes).unwrap_or(u32::MAX).saturating_add(1)
     }
 
-    /// Pixels of a bar and the gap below it.
+    /// Returns the pixels of a bar and the gap below it.
     fn lane_height(&self) -> u32 {
         let height = (ROWS_HEIGHT / self.rows()).saturating_sub(GAP) / self.lanes();
         height.clamp(*LANE_HEIGHT.start(), *LANE_HEIGHT.end())
@@ -77,7 +77,7 @@ impl Timeline {
 
 impl Picture for Timeline {
     fn size(&self) -> (u32, u32) {
-        // No picture becomes larger than a program can show.
+        // The height is limited to what image viewers can show.
         let rows = self.rows().saturating_mul(self.row_height()).min(16_000);
         (WIDTH, (rows + AROUND).max(frame::height_of_legend(self.kinds.len())))
     }
@@ -86,7 +86,7 @@ impl Picture for Timeline {
         let rest = frame::draw(area, &self.title, &self.kinds)?;
         let time = Axis::linear(self.bars.iter().flat_map(|bar| [bar.begin, bar.end]));
         let rows = self.rows() as usize;
-        // As many names as have room.
+        // As many names as there is room for.
         let every = (frame::TICK as u32 + 3).div_ceil(self.row_height()).max(1) as usize;
         let named = (0..rows).step_by(every).map(|row| row as f64 + 0.5).collect();
         let places = Axis { ends: (rows as f64, 0.0), marks: named };
@@ -103,7 +103,7 @@ impl Picture for Timeline {
         let (row_height, lane_height) = (f64::from(self.row_height()), f64::from(self.lane_height()));
         chart.draw_series(self.bars.iter().map(|bar| {
             let top = bar.row as f64 + (1.0 + bar.lane as f64 * lane_height) / row_height;
-            // A line of pixels is left free between two bars.
+            // A line of pixels stays free between two bars.
             let bottom = top + (lane_height - 1.0) / row_height;
             Rectangle::new([(bar.begin, top), (bar.end, bottom)], colour(bar.kind).filled())
         }))?;

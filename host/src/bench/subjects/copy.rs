@@ -12,16 +12,16 @@ use crate::bench::points::{Bench, Point, filled};
 use workbench::inputs::RandomVector;
 use workbench::probe::{Arrays, BLOCKS, BandwidthKernel, Instance, Measured};
 
-/// The name of the copy kernel, in place of a rung's.
+/// The copy kernel's name, in place of a rung's.
 const KERNEL: &str = "global_copy";
 
-/// Bytes of each array for the choice of the setting.
+/// Bytes of each array while the settings are compared.
 const TRIAL_BYTES: usize = 1 << 30;
 
-/// Blocks for each multiprocessor where nobody says how many fit.
+/// The most blocks per multiprocessor in the simulator.
 const BLOCKS_SIMULATED: u32 = 4;
 
-/// A setting of the kernel.
+/// A setting of the copy kernel, and its speed.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     operand: &'static str,
@@ -30,7 +30,7 @@ struct Setting {
     gbps: f64,
 }
 
-/// Measures the device's copy at every length and, if all rungs are asked for, the kernel's.
+/// Measures the device's copy at every length and, if the sweep has all rungs, the copy kernel.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     let best = match sweep.rungs {
         Rungs::All => Some(best_setting(bench.meter())?),
@@ -43,12 +43,12 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     }
 }
 
-/// The device's copy alone, over these lengths.
+/// Returns the sweep of the device's copy alone, at these lengths.
 pub(in crate::bench) fn yardstick(lengths: Vec<Shape>) -> Sweep {
     Sweep::new(Subject::Copy, Rungs::Last, 1, lengths)
 }
 
-/// Measures the device's copy, and the kernel's of operands `T` if there is a setting.
+/// Measures the device's copy and, if there is a setting, the copy kernel with operands `T`.
 fn run_with<T: Measured>(bench: &mut Bench, sweep: &Sweep, setting: Option<Setting>) -> anyhow::Result<()> {
     let device = bench.device();
     let words = RandomVector::<u64>::new(bench.seed(), 0);
@@ -75,7 +75,7 @@ fn run_with<T: Measured>(bench: &mut Bench, sweep: &Sweep, setting: Option<Setti
     Ok(())
 }
 
-/// A block for each block's worth of data; in the simulator no more than it takes to keep it busy.
+/// Returns a launch with as many blocks as the data needs; in the simulator, few per multiprocessor.
 fn config<T: Operand>(device: &Device, instance: Instance<T>, block: u32, n: usize) -> LaunchConfig {
     let most = match device.is_simulated() {
         true => device.multiprocessors().saturating_mul(BLOCKS_SIMULATED),
@@ -85,7 +85,8 @@ fn config<T: Operand>(device: &Device, instance: Instance<T>, block: u32, n: usi
     LaunchConfig::new(BandwidthKernel::Copy.grid(needed, most).min(most), block)
 }
 
-/// The fastest setting on large arrays. In the simulator, whose times mean nothing, 16-byte operands.
+/// Returns the fastest setting on large arrays. In the simulator, whose times say nothing about a GPU, it has 16-byte
+/// operands.
 fn best_setting(meter: &mut Meter) -> anyhow::Result<Setting> {
     let device = meter.device().clone();
     if device.is_simulated() {
@@ -98,7 +99,7 @@ fn best_setting(meter: &mut Meter) -> anyhow::Result<Setting> {
     Ok(of_operands.into_iter().flatten().fold(none, |best, next| if next.gbps > best.gbps { next } else { best }))
 }
 
-/// Every setting of an operand, with its speed.
+/// Measures every setting of an operand.
 fn try_out<T: Measured>(meter: &mut Meter, bytes: usize) -> anyhow::Result<Vec<Setting>> {
     let device = meter.device().clone();
     let n = bytes / size_of::<T>();

@@ -1,15 +1,15 @@
-//! saxpy on data of the host in three stages: in, saxpy, out, in streams that overlap.
+//! Measures saxpy on data in the memory of the host, with a stream for each stage: copy in, saxpy, copy out.
 
 use crate::bench::points::Bench;
 use crate::stream;
 use workbench::bench::sweep::STREAM_CHUNKS;
 use workbench::bench::{MeasuredPoint, Sweep};
 
-/// Timed runs of each.
+/// Timed runs of each number of chunks.
 const RUNS: usize = 11;
 
-/// Measures it. The bytes are those that cross the link, and the setting says which share of its two-way speed is
-/// reached.
+/// Measures each number of chunks. The bytes are those that cross the link; the setting has the share of the link's
+/// two-way speed.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     let report = stream::measure(&bench.device(), sweep.largest(), &STREAM_CHUNKS, RUNS, bench.seed())?;
     for row in &report.rows {

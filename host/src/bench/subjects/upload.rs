@@ -1,5 +1,4 @@
-//! How fast data of the host come to the device: from page-locked memory, from pageable memory, and as a sum's
-//! argument.
+//! Measures copies from the host to the device: from page-locked memory, from pageable memory, and as a sum's argument.
 
 use std::time::{Duration, Instant};
 use workbench::bench::sweep::UPLOAD_PATHS;
@@ -13,10 +12,10 @@ use workbench::inputs::RandomVector;
 
 use crate::bench::points::{Bench, filled};
 
-/// Timed runs of each, after one that warms up.
+/// Timed runs of each path, after one that warms up.
 const RUNS: usize = 15;
 
-/// Measures each by the host's clock, until the data are there.
+/// Times each path by the host's clock, until the data is on the device.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     let device = bench.device();
     let n = sweep.largest();
@@ -35,7 +34,8 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
             timed(|| Ok(device.reduce(&pageable, Sum).map(drop)?))?,
             timed(|| {
                 if let Some(beside) = &mut beside {
-                    // SAFETY: both have `n` elements, and a copy from pageable memory ends with the call.
+                    // SAFETY: `pageable` and `buffer` have `n` elements each, and a copy from pageable memory has
+                    // finished when the call returns.
                     unsafe { beside.run(memory) };
                 }
                 Ok(())
@@ -53,7 +53,7 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The row of these times of `n` elements, without a name.
+/// Returns the row of these times of `n` elements, without the name of a path.
 fn row(sweep: &Sweep, n: usize, mut times: Vec<Duration>) -> MeasuredPoint {
     times.sort_unstable();
     let at = |place: usize| times[place].as_secs_f64();

@@ -1,4 +1,4 @@
-//! What the processor's own cores do of an algorithm without a kernel.
+//! Measures the CPU engine of an algorithm.
 
 use std::time::{Duration, Instant};
 use workbench::bench::{MeasuredPoint, Sweep};
@@ -8,19 +8,19 @@ use workbench::algorithm::Algorithm;
 use crate::bench::meter::Times;
 use crate::bench::points::Bench;
 
-/// The name in place of a rung's.
+/// The engine's name, in place of a rung's.
 const ENGINE: &str = "cpu";
 
-/// Timed runs, after those by which it is known how many steps a run takes.
+/// Timed runs, after those that determine the number of steps per run.
 const RUNS: usize = 5;
 
-/// Steps of the shortest run: an engine may do many before it returns to what it began with.
+/// The fewest steps of a run.
 const FEWEST_STEPS: u64 = 32;
 
-/// A run that takes no longer than this takes more steps.
+/// The number of steps is doubled until a run takes longer than this.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// Measures each size by the clock.
+/// Measures each size by the host's clock.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep, algorithm: &dyn Algorithm) -> anyhow::Result<()> {
     let options = sweep.options.clone().seeded(bench.seed());
     for &shape in &sweep.engine_shapes {

@@ -1,5 +1,5 @@
-//! How long a command takes from its start to its end on small data: what the driver compiles, and the context, are
-//! most of it.
+//! Measures how long a command takes on small data, from the start of its process to the end. Most of this time goes to
+//! the CUDA context and to what the driver compiles.
 
 use std::env;
 use std::path::Path;
@@ -13,13 +13,13 @@ use workbench::bench::{MeasuredPoint, Sweep};
 
 use crate::bench::points::Bench;
 
-/// Runs of each.
+/// Runs of each command with each cache.
 const RUNS: usize = 3;
 
 /// Measures each command with each cache, by the host's clock.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     if bench.device().is_simulated() {
-        bench.note("start: the simulator has no driver that compiles".to_owned());
+        bench.note("start: the simulator has no driver that compiles kernels".to_owned());
         (0..START_POINTS).for_each(|_| bench.pass_over());
         return Ok(());
     }
@@ -50,7 +50,7 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs this program once.
+/// Times one run of this program, whose driver caches compiled code in `cache`, or not at all if `is_off`.
 fn time(command: &str, arguments: &str, cache: &Path, is_off: bool) -> anyhow::Result<Duration> {
     let program = env::current_exe().context("cannot find this program")?;
     let mut child = Command::new(program);

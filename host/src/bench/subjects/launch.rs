@@ -1,11 +1,12 @@
-//! What a launch costs the host: bare, typed, and in a graph; and what a sum does, with and without memory of its own.
+//! Measures what a launch costs the host: bare, typed, and in a graph; and what a sum costs, with memory allocated
+//! before and without.
 
 use crate::bench::points::Bench;
 use crate::overhead::{self, Batches};
 use workbench::bench::sweep::LAUNCH_KINDS;
 use workbench::bench::{MeasuredPoint, Sweep};
 
-/// Measures each kind. The time is the host's, for one kernel.
+/// Measures each kind of launch. The time is the host's, for one kernel.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     let device = bench.device();
     let cost = overhead::measure(&device, Batches::default())?;
