@@ -8,7 +8,7 @@ use simt::Profile;
 use crate::gpus::Gpu;
 use crate::meaning;
 use crate::occupancy::{Multiprocessor, Occupancy, Resources};
-use crate::sites::{AccessSite, BranchSite, Kind, Memory, SECTOR, Traffic};
+use crate::sites::{AccessSite, BranchSite, Kind, Memory, SECTOR, Traffic, add_fields};
 use crate::sources::Sources;
 
 /// Traffic by kind of access.
@@ -94,13 +94,7 @@ impl Totals {
     pub fn add(&mut self, other: &Self) {
         self.global.add(&other.global);
         self.shared.add(&other.shared);
-        self.barriers += other.barriers;
-        self.warp_operations += other.warp_operations;
-        self.fences += other.fences;
-        self.sectors_read += other.sectors_read;
-        self.sectors_written += other.sectors_written;
-        self.branches += other.branches;
-        self.divergent_branches += other.divergent_branches;
+        add_fields!(self, other: barriers warp_operations fences sectors_read sectors_written branches divergent_branches);
     }
 }
 
@@ -133,7 +127,7 @@ impl Launches {
 }
 
 /// A kernel and the figures of its launches.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct KernelFigures {
     /// The name of its function.
     pub family: &'static str,
@@ -193,15 +187,7 @@ impl KernelFigures {
             file: sources.path(info.file).unwrap_or(info.file).to_owned(),
             line: info.line,
             listing: listing.into_iter().map(str::to_owned).collect(),
-            launches: Vec::new(),
-            totals: Totals::default(),
-            max_blocks: 0,
-            moved_seconds: 0.0,
-            shared_seconds: 0.0,
-            resources: None,
-            occupancy: None,
-            sites: Vec::new(),
-            branches: Vec::new(),
+            ..Self::default()
         }
     }
 

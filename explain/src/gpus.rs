@@ -1,7 +1,6 @@
 //! The GPUs for which floors and occupancies are computed.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::Serialize;
 
@@ -125,14 +124,6 @@ impl fmt::Display for Gpu {
             self.gigabytes_per_second,
             self.speed
         )
-    }
-}
-
-impl FromStr for &'static Gpu {
-    type Err = UnknownGpu;
-
-    fn from_str(text: &str) -> Result<Self, UnknownGpu> {
-        Gpu::find(text)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::sources::Sources;
 pub const SECTOR: u64 = 32;
 
 /// A site of a kernel's source: file, line and column.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct SourceSite {
     /// The file, under the path that [`Sources`] shows.
     pub file: String,
@@ -85,6 +85,14 @@ impl Kind {
     }
 }
 
+/// Adds fields of `$other` to those of `$sum`.
+macro_rules! add_fields {
+    ($sum:ident, $other:ident: $($field:ident)*) => {
+        $($sum.$field += $other.$field;)*
+    };
+}
+pub(crate) use add_fields;
+
 /// Requests, and the sectors and wavefronts that they took. A request is an instruction of a warp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Traffic {
@@ -107,13 +115,7 @@ pub struct Traffic {
 impl Traffic {
     /// Adds `other`.
     pub fn add(&mut self, other: &Self) {
-        self.requests += other.requests;
-        self.lanes += other.lanes;
-        self.sectors += other.sectors;
-        self.ideal_sectors += other.ideal_sectors;
-        self.wavefronts += other.wavefronts;
-        self.ideal_wavefronts += other.ideal_wavefronts;
-        self.bank_conflicts += other.bank_conflicts;
+        add_fields!(self, other: requests lanes sectors ideal_sectors wavefronts ideal_wavefronts bank_conflicts);
     }
 
     pub(crate) fn of(access: &AccessProfile) -> Self {
@@ -251,7 +253,7 @@ impl AccessSite {
 }
 
 /// A branch.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct BranchSite {
     /// The site.
     #[serde(flatten)]
@@ -274,15 +276,11 @@ impl BranchSite {
     pub(crate) fn new(branch: &BranchProfile, sources: &Sources) -> Self {
         let BranchProfile { location, executions, divergent, lanes, taken, .. } = branch;
         let (executions, divergent, lanes, taken) = (*executions, *divergent, *lanes, *taken);
-        let place = SourceSite::new(location, sources);
-        Self { place, executions, divergent, lanes, taken, divergent_share: 0.0, meaning: String::new() }
+        Self { place: SourceSite::new(location, sources), executions, divergent, lanes, taken, ..Self::default() }
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
-        self.executions += other.executions;
-        self.divergent += other.divergent;
-        self.lanes += other.lanes;
-        self.taken += other.taken;
+        add_fields!(self, other: executions divergent lanes taken);
     }
 
     /// Computes the figures that follow from the sums.

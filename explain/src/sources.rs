@@ -117,7 +117,7 @@ mod tests {
     fn a_folder_is_read_with_those_below_it() {
         let sources = Sources::read(concat!(env!("CARGO_MANIFEST_DIR"), "/src").as_ref()).unwrap();
         assert_eq!(sources.path("explain/src/html/mod.rs"), Some("html/mod.rs"));
-        assert!(sources.line("src/sources.rs", 1).unwrap().starts_with("//! The text"));
+        assert!(sources.line("src/sources.rs", 1).unwrap().starts_with("//! The sources"));
         assert!(Sources::read(Path::new("no/such/folder")).is_err());
     }
 }

@@ -131,10 +131,11 @@ impl Summary {
             },
             (Some(_), None) => add(2.0, "does without shared memory".into()),
             (Some(then), Some(now)) if is_other(then, now, 1.1) => {
+                let weight = (then / now.max(f64::MIN_POSITIVE)).ln();
                 let now_text = ways(self)
                     .map_or("no bank conflicts".into(), |ways| format!("{}-way bank conflicts", number(ways)));
                 let then = ways(before).map_or("none".into(), |ways| format!("{}-way ones", number(ways)));
-                add((then_over(before.shared_ways, self.shared_ways)).ln(), format!("{now_text} instead of {then}"));
+                add(weight, format!("{now_text} instead of {then}"));
             }
             _ => {}
         }
@@ -222,10 +223,6 @@ impl Summary {
             false => format!("{}× more memory time{bound}", number(now / then)),
         }
     }
-}
-
-fn then_over(then: Option<f64>, now: Option<f64>) -> f64 {
-    then.zip(now).map_or(1.0, |(then, now)| then / now.max(f64::MIN_POSITIVE))
 }
 
 /// Returns true if one is more than `factor` times the other.

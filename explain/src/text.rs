@@ -6,8 +6,7 @@ use units::{Bytes, Seconds, grouped, number, short_percent, table, wrapped};
 
 use crate::explanation::{Explanation, RungFigures};
 use crate::figures::{KernelFigures, Launches};
-use crate::sites::{AccessSite, BranchSite, Memory};
-use crate::summary::Summary;
+use crate::sites::{AccessSite, BranchSite, Memory, SourceSite};
 
 /// The most launch shapes of a kernel that are listed.
 const LISTED: usize = 3;
@@ -49,7 +48,7 @@ fn comparison(rungs: &[RungFigures]) -> String {
             rung.names.rung.to_owned(),
             share(summary.load_efficiency),
             share(summary.store_efficiency),
-            ways(summary),
+            summary.shared_ways.map_or("–".into(), number),
             format!("{} B", number(summary.per_element(summary.floor_bytes as f64))),
             format!("{} B", number(summary.per_element(summary.moved_bytes as f64))),
             picoseconds(summary.per_element(summary.moved_seconds)),
@@ -64,23 +63,13 @@ fn comparison(rungs: &[RungFigures]) -> String {
     format!(
         "{}\nloads use, stores use: share of the moved bytes of global memory; ways: factor of bank conflicts; must move,\n\
          moves, global, shared: bytes and times of memory per element; split: share of branches that split a warp",
-        trimmed(&table(heading, &rows).to_string())
+        table(heading, &rows).to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
     )
-}
-
-/// Returns the lines without spaces at their ends.
-fn trimmed(text: &str) -> String {
-    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns a share in percent, or `–`.
 pub fn share(share: Option<f64>) -> String {
     share.map_or("–".into(), short_percent)
-}
-
-/// Returns the factor by which bank conflicts multiply the wavefronts.
-pub fn ways(summary: &Summary) -> String {
-    summary.shared_ways.map_or("–".into(), number)
 }
 
 /// Returns the text of the time of one element.
@@ -221,14 +210,26 @@ fn add_sites(text: &mut String, kernel: &KernelFigures, columns: usize) {
     };
     let rows: Vec<_> = kernel.sites.iter().map(row).collect();
     let heading = ["access", "per lane", "requests", "per request", "ideal", "used", "bytes", "at least"];
-    let table = table(heading, &rows).to_string();
-    let mut lines = table.lines();
-    for line in lines.by_ref().take(2) {
+    let remarks = kernel.sites.iter().map(|site| (&site.place, site.meaning.as_str()));
+    add_table(text, &table(heading, &rows).to_string(), remarks, columns);
+}
+
+/// Adds a table with the source line of each row and the meaning of its figures below the row.
+fn add_table<'a>(
+    text: &mut String,
+    table: &str,
+    remarks: impl Iterator<Item = (&'a SourceSite, &'a str)>,
+    columns: usize,
+) {
+    // The heading and the rule below it have no remarks.
+    let remarks = [None, None].into_iter().chain(remarks.map(Some));
+    for (line, remark) in table.lines().zip(remarks) {
         let _ = writeln!(text, "  {}", line.trim_end());
-    }
-    for (line, site) in lines.zip(&kernel.sites) {
-        let _ = writeln!(text, "  {}", line.trim_end());
-        add_remarks(text, site.place.source.as_deref(), &site.meaning, columns);
+        let Some((place, meaning)) = remark else { continue };
+        if let Some(source) = &place.source {
+            let _ = writeln!(text, "      {source}");
+        }
+        let _ = writeln!(text, "{}", wrapped(&format!("    → {meaning}"), 6, columns));
     }
 }
 
@@ -245,26 +246,11 @@ fn add_branches(text: &mut String, kernel: &KernelFigures, columns: usize) {
         };
         let rows: Vec<_> = split.iter().map(row).collect();
         let table = table(["branch", "warps came", "split", "share"], &rows).to_string();
-        let mut lines = table.lines();
-        for line in lines.by_ref().take(2) {
-            let _ = writeln!(text, "  {}", line.trim_end());
-        }
-        for (line, branch) in lines.zip(&split) {
-            let _ = writeln!(text, "  {}", line.trim_end());
-            add_remarks(text, branch.place.source.as_deref(), &branch.meaning, columns);
-        }
+        add_table(text, &table, split.iter().map(|branch| (&branch.place, branch.meaning.as_str())), columns);
     }
     if !whole.is_empty() {
         let lines: Vec<String> = whole.iter().map(|branch| branch.place.short()).collect();
         let line = format!("  never split: the branches at {}", lines.join(", "));
         let _ = writeln!(text, "{}", wrapped(&line, 4, columns));
     }
-}
-
-/// Adds the line of the source, and the meaning of its figures.
-fn add_remarks(text: &mut String, source: Option<&str>, meaning: &str, columns: usize) {
-    if let Some(source) = source {
-        let _ = writeln!(text, "      {source}");
-    }
-    let _ = writeln!(text, "{}", wrapped(&format!("    → {meaning}"), 6, columns));
 }

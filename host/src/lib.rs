@@ -8,7 +8,6 @@ pub mod explain;
 pub mod list;
 pub mod measure;
 pub mod new;
-pub mod overhead;
 pub mod probe;
 pub mod stream;
 

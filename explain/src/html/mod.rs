@@ -1,12 +1,12 @@
 //! An explanation as one HTML page. It needs no other file, and fits screens of any width, light or dark.
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
 use units::{Bytes, Seconds, grouped, number, short_percent};
 
 use crate::explanation::{Explanation, RungFigures, RungNames};
 use crate::figures::KernelFigures;
-use crate::sites::{AccessSite, BranchSite};
+use crate::sites::{AccessSite, BranchSite, SourceSite};
 use crate::summary::Summary;
 use crate::text;
 
@@ -18,7 +18,7 @@ const STYLE: &str = include_str!("style.css");
 pub fn page(explanation: &Explanation) -> String {
     let Explanation { subject, gpu, rungs, left_out } = explanation;
     let mut page = String::new();
-    let title = escaped(&format!("{subject} on {}", gpu.name)).to_string();
+    let title = escaped(&format!("{subject} on {}", gpu.name));
     let _ = write!(
         page,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -75,7 +75,7 @@ fn share_cell(label: &str, share: Option<f64>) -> String {
     match share {
         None => format!("<td data-label=\"{label}\">–</td>"),
         Some(share) => {
-            let (grade, text) = (grade(share), escaped(&short_percent(share)).to_string());
+            let (grade, text) = (grade(share), escaped(&short_percent(share)));
             format!("<td data-label=\"{label}\" class=\"num {grade}\"><b>{text}</b>{}</td>", bar(share))
         }
     }
@@ -115,7 +115,7 @@ fn comparison(page: &mut String, rungs: &[RungFigures]) {
             time_text = escaped(&text::picoseconds(time(summary))),
             time_bar = bar(time(summary) / highest),
             occupancy = share_cell("occupancy", summary.occupancy),
-            change = change.as_deref().map_or(String::new(), |change| escaped(change).to_string()),
+            change = change.as_deref().map_or(String::new(), escaped),
         );
     }
     page.push_str(
@@ -173,8 +173,7 @@ fn site_part(page: &mut String, site: &AccessSite) {
         ("bytes", format!("{}, {} per lane", Bytes(site.bytes_moved), site.bytes_per_lane)),
         ("at least", Seconds(site.seconds).to_string()),
     ];
-    let place = Figure { file: &site.place.file, line: site.place.line, source: site.place.source.as_deref() };
-    article(page, grade(efficiency), &site.what(), &place, &site.meaning, &figures, ("used", efficiency));
+    article(page, grade(efficiency), &site.what(), &site.place, &site.meaning, &figures, ("used", efficiency));
 }
 
 fn branch_part(page: &mut String, branch: &BranchSite) {
@@ -184,15 +183,7 @@ fn branch_part(page: &mut String, branch: &BranchSite) {
         ("split", grouped(branch.divergent)),
         ("lanes took it", short_percent(branch.taken as f64 / branch.lanes.max(1) as f64)),
     ];
-    let place = Figure { file: &branch.place.file, line: branch.place.line, source: branch.place.source.as_deref() };
-    article(page, grade(whole), "branch", &place, &branch.meaning, &figures, ("whole", whole));
-}
-
-/// The site of a figure in the source.
-struct Figure<'a> {
-    file: &'a str,
-    line: u32,
-    source: Option<&'a str>,
+    article(page, grade(whole), "branch", &branch.place, &branch.meaning, &figures, ("whole", whole));
 }
 
 /// Adds a site of the source with its figures beside it.
@@ -200,7 +191,7 @@ fn article(
     page: &mut String,
     grade: &str,
     what: &str,
-    place: &Figure<'_>,
+    place: &SourceSite,
     meaning: &str,
     figures: &[(&str, String)],
     (share_name, share): (&str, f64),
@@ -209,10 +200,10 @@ fn article(
         page,
         "<li class=\"site {grade}\">\n<div><b>{}</b> <span class=\"where\">{}:{}</span>\n",
         escaped(what),
-        escaped(place.file),
+        escaped(&place.file),
         place.line
     );
-    if let Some(source) = place.source {
+    if let Some(source) = &place.source {
         let _ = writeln!(page, "<pre>{}</pre>", escaped(source));
     }
     let _ = write!(page, "<p>{}.</p></div>\n<dl class=\"{grade}\">", escaped(&capitalised(meaning)));
@@ -230,27 +221,10 @@ fn capitalised(text: &str) -> String {
     characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// Displays a text with the special characters of HTML escaped.
-struct Escaped<'a>(&'a str);
-
-fn escaped(text: &str) -> Escaped<'_> {
-    Escaped(text)
-}
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.0.chars() {
-            match character {
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '&' => f.write_str("&amp;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
-                other => f.write_char(other)?,
-            }
-        }
-        Ok(())
-    }
+/// Returns a text with the special characters of HTML escaped.
+fn escaped(text: &str) -> String {
+    let escapes = [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;"), ('\'', "&#39;")];
+    escapes.iter().fold(text.to_owned(), |text, (character, escape)| text.replace(*character, escape))
 }
 
 #[cfg(test)]
@@ -260,7 +234,7 @@ mod tests {
     #[test]
     fn text_is_escaped() {
         assert_eq!(
-            escaped("if a < b && x > \"y\" { shared::<'a>() }").to_string(),
+            escaped("if a < b && x > \"y\" { shared::<'a>() }"),
             "if a &lt; b &amp;&amp; x &gt; &quot;y&quot; { shared::&lt;&#39;a&gt;() }"
         );
     }
@@ -268,7 +242,8 @@ mod tests {
     #[test]
     fn a_place_has_its_source_its_figures_and_a_bar() {
         let mut page = String::new();
-        let place = Figure { file: "gpu/src/a.rs", line: 7, source: Some("let x: Global<T> = y;") };
+        let source = Some("let x: Global<T> = y;".to_owned());
+        let place = SourceSite { file: "gpu/src/a.rs".into(), line: 7, column: 1, source };
         article(
             &mut page,
             "bad",

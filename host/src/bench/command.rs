@@ -117,7 +117,7 @@ impl BenchOptions {
         }
         if let Some(scaling) = self.scaling()? {
             if let Some(json) = &json {
-                scaling.write(json)?;
+                recordings::write(&scaling, json)?;
                 report::note(&format!("wrote {json}"));
             }
             if let Some(folder) = plot {

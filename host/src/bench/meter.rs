@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use gpu::probe::U32x4;
 use launch::{Device, Error, LaunchConfig};
 
+use workbench::bench::{MeasuredPoint, Sweep};
 use workbench::probe::{Arrays, BandwidthKernel, Instance, Measured, full_grid};
 
 /// The numbers of runs of a timed work.
@@ -75,6 +76,31 @@ impl Times {
         times.sort_unstable();
         let at = |index: usize| times.get(index).map_or(0.0, Duration::as_secs_f64);
         Self { runs: times.len(), low: at(times.len() / 4), median: at(times.len() / 2), high: at(times.len() * 3 / 4) }
+    }
+}
+
+impl Times {
+    /// Returns a row of `sweep` with these times of `steps` steps, and without bytes.
+    pub(super) fn row(&self, sweep: &Sweep, rung: &str, steps: u64) -> MeasuredPoint {
+        let [median_us, low_us, high_us] =
+            [self.median, self.low, self.high].map(|seconds| 1e6 * seconds / steps as f64);
+        MeasuredPoint {
+            algorithm: sweep.subject.name().to_owned(),
+            rung: Some(rung.to_owned()),
+            number: sweep.number.to_owned(),
+            variant: sweep.variant.map(str::to_owned),
+            size: sweep.largest() as u64,
+            runs: self.runs,
+            median_us,
+            low_us,
+            high_us,
+            ..MeasuredPoint::default()
+        }
+    }
+
+    /// Returns the GB/s of 10⁹ bytes at which a run moves `bytes`; 0 if it takes no time.
+    pub(super) fn gbps(&self, bytes: f64) -> f64 {
+        if self.median > 0.0 { bytes / self.median / 1e9 } else { 0.0 }
     }
 }
 

@@ -48,26 +48,15 @@ impl<'a> Point<'a> {
 
     /// Returns the row of these times; `host` is the median by the host's clock, in seconds.
     fn row(&self, times: Times, host: Option<f64>) -> MeasuredPoint {
-        let each = 1e6 / self.generations as f64;
-        let moved = self.bytes as f64 * self.generations as f64 / 1e9;
         MeasuredPoint {
-            algorithm: self.sweep.subject.name().to_owned(),
-            rung: Some(self.rung.to_owned()),
-            peer: None,
             last: self.is_last,
-            number: self.sweep.number.to_owned(),
-            variant: self.sweep.variant.map(str::to_owned),
             shape: matches!(self.shape, Shape::Plane(_)).then(|| self.shape.to_string()),
             size: self.shape.elements() as u64,
             bytes: self.bytes,
-            runs: times.runs,
-            median_us: times.median * each,
-            low_us: times.low * each,
-            high_us: times.high * each,
-            gbps: if times.median > 0.0 { moved / times.median } else { 0.0 },
+            gbps: times.gbps(self.bytes as f64 * self.generations as f64),
             host_us: host.map(|seconds| 1e6 * seconds),
-            series_us: None,
             setting: self.setting.clone(),
+            ..times.row(self.sweep, self.rung, self.generations)
         }
     }
 
@@ -80,7 +69,7 @@ impl<'a> Point<'a> {
 /// A run of the benchmark: its rows so far, and what it needs to measure more.
 pub struct Bench {
     pub(super) meter: Meter,
-    seed: u64,
+    pub(super) seed: u64,
     pub(super) rows: Vec<MeasuredPoint>,
     pub(super) left_out: Vec<String>,
     pub(super) peers: Option<Rc<Peers>>,
@@ -89,14 +78,14 @@ pub struct Bench {
 }
 
 /// A peer that runs on the memory of a point.
-pub(super) struct Beside {
+pub(super) struct PeerRuns {
     peer: Peer,
     /// The addresses of the input and the output.
     memory: [usize; 2],
     failure: Option<anyhow::Error>,
 }
 
-impl Beside {
+impl PeerRuns {
     /// Enqueues one call on `memory`: an input and an output. Does nothing after a failure.
     ///
     /// # Safety
@@ -122,14 +111,6 @@ impl Bench {
 
     pub(super) fn device(&self) -> Device {
         self.meter.device().clone()
-    }
-
-    pub(super) fn meter(&mut self) -> &mut Meter {
-        &mut self.meter
-    }
-
-    pub(super) fn seed(&self) -> u64 {
-        self.seed
     }
 
     /// Returns true if the device has `bytes` free; otherwise notes that the size is left out.
@@ -176,40 +157,29 @@ impl Bench {
         }
     }
 
-    /// Measures `run` and adds its row.
-    pub(super) fn point<E>(&mut self, point: Point<'_>, run: impl FnMut() -> Result<(), E>) -> anyhow::Result<()>
-    where
-        E: From<launch::Error> + Into<anyhow::Error>,
-    {
-        self.point_beside(point, None, run)
-    }
-
     /// Measures `run`, in turns with a peer if there is one, and adds their rows.
-    pub(super) fn point_beside<E>(
+    pub(super) fn point(
         &mut self,
         point: Point<'_>,
-        mut beside: Option<Beside>,
-        run: impl FnMut() -> Result<(), E>,
-    ) -> anyhow::Result<()>
-    where
-        E: From<launch::Error> + Into<anyhow::Error>,
-    {
-        let (row, peer_row) = self.measured(&point, run, beside.as_mut())?;
+        mut peer: Option<PeerRuns>,
+        run: impl FnMut() -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let (row, peer_row) = self.measured(&point, run, peer.as_mut())?;
         self.add(row);
-        self.add_peer(peer_row, point.sweep, beside);
+        self.add_peer(peer_row, point.sweep, peer);
         Ok(())
     }
 
     /// Opens the peer of a sweep at a size; `memory` begins with the addresses of the input and the output. Notes a
     /// failure of the library.
-    pub(super) fn beside(&mut self, sweep: &Sweep, shape: Shape, memory: &[usize]) -> Option<Beside> {
+    pub(super) fn peer(&mut self, sweep: &Sweep, shape: Shape, memory: &[usize]) -> Option<PeerRuns> {
         let peers = self.peers.clone()?;
         let device = self.device();
         let peer = peers.open(&device, sweep, shape).unwrap_or_else(|failure| {
             self.note_failure(sweep, &failure);
             None
         })?;
-        Some(Beside { peer, memory: first_two(memory), failure: None })
+        Some(PeerRuns { peer, memory: first_two(memory), failure: None })
     }
 
     fn note_failure(&mut self, sweep: &Sweep, failure: &anyhow::Error) {
@@ -230,11 +200,8 @@ impl Bench {
             point.generations = prepared.steps();
         }
         let memory = device.memory_of(prepared);
-        let mut beside = match point.is_last {
-            true => self.beside(point.sweep, point.shape, &memory),
-            false => None,
-        };
-        let (mut row, mut peer_row) = self.measured(&point, || prepared.run(device.queue()), beside.as_mut())?;
+        let mut peer = if point.is_last { self.peer(point.sweep, point.shape, &memory) } else { None };
+        let (mut row, mut peer_row) = self.measured(&point, || Ok(prepared.run(device.queue())?), peer.as_mut())?;
         let turns = self.meter.turns(point.bytes);
         let bytes = point.bytes.saturating_mul(turns as u64);
         if point.is_timed_by_host()
@@ -242,64 +209,52 @@ impl Bench {
             && self.has_room_for(point.sweep, point.shape, " in a series", bytes)?
         {
             prepared.make_sets(turns)?;
-            let seconds = self.in_series(turns, |turn| prepared.run_set(turn, device.queue()))?;
+            let seconds = self.in_series(turns, |turn| Ok(prepared.run_set(turn, device.queue())?))?;
             row.series_us = Some(1e6 * seconds);
-            if let Some(beside) = &mut beside {
+            if let Some(peer) = &mut peer {
                 // The addresses of the sets follow those of the first run. Each set has equally many.
                 let sets = device.memory_of(prepared);
                 let each = (sets.len() - memory.len()) / turns;
                 let seconds = self.in_series(turns, |turn| {
                     // SAFETY: the input and output of a set, which `prepared` keeps until the series has ended.
-                    unsafe { beside.run(first_two(&sets[each * (1 + turn)..])) };
-                    Ok::<_, WorkbenchError>(())
+                    unsafe { peer.run(first_two(&sets[each * (1 + turn)..])) };
+                    Ok(())
                 })?;
                 peer_row.series_us = Some(1e6 * seconds);
             }
         }
         self.add(row);
-        self.add_peer(peer_row, point.sweep, beside);
+        self.add_peer(peer_row, point.sweep, peer);
         Ok(())
     }
 
     /// Returns the time per call of a series, whose calls use `turns` sets of memory in turn.
-    fn in_series<E: From<launch::Error>>(
-        &mut self,
-        turns: usize,
-        mut call: impl FnMut(usize) -> Result<(), E>,
-    ) -> Result<f64, E> {
-        let mut turn = 0;
-        self.meter.series(|| {
-            let now = turn;
-            turn = (turn + 1) % turns;
-            call(now)
-        })
+    fn in_series(&mut self, turns: usize, mut call: impl FnMut(usize) -> anyhow::Result<()>) -> anyhow::Result<f64> {
+        let mut turn = (0..turns).cycle();
+        self.meter.series(|| call(turn.next().unwrap_or(0)))
     }
 
-    /// Measures `run`, and in turns with it the peer `beside` it. Returns both rows; without a peer the second is
-    /// empty.
-    fn measured<E>(
+    /// Measures `run`, and in turns with it a peer. Returns both rows; without a peer the second is empty.
+    fn measured(
         &mut self,
         point: &Point<'_>,
-        mut run: impl FnMut() -> Result<(), E>,
-        beside: Option<&mut Beside>,
-    ) -> anyhow::Result<(MeasuredPoint, MeasuredPoint)>
-    where
-        E: From<launch::Error> + Into<anyhow::Error>,
-    {
-        let is_seen = point.is_timed_by_host();
-        let Some(beside) = beside else {
-            let times = self.meter.events(&mut run).map_err(Into::into)?;
-            let host = is_seen.then(|| self.meter.host(&mut run)).transpose().map_err(Into::into)?;
+        mut run: impl FnMut() -> anyhow::Result<()>,
+        peer: Option<&mut PeerRuns>,
+    ) -> anyhow::Result<(MeasuredPoint, MeasuredPoint)> {
+        let by_host = point.is_timed_by_host();
+        let Some(peer) = peer else {
+            let times = self.meter.events(&mut run)?;
+            let host = by_host.then(|| self.meter.host(&mut run)).transpose()?;
             return Ok((point.row(times, host), MeasuredPoint::default()));
         };
-        let mut peer = || {
+        let mut peer_run = || {
             // SAFETY: the input and output of the measured rung, which keeps them until the measurement has ended.
-            unsafe { beside.run(beside.memory) };
+            unsafe { peer.run(peer.memory) };
             Ok(())
         };
-        let [times, peer_times] = self.meter.events_of_both(&mut run, &mut peer).map_err(Into::into)?;
-        let host = is_seen.then(|| self.meter.host(&mut run)).transpose().map_err(Into::into)?;
-        let peer_host = is_seen.then(|| self.meter.host(&mut peer)).transpose().map_err(Into::into)?;
+        let [times, peer_times] = self.meter.events_of_both(&mut run, &mut peer_run)?;
+        let host = by_host.then(|| self.meter.host(&mut run)).transpose()?;
+        let peer_host = by_host.then(|| self.meter.host(&mut peer_run)).transpose()?;
         Ok((point.row(times, host), point.row(peer_times, peer_host)))
     }
 
@@ -311,17 +266,12 @@ impl Bench {
     }
 
     /// Adds the row of a peer, if there is one. If the library failed, this notes its error instead.
-    pub(super) fn add_peer(&mut self, row: MeasuredPoint, sweep: &Sweep, beside: Option<Beside>) {
-        match beside {
-            Some(Beside { failure: Some(failure), .. }) => self.note_failure(sweep, &failure),
-            Some(Beside { peer, .. }) => {
-                self.rows.push(MeasuredPoint {
-                    peer: Some(peer.name()),
-                    rung: None,
-                    last: false,
-                    setting: None,
-                    ..row
-                });
+    pub(super) fn add_peer(&mut self, row: MeasuredPoint, sweep: &Sweep, peer: Option<PeerRuns>) {
+        match peer {
+            Some(PeerRuns { failure: Some(failure), .. }) => self.note_failure(sweep, &failure),
+            Some(PeerRuns { peer, .. }) => {
+                let (peer, rung) = (Some(peer.name()), None);
+                self.rows.push(MeasuredPoint { peer, rung, last: false, setting: None, ..row });
             }
             None => {}
         }

@@ -2,10 +2,9 @@
 //! of each algorithm's [`scaling_works`](workbench::algorithm::Algorithm::scaling_works).
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use launch::Group;
 use multi::team::Team;
 use serde::{Deserialize, Serialize};
@@ -14,9 +13,9 @@ use workbench::{bench::recording, catalogue};
 
 use super::machine;
 use crate::error::UsageError;
-use crate::files::WholeFile;
+use crate::measure::doubled_up_to;
 use crate::measure::split::{median_time, of_all};
-use crate::report::plot::{self, LinePlot, Series};
+use crate::report::plot::{LinePlot, Series};
 use crate::report::progress::Progress;
 use crate::report::{self, Bytes, Rate};
 use crate::{ranks, recordings::plots};
@@ -132,7 +131,7 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
         left_out: Vec::new(),
     };
     works.retain(|(algorithm, _)| algorithms.is_empty() || algorithms.contains(algorithm));
-    let counts = counts(team.members());
+    let counts = doubled_up_to(team.members());
     let mut progress = Progress::new((works.len() * (2 * counts.len() - 1)) as u64, "points");
     for (algorithm, work) in &works {
         for kind in [Kind::Strong, Kind::Weak] {
@@ -172,14 +171,6 @@ fn without_one(rows: &[ScalingPoint]) -> Vec<usize> {
         |a: &ScalingPoint, b: &ScalingPoint| (&a.algorithm, &a.number, a.kind) == (&b.algorithm, &b.number, b.kind);
     let has_one = |row: &ScalingPoint| rows.iter().any(|other| other.members == 1 && same(row, other));
     (0..rows.len()).filter(|&row| !has_one(&rows[row])).collect()
-}
-
-/// Returns 1, 2, 4, … below `members`, and `members`.
-fn counts(members: usize) -> Vec<usize> {
-    let mut counts: Vec<usize> =
-        std::iter::successors(Some(1), |count| Some(2 * count)).take_while(|count| *count < members).collect();
-    counts.push(members);
-    counts
 }
 
 /// Measures a work on a team. Returns `None`, with the reason in `left_out`, if a member has too little memory for its
@@ -245,17 +236,6 @@ impl Scaling {
         serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
     }
 
-    /// Writes the result as JSON.
-    ///
-    /// # Errors
-    /// If a file cannot be written.
-    pub fn write(&self, file: &WholeFile) -> anyhow::Result<()> {
-        let text = serde_json::to_string_pretty(self).context("cannot express the result as JSON")?;
-        let mut out = file.create()?;
-        writeln!(out, "{text}").with_context(|| file.failed())?;
-        file.keep(out)
-    }
-
     /// Returns the table.
     pub fn text(&self) -> String {
         let share = |value: f64, text: String| if value > 0.0 { text } else { "–".to_owned() };
@@ -290,7 +270,7 @@ impl Scaling {
         );
         self.left_out.iter().for_each(|reason| text += &format!("left out: {reason}\n"));
         if self.simulated {
-            text += "Simulated: the times are this CPU's, which all members share, and say nothing of a GPU's.\n";
+            text += "Simulated: all members share this machine's CPU, whose times say nothing about a GPU's.\n";
         }
         text
     }
@@ -300,23 +280,16 @@ impl Scaling {
     /// # Errors
     /// If a file cannot be written.
     pub fn draw(&self, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-        let paths = plots::FORMATS.map(|format| folder.join(format!("bench-scaling.{format}")));
-        let plot = self.plot();
-        paths.iter().try_for_each(|path| plot::lines(path, &plot))?;
-        Ok(paths.into())
+        plots::write_formats(folder, "bench-scaling", &self.plot())
     }
 
     /// Returns the plot of speed-up over members: the ideal, and a line for each work and kind.
     fn plot(&self) -> LinePlot {
-        let ideal = counts(self.members).into_iter().map(|members| (members as f64, members as f64)).collect();
+        let ideal = doubled_up_to(self.members).into_iter().map(|members| (members as f64, members as f64)).collect();
         let mut series = vec![Series { name: "ideal".to_owned(), points: ideal }];
         for row in self.scaling.iter().filter(|row| row.speedup > 0.0) {
             let name = format!("{} {}, {}", row.algorithm, row.number, row.kind.name());
-            let point = (row.members as f64, row.speedup);
-            match series.iter_mut().find(|line| line.name == name) {
-                Some(line) => line.points.push(point),
-                None => series.push(Series { name, points: vec![point] }),
-            }
+            Series::add(&mut series, &name, (row.members as f64, row.speedup));
         }
         LinePlot {
             title: format!("scaling on {}", self.device),
@@ -331,6 +304,8 @@ impl Scaling {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::WholeFile;
+    use crate::recordings;
 
     fn row(members: usize, kind: Kind, gbps: f64) -> ScalingPoint {
         ScalingPoint {
@@ -381,7 +356,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
         let scaling = scaling(vec![row(1, Kind::Weak, 10.0)]);
-        scaling.write(&WholeFile::new(&path)).unwrap();
+        recordings::write(&scaling, &WholeFile::new(&path)).unwrap();
         assert_eq!(Scaling::read(&path), Some(scaling));
         fs::write(&path, "{\"device\": \"GPU X\", \"rows\": []}").unwrap();
         assert_eq!(Scaling::read(&path), None);
@@ -389,7 +364,7 @@ mod tests {
 
     #[test]
     fn members_are_doubled_up_to_all() {
-        assert_eq!([1, 2, 3, 8].map(counts), [vec![1], vec![1, 2], vec![1, 2, 3], vec![1, 2, 4, 8]]);
+        assert_eq!([1, 2, 3, 8].map(doubled_up_to), [vec![1], vec![1, 2], vec![1, 2, 3], vec![1, 2, 4, 8]]);
     }
 
     #[test]

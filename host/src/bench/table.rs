@@ -40,7 +40,7 @@ pub fn text(recording: &Recording) -> String {
         text += &format!("left out: {reason}\n");
     }
     if recording.simulated {
-        text += "Simulated: the times are this CPU's, and say nothing of a GPU's.\n";
+        text += report::SIMULATED;
     }
     text
 }

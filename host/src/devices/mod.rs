@@ -37,7 +37,7 @@ impl DevicesOptions {
     /// If the result cannot be printed.
     pub fn run(self) -> anyhow::Result<()> {
         let inventory = Inventory::take(self.kernels);
-        if self.json { report::print_json(&inventory) } else { report::print(&inventory.to_string()) }
+        report::print_either(self.json, &inventory, &inventory.to_string())
     }
 }
 

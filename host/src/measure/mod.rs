@@ -90,6 +90,11 @@ pub struct MeasureOptions {
     pub json: bool,
 }
 
+/// Returns 1, 2, 4, … below `most`, and `most`: the numbers of devices or chunks to measure.
+pub(crate) fn doubled_up_to(most: usize) -> Vec<usize> {
+    std::iter::successors(Some(1), |count| Some(2 * count)).take_while(|&count| count < most).chain([most]).collect()
+}
+
 /// The median time of several runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Timing {
@@ -261,11 +266,7 @@ impl<P: Serialize> Report<P> {
     /// # Errors
     /// If the result of a rung is wrong, or the report cannot be written.
     pub fn finish(&self, json: bool) -> anyhow::Result<()> {
-        if json {
-            report::print_json(self)?;
-        } else {
-            report::print(&self.text())?;
-        }
+        report::print_either(json, self, &self.text())?;
         match self.kernels.iter().find_map(|kernel| Some((kernel.kernel, kernel.deviation.wrong.as_ref()?))) {
             Some((kernel, wrong)) => Err(anyhow!("the result of kernel {kernel} is wrong: {wrong}")),
             None => Ok(()),
@@ -303,7 +304,7 @@ impl<P: Serialize> Report<P> {
             text += &format!("left out: {}, which {offers} {offered}\n", conjunction(kernels));
         }
         if self.is_simulated {
-            text += "Simulated: the times are this CPU's, and say nothing of a GPU's.\n";
+            text += report::SIMULATED;
         }
         text
     }

@@ -70,7 +70,7 @@ fn check_empty(folder: &Path) -> anyhow::Result<bool> {
             None => Ok(true),
         },
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => match folder.is_symlink() {
-            true => refuse("is a link to a folder that is not there"),
+            true => refuse("is a link to a folder that does not exist"),
             false => Ok(false),
         },
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => refuse("is a file"),

@@ -10,13 +10,13 @@ use serde::Serialize;
 
 use crate::error::UsageError;
 use crate::measure::{self, Timing};
-use crate::options::{DeviceOption, parse_count};
-use crate::report::plot::{self, LinePlot, PlotOption, Series};
+use crate::options::parse_count;
+use crate::report::plot::{LinePlot, Series};
 use crate::report::{self, Bytes};
 use gridstride::numbers::Number;
 use workbench::inputs;
 
-use super::{Thorough, open_gpu, percent};
+use super::{ProbeOptions, Thorough, percent};
 
 /// Threads per block.
 const BLOCK: u32 = 256;
@@ -42,17 +42,10 @@ pub struct AccessOptions {
     n: usize,
 
     #[command(flatten)]
-    device: DeviceOption,
-
-    #[command(flatten)]
     thorough: Thorough,
 
-    /// Print the result as one JSON object
-    #[arg(long)]
-    json: bool,
-
     #[command(flatten)]
-    plot: PlotOption,
+    probe: ProbeOptions,
 }
 
 /// The rule by which a thread finds its element.
@@ -142,23 +135,17 @@ impl AccessOptions {
     /// [`UsageError`] in the simulator and for wrong options; if the device fails or has too little memory, or a result
     /// is wrong.
     pub fn run(self) -> anyhow::Result<()> {
-        self.plot.check()?;
         if self.n == 0 {
             return Err(UsageError("--n: 0 elements leave nothing to measure: use at least 1".into()).into());
         }
-        let device = open_gpu(self.device, "access", "")?;
+        let device = self.probe.open_gpu("access", "")?;
         let mut measurements = Vec::new();
         for pattern in [Pattern::Offset, Pattern::Stride] {
             measurements.extend(self.measure::<f32>(&device, pattern)?);
             measurements.extend(self.measure::<f64>(&device, pattern)?);
         }
         let summary = Summary { device: device.name().to_owned(), n: self.n, measurements };
-        if self.json {
-            report::print_json(&summary)?;
-        } else {
-            report::print(&summary.text())?;
-        }
-        self.plot.draw(|path| plot::lines(path, &summary.plot()))
+        self.probe.finish(&summary, &summary.text(), || summary.plot())
     }
 
     /// Returns the length of the array for a pattern.

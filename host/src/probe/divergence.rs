@@ -8,11 +8,10 @@ use workbench::probe::divergence::{BLOCK, Decision, check};
 use workbench::probe::full_grid;
 
 use crate::measure;
-use crate::options::DeviceOption;
-use crate::report::plot::{self, LinePlot, PlotOption, Series};
+use crate::report::plot::{LinePlot, Series};
 use crate::report::{self, Seconds};
 
-use super::open_gpu;
+use super::ProbeOptions;
 
 /// The grid, as a multiple of the blocks that the GPU holds at once.
 const WAVES: u32 = 4;
@@ -29,14 +28,7 @@ pub struct DivergenceOptions {
     rounds: Vec<u32>,
 
     #[command(flatten)]
-    device: DeviceOption,
-
-    /// Print the result as one JSON object
-    #[arg(long)]
-    json: bool,
-
-    #[command(flatten)]
-    plot: PlotOption,
+    probe: ProbeOptions,
 }
 
 /// The result that is printed.
@@ -62,8 +54,7 @@ impl DivergenceOptions {
     /// # Errors
     /// [`UsageError`](crate::error::UsageError) in the simulator; if the device fails or a result is wrong.
     pub fn run(self) -> anyhow::Result<()> {
-        self.plot.check()?;
-        let device = open_gpu(self.device, "divergence", "")?;
+        let device = self.probe.open_gpu("divergence", "")?;
         let grid = WAVES.saturating_mul(full_grid(&device, <divergence_by_thread as Kernel>::INFO, BLOCK)?);
         let threads = grid as usize * BLOCK as usize;
         let mut y = device.alloc(threads)?;
@@ -80,12 +71,7 @@ impl DivergenceOptions {
             measurements.push(Measurement { rounds, seconds_by_thread, seconds_by_warp, ratio });
         }
         let summary = Summary { device: device.name().to_owned(), threads, measurements };
-        if self.json {
-            report::print_json(&summary)?;
-        } else {
-            report::print(&summary.text())?;
-        }
-        self.plot.draw(|path| plot::lines(path, &summary.plot()))
+        self.probe.finish(&summary, &summary.text(), || summary.plot())
     }
 }
 

@@ -9,10 +9,13 @@
 
 use clap::Args;
 use launch::{Device, Error};
+use serde::Serialize;
 
 use crate::error::UsageError;
 use crate::measure::{self, Timing};
 use crate::options::DeviceOption;
+use crate::report;
+use crate::report::plot::{Picture, PlotOption};
 
 pub mod access;
 pub mod bandwidth;
@@ -34,20 +37,46 @@ impl Thorough {
     }
 }
 
-/// Opens the GPU that `command` measures.
-///
-/// # Errors
-/// [`UsageError`] if the device would be the simulator; if the GPU cannot be used.
-fn open_gpu(option: DeviceOption, command: &str, instead: &str) -> anyhow::Result<Device> {
-    let device = option.open()?;
-    if device.is_simulated() {
-        let text = format!(
-            "host {command} measures a GPU, and the times of the simulator are those of the CPU: run it with --device gpu on \
-             a machine with a GPU{instead}"
-        );
-        return Err(UsageError(text).into());
+/// The options of every probe.
+#[derive(Args, Debug)]
+struct ProbeOptions {
+    #[command(flatten)]
+    device: DeviceOption,
+
+    /// Print the result as one JSON object
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    plot: PlotOption,
+}
+
+impl ProbeOptions {
+    /// Opens the GPU that `command` measures.
+    ///
+    /// # Errors
+    /// [`UsageError`] if the device would be the simulator; if the GPU cannot be used, or the plot cannot be written.
+    fn open_gpu(&self, command: &str, instead: &str) -> anyhow::Result<Device> {
+        self.plot.check()?;
+        let device = self.device.open()?;
+        if device.is_simulated() {
+            let text = format!(
+                "host {command} measures a GPU, and the times of the simulator are those of the CPU: run it with \
+                 --device gpu on a machine with a GPU{instead}"
+            );
+            return Err(UsageError(text).into());
+        }
+        Ok(device)
     }
-    Ok(device)
+
+    /// Prints the result as JSON or as text, and writes its plot.
+    ///
+    /// # Errors
+    /// If standard output or the plot cannot be written.
+    fn finish<P: Picture>(&self, result: &impl Serialize, text: &str, plot: impl FnOnce() -> P) -> anyhow::Result<()> {
+        report::print_either(self.json, result, text)?;
+        self.plot.draw(plot)
+    }
 }
 
 /// Returns `part` of `whole` in percent.

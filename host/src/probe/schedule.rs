@@ -8,14 +8,13 @@ use serde::Serialize;
 
 use crate::error::UsageError;
 use crate::measure;
-use crate::options::DeviceOption;
 use crate::report;
-use crate::report::plot::{self, Bar, PlotOption, Timeline};
+use crate::report::plot::{Bar, Timeline};
 
 use workbench::probe::full_grid;
 use workbench::probe::schedule::{self as runs, Multiprocessor};
 
-use super::open_gpu;
+use super::ProbeOptions;
 
 /// With --print: blocks, threads per block, and the distance between threads that print.
 const PRINTED_BLOCKS: u32 = 4;
@@ -59,14 +58,7 @@ pub struct ScheduleOptions {
     print: bool,
 
     #[command(flatten)]
-    device: DeviceOption,
-
-    /// Print the result as one JSON object
-    #[arg(long)]
-    json: bool,
-
-    #[command(flatten)]
-    plot: PlotOption,
+    probe: ProbeOptions,
 }
 
 /// The result that is printed.
@@ -93,15 +85,9 @@ impl ScheduleOptions {
         if self.print {
             return self.print();
         }
-        self.plot.check()?;
-        let device = open_gpu(self.device, "schedule", ", or show the simulator's order with --print")?;
+        let device = self.probe.open_gpu("schedule", ", or show the simulator's order with --print")?;
         let summary = self.record(&device)?;
-        if self.json {
-            report::print_json(&summary)?;
-        } else {
-            report::print(&summary.text())?;
-        }
-        self.plot.draw(|path| plot::timeline(path, &summary.plot()))
+        self.probe.finish(&summary, &summary.text(), || summary.plot())
     }
 
     fn print(&self) -> anyhow::Result<()> {
@@ -113,7 +99,7 @@ impl ScheduleOptions {
             );
             return Err(UsageError(text).into());
         }
-        let device = self.device.open()?;
+        let device = self.probe.device.open()?;
         device.launch(LaunchConfig::new(blocks, threads), schedule_print(EVERY))?;
         device.synchronize()?;
         Ok(())

@@ -7,9 +7,9 @@ use workbench::stream::Link;
 use super::report::Report;
 use super::runner::{FEWER, Runner};
 use crate::error::UsageError;
-use crate::measure::{self, MeasureOptions};
+use crate::measure::{self, MeasureOptions, doubled_up_to};
 use crate::options::parse_count;
-use crate::report::plot::{self, PlotOption};
+use crate::report::plot::PlotOption;
 
 /// Up to this number of streams, each number has a row.
 const EACH: usize = 8;
@@ -86,29 +86,14 @@ struct StagesOptions {
 }
 
 impl Program {
-    fn options(&self) -> &RunOptions {
+    /// Returns its name, its common options, and its option for a plot, if it has one.
+    fn parts(&self) -> (&'static str, &RunOptions, Option<&PlotOption>) {
         match self {
-            Self::Device(run) | Self::Async(run) | Self::Mapped(run) => run,
-            Self::Streams(streams) => &streams.run,
-            Self::Stages(stages) => &stages.run,
-        }
-    }
-
-    fn plot(&self) -> Option<&PlotOption> {
-        match self {
-            Self::Streams(options) => Some(&options.plot),
-            Self::Stages(options) => Some(&options.plot),
-            _ => None,
-        }
-    }
-
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Device(_) => "device",
-            Self::Async(_) => "async",
-            Self::Streams(_) => "streams",
-            Self::Stages(_) => "stages",
-            Self::Mapped(_) => "mapped",
+            Self::Device(run) => ("device", run, None),
+            Self::Async(run) => ("async", run, None),
+            Self::Streams(options) => ("streams", &options.run, Some(&options.plot)),
+            Self::Stages(options) => ("stages", &options.run, Some(&options.plot)),
+            Self::Mapped(run) => ("mapped", run, None),
         }
     }
 }
@@ -119,10 +104,8 @@ impl StreamOptions {
     /// # Errors
     /// [`UsageError`] in the simulator; if the device fails or has too little memory, or a result is wrong.
     pub fn run(self) -> anyhow::Result<()> {
-        let options = self.program.options();
-        if let Some(plot) = self.program.plot() {
-            plot.check()?;
-        }
+        let (_, options, plot) = self.program.parts();
+        plot.map_or(Ok(()), PlotOption::check)?;
         let device = options.measure.device.open_one()?;
         if device.is_simulated() {
             return Err(UsageError(
@@ -134,29 +117,26 @@ impl StreamOptions {
         }
         let report = self.program.measure(&device)?;
         report.finish(options.measure.json)?;
-        match self.program.plot() {
-            Some(option) => option.draw(|path| plot::lines(path, &report.plot())),
-            None => Ok(()),
-        }
+        plot.map_or(Ok(()), |plot| plot.draw(|| report.plot()))
     }
 }
 
 impl Program {
     fn measure(&self, device: &Device) -> anyhow::Result<Report> {
-        let RunOptions { n, runs, measure: MeasureOptions { seed, .. } } = *self.options();
+        let (name, &RunOptions { n, runs, measure: MeasureOptions { seed, .. } }, _) = self.parts();
         let runs = usize::from(runs);
         if !matches!(self, Self::Mapped(_)) {
             measure::check_memory(device, (n as u64).saturating_mul(8), FEWER)?;
         }
         let runner = Runner::new(device, n, runs, seed);
-        let mut report = Report::new(device.name(), self.name(), n, seed, Link::measure(device, runs)?);
+        let mut report = Report::new(device.name(), name, n, seed, Link::measure(device, runs)?);
         let rows = match self {
             Self::Device(_) => vec![runner.synchronous()?],
             Self::Async(_) => runner.streams(&[1], None)?,
             Self::Streams(options) => {
                 runner.streams(&counts(options.streams.into()), options.chunks.map(Into::into))?
             }
-            Self::Stages(options) => runner.stages(&powers(options.chunks.into()))?,
+            Self::Stages(options) => runner.stages(&doubled_up_to(options.chunks.into()))?,
             Self::Mapped(_) => vec![runner.mapped()?],
         };
         rows.into_iter().for_each(|runs| report.add(runs));
@@ -166,16 +146,7 @@ impl Program {
 
 /// Returns the numbers of streams to measure: all up to `most`, or powers of two and `most`.
 fn counts(most: usize) -> Vec<usize> {
-    if most <= EACH {
-        return (1..=most).collect();
-    }
-    powers(most)
-}
-
-/// Returns the powers of two below `most`, and `most`.
-fn powers(most: usize) -> Vec<usize> {
-    let powers = (0..usize::BITS).map(|power| 1 << power).take_while(|&count| count < most);
-    powers.chain([most]).collect()
+    if most <= EACH { (1..=most).collect() } else { doubled_up_to(most) }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use serde::Serialize;
 
 use workbench::stream::{BYTES_TO_DEVICE, BYTES_TO_HOST, Link, Times, median};
@@ -156,11 +156,7 @@ impl Report {
     /// # Errors
     /// If a result is wrong, or the report cannot be written.
     pub fn finish(&self, json: bool) -> anyhow::Result<()> {
-        if json {
-            report::print_json(self)?;
-        } else {
-            report::print(&self.text()).context("cannot print the result")?;
-        }
+        report::print_either(json, self, &self.text())?;
         self.check()
     }
 

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use anyhow::bail;
+use anyhow::Context;
 use launch::{Device, PinnedBuffer};
 
 use super::A;
@@ -137,8 +137,5 @@ impl Memory {
 }
 
 fn not_zero(count: usize) -> anyhow::Result<NonZeroUsize> {
-    match NonZeroUsize::new(count) {
-        Some(count) => Ok(count),
-        None => bail!("at least one stream and one chunk are needed"),
-    }
+    NonZeroUsize::new(count).context("at least one stream and one chunk are needed")
 }

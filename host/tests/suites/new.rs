@@ -93,11 +93,15 @@ fn nothing_is_overwritten() {
     let scratch = tempfile::tempdir().unwrap();
     let file = scratch.path().join("file");
     fs::write(&file, "mine").unwrap();
-    HOST.assert_fails(&[scratch.path().to_str().unwrap()], 2, &["is not empty", "not there yet"]);
-    HOST.assert_fails(&[file.to_str().unwrap()], 2, &["is a file", "not there yet"]);
+    HOST.assert_fails(&[scratch.path().to_str().unwrap()], 2, &["is not empty", "does not exist yet"]);
+    HOST.assert_fails(&[file.to_str().unwrap()], 2, &["is a file", "does not exist yet"]);
     let link = scratch.path().join("link");
     std::os::unix::fs::symlink("none", &link).unwrap();
-    HOST.assert_fails(&[link.to_str().unwrap()], 2, &["is a link to a folder that is not there", "not there yet"]);
+    HOST.assert_fails(
+        &[link.to_str().unwrap()],
+        2,
+        &["is a link to a folder that does not exist", "does not exist yet"],
+    );
     assert_eq!(names(scratch.path()), ["file", "link"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }

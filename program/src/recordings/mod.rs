@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
+use serde::Serialize;
 use workbench::bench::Recording;
 
 use crate::files::WholeFile;
@@ -22,12 +23,12 @@ pub fn read(path: &Path) -> anyhow::Result<Recording> {
         .with_context(|| format!("'{shown}' is not what host bench --json writes: measure again, or name another file"))
 }
 
-/// Writes a recording, whole or not at all.
+/// Writes the result of a benchmark as JSON, whole or not at all.
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn write(recording: &Recording, file: &WholeFile) -> anyhow::Result<()> {
-    let mut text = serde_json::to_string_pretty(recording).context("cannot express the result as JSON")?;
+pub fn write(result: &impl Serialize, file: &WholeFile) -> anyhow::Result<()> {
+    let mut text = serde_json::to_string_pretty(result).context("cannot express the result as JSON")?;
     text.push('\n');
     let mut out = file.create()?;
     out.write_all(text.as_bytes()).with_context(|| file.failed())?;

@@ -9,10 +9,10 @@ use workbench::algorithm::Unit;
 use workbench::bench::sweep::DEVICE_COPY;
 use workbench::bench::{MeasuredPoint, Recording, subject};
 
-use crate::report::plot::{self, LadderPlot, LinePlot, Series};
+use crate::report::plot::{self, LadderPlot, LinePlot, Picture, Series};
 
 /// The formats that each plot is written in.
-pub const FORMATS: [&str; 2] = ["svg", "png"];
+const FORMATS: [&str; 2] = ["svg", "png"];
 
 /// The name of the plot of all algorithms beside their peers, without its format.
 pub const PEERS: &str = "bench-peers";
@@ -45,22 +45,23 @@ pub fn write(recording: &Recording, folder: &Path) -> anyhow::Result<Vec<PathBuf
             continue;
         }
         drawn.push(algorithm);
-        let plot = of(recording, &group);
-        for format in FORMATS {
-            let path = folder.join(format!("bench-{algorithm}.{format}"));
-            plot::ladder(&path, &plot)?;
-            paths.push(path);
-        }
+        paths.extend(write_formats(folder, &format!("bench-{algorithm}"), &of(recording, &group))?);
     }
     let plot = beside_peers(recording);
     if !plot.series.is_empty() {
-        for format in FORMATS {
-            let path = folder.join(format!("{PEERS}.{format}"));
-            plot::lines(&path, &plot)?;
-            paths.push(path);
-        }
+        paths.extend(write_formats(folder, PEERS, &plot)?);
     }
     Ok(paths)
+}
+
+/// Writes a plot into `folder` in each of the [`FORMATS`], and returns the paths.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn write_formats(folder: &Path, name: &str, plot: &impl Picture) -> anyhow::Result<Vec<PathBuf>> {
+    let paths = FORMATS.map(|format| folder.join(format!("{name}.{format}")));
+    paths.iter().try_for_each(|path| plot::write(path, plot))?;
+    Ok(paths.into())
 }
 
 /// Returns the plot of the peers' times over ours. Each algorithm's first type and variant with a peer has a line for
@@ -148,11 +149,7 @@ fn of(recording: &Recording, group: &[&MeasuredPoint]) -> LadderPlot {
 fn lines<'a>(rows: impl Iterator<Item = &'a MeasuredPoint>) -> Vec<Series> {
     let mut lines: Vec<Series> = Vec::new();
     for row in rows {
-        let point = (row.size as f64, row.gbps);
-        match lines.iter_mut().find(|line| line.name == row.name()) {
-            Some(line) => line.points.push(point),
-            None => lines.push(Series { name: row.name().to_owned(), points: vec![point] }),
-        }
+        Series::add(&mut lines, row.name(), (row.size as f64, row.gbps));
     }
     lines
 }

@@ -13,6 +13,9 @@ pub use units::{Bytes, Rate, Seconds, grouped, table, table_of};
 pub mod plot;
 pub mod progress;
 
+/// The last line of a report of the simulator.
+pub const SIMULATED: &str = "Simulated: the times are those of this machine's CPU and say nothing about a GPU's.\n";
+
 /// Prints `text` on standard output, and a line end if it has none. Only the first rank prints.
 ///
 /// # Errors
@@ -35,6 +38,14 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 /// As [`print()`].
 pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     print(&serde_json::to_string_pretty(value).context("cannot express the result as JSON")?)
+}
+
+/// Prints `value` as JSON if `json` is true, and `text` otherwise.
+///
+/// # Errors
+/// As [`print()`].
+pub fn print_either(json: bool, value: &impl Serialize, text: &str) -> anyhow::Result<()> {
+    if json { print_json(value) } else { print(text) }
 }
 
 /// Prints a remark on standard error. A closed standard error is no failure. Only the first rank prints.

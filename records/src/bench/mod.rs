@@ -16,7 +16,7 @@ use workbench::bench::Recording;
 use xtask::records::BenchOptions;
 use xtask::workspace::Workspace;
 
-use crate::program::{self, Profile};
+use crate::program;
 
 pub mod figures;
 pub mod peers;
@@ -61,7 +61,7 @@ fn build_peers(workspace: &Workspace, options: &BenchOptions) -> Result<Option<P
 /// Measures by `host bench` on this machine's GPU, beside the peers if they can be built. Returns the file.
 fn measure(workspace: &Workspace, options: &BenchOptions) -> Result<PathBuf> {
     let peers = build_peers(workspace, options)?;
-    let host = program::path(workspace, options.host.as_deref(), Profile::Release)?;
+    let host = program::path(workspace, options.host.as_deref(), program::RELEASE)?;
     let file = folder(workspace)?.join("run.json");
     let mut command = Command::new(&host);
     command.args(["bench", "--device", "gpu", "--json"]).arg(&file);

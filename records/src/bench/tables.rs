@@ -85,7 +85,7 @@ pub fn run(recording: &Recording, path: &str) -> String {
     let share = share.map_or(String::new(), |datasheet| {
         format!(", {:.0} % of what memory clock and bus width allow ({datasheet:.0} GB/s)", 100.0 * copy / datasheet)
     });
-    wrapped(&format!(
+    let text = format!(
         "Measured on one {} ({}), {}: {}. The inputs are random values in device memory. Times are medians by device events, with \
          caches flushed before each run, except for Life, whose generations follow each other. GB/s counts the bytes that the \
          algorithm must read and write. The device's own copy reads and writes at {copy:.0} GB/s{share}. All points: \
@@ -94,27 +94,8 @@ pub fn run(recording: &Recording, path: &str) -> String {
         machine.join(", "),
         recording.date,
         made.join("; "),
-    ))
-}
-
-/// Breaks a text into lines of at most [`COLUMNS`] characters.
-fn wrapped(text: &str) -> String {
-    let mut lines = String::new();
-    let mut length = 0;
-    for word in text.split(' ') {
-        let width = word.chars().count();
-        if length > 0 && length + 1 + width > COLUMNS {
-            lines.push('\n');
-            length = 0;
-        }
-        if length > 0 {
-            lines.push(' ');
-            length += 1;
-        }
-        lines.push_str(word);
-        length += width;
-    }
-    lines + "\n"
+    );
+    units::wrapped(&text, 0, COLUMNS) + "\n"
 }
 
 /// The measurement of an aim, as cells of a table.
@@ -208,15 +189,9 @@ pub fn ladders(recording: &Recording) -> String {
             |row: &&MeasuredPoint| is_of(&work, row) && row.size.is_power_of_two() && row.size <= LADDER_SIZE;
         let rows: Vec<&MeasuredPoint> = recording.rows.iter().filter(is_shown).collect();
         let Some(size) = rows.iter().map(|row| row.size).max() else { continue };
-        let mut names: Vec<&str> = Vec::new();
-        for row in &rows {
-            if !names.contains(&row.name()) {
-                names.push(row.name());
-            }
-        }
         let mut first = true;
         let mut before: Option<&MeasuredPoint> = None;
-        for name in names {
+        for name in names(&rows) {
             // A rung of one block has no point at that size.
             let Some(row) = rows.iter().copied().filter(|row| row.name() == name).max_by_key(|row| row.size) else {
                 continue;
@@ -246,6 +221,17 @@ pub fn ladders(recording: &Recording) -> String {
         "\nPeers are in italics. A copy reads and writes each byte; a reduction only reads, which is faster.\n",
     );
     text
+}
+
+/// Returns the names of the rungs and peers of these rows, in the order of their first rows.
+fn names<'a>(rows: &[&'a MeasuredPoint]) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    for row in rows {
+        if !names.contains(&row.name()) {
+            names.push(row.name());
+        }
+    }
+    names
 }
 
 /// Returns true if a sweep is a ladder of this table. Life is counted in cells, and has its own table.
@@ -297,13 +283,13 @@ pub fn small(recording: &Recording) -> String {
     }
     if has_series {
         let calls = recording.series_calls.map_or("many".to_owned(), |calls| calls.to_string());
-        text.push('\n');
-        text += &wrapped(&format!(
+        let remark = format!(
             "The first columns have the time of one call with cold caches, by device events and by the host's clock from the \
              launch to the end. A series is {calls} calls launched one after the other between two events, each on memory \
              of its own that the caches do not hold. Its columns have the time of the series divided by the number of \
              calls."
-        ));
+        );
+        let _ = writeln!(text, "\n{}", units::wrapped(&remark, 0, COLUMNS));
     }
     text
 }
@@ -312,16 +298,10 @@ pub fn small(recording: &Recording) -> String {
 pub fn life(recording: &Recording) -> String {
     let rows: Vec<&MeasuredPoint> =
         recording.rows.iter().filter(|row| subject::unit(row) == Unit::Cells && row.peer.is_none()).collect();
-    let mut names: Vec<&str> = Vec::new();
-    for row in &rows {
-        if !names.contains(&row.name()) {
-            names.push(row.name());
-        }
-    }
     let updates = |row: &MeasuredPoint| exponent(updates(row));
     let headings = BOARDS.map(|board| board.replace('x', " × ")).join(" | ");
     let mut text = format!("| kernel | {headings} | largest board measured |\n|---|---:|---:|---:|\n");
-    for name in names {
+    for name in names(&rows) {
         let cells = BOARDS.map(|board| {
             let row = rows.iter().find(|row| row.name() == name && row.shape.as_deref() == Some(board));
             row.map_or("–".to_owned(), |row| updates(row))

@@ -179,11 +179,11 @@ fn what_cannot_be_recorded_is_told() {
     }
     let partial = parse(&RUN.replace("\"scan\"", "\"other\"")).unwrap();
     let message = tables::all(&partial, "x", &[]).unwrap_err().to_string();
-    assert!(message.contains("nothing of scan") && message.contains("without the name of an algorithm"), "{message}");
+    assert!(message.contains("does not have scan") && message.contains("without an ALGORITHM"), "{message}");
     let mut recording = run();
     recording.revision = Some("abc".to_owned());
     assert_eq!(parse(&text(&recording).unwrap()).unwrap(), recording);
     recording.rows[0].rung = None;
     let message = check(&recording).unwrap_err().to_string();
-    assert!(message.contains("not of a rung or of a peer"), "{message}");
+    assert!(message.contains("neither of a rung nor of a peer"), "{message}");
 }

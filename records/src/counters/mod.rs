@@ -16,7 +16,7 @@ use xtask::records::CountersOptions;
 use xtask::workspace::Workspace;
 use xtask::{parallel, pattern};
 
-use crate::program::{self, Profile};
+use crate::program;
 use cases::{Case, Origin};
 use compare::LaunchComparison;
 use reasons::{REASONS, Reason};
@@ -41,7 +41,7 @@ pub const DOCUMENT: &str = "docs/counters.md";
 /// If the folder cannot be read or `host explain` fails; if ncu did not profile a launch of the simulator; if a
 /// difference has no reason, or a reason no difference.
 pub fn run(workspace: &Workspace, options: &CountersOptions) -> Result<()> {
-    let host = program::path(workspace, options.host.as_deref(), Profile::Dev)?;
+    let host = program::path(workspace, options.host.as_deref(), program::DEV)?;
     let (mut origin, cases) = read_folder(&options.folder)?;
     if let Some(date) = &options.date {
         origin.date = Some(date.clone());

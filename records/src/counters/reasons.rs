@@ -114,9 +114,7 @@ pub const REASONS: &[Reason] = &[
         cases: "scan-look_back",
         kernels: &["scan_look_back_*"],
         metrics: &[SharedLoadWavefronts],
-        explains: |row, metric| {
-            row.ncu.get(metric).saturating_sub(row.ncu.get(SharedLoadConflicts)) < row.simulator.get(metric)
-        },
+        explains: is_joined,
         depends_on_timing: false,
         text: "ptxas joins the eight loads of the warps' totals into two of 16 bytes.",
     },
@@ -124,9 +122,7 @@ pub const REASONS: &[Reason] = &[
         cases: "scan-look_back",
         kernels: &["scan_look_back_*"],
         metrics: &[SharedStoreWavefronts],
-        explains: |row, metric| {
-            row.ncu.get(metric).saturating_sub(row.ncu.get(SharedStoreConflicts)) < row.simulator.get(metric)
-        },
+        explains: is_joined,
         depends_on_timing: false,
         text: "ptxas joins the two stores of a block's ticket, its tile and its epoch, into one of 8 bytes.",
     },
@@ -142,7 +138,7 @@ pub const REASONS: &[Reason] = &[
         cases: "transpose-odd-*",
         kernels: &["transpose_copy_tile_*", "transpose_tile_*", "transpose_padded_*"],
         metrics: &[SharedLoadWavefronts, SharedLoadConflicts],
-        explains: |row, metric| row.ncu.get(metric) < row.simulator.get(metric),
+        explains: is_less,
         depends_on_timing: false,
         text: "ptxas moves the last of a thread's four loads from the tile behind the bounds check of the store \
                after it. Lanes past the edge of the matrix then do not load.",
@@ -152,9 +148,7 @@ pub const REASONS: &[Reason] = &[
         kernels: &["transpose_unaligned_*", "transpose_gathered_*"],
         metrics: &[GlobalStoreRequests, GlobalStoreSectors, SharedLoadWavefronts, SharedLoadConflicts],
         explains: |row, metric| {
-            let [simulator, ncu] = [row.simulator, row.ncu].map(|counts| counts.get(metric) as f64);
-            let most = if metric == GlobalStoreSectors { MAX_APART } else { MAX_UNROLLED };
-            (ncu - simulator).abs() <= most * simulator
+            is_apart_by(if metric == GlobalStoreSectors { MAX_APART } else { MAX_UNROLLED }, row, metric)
         },
         depends_on_timing: false,
         text: "At the edges of the matrix some lanes store whole vectors and others single elements, in a loop that \
@@ -177,9 +171,7 @@ pub const REASONS: &[Reason] = &[
         cases: "scan-pipelined",
         kernels: &["scan_pipelined_*"],
         metrics: &[SharedLoadWavefronts],
-        explains: |row, metric| {
-            row.ncu.get(metric).saturating_sub(row.ncu.get(SharedLoadConflicts)) < row.simulator.get(metric)
-        },
+        explains: is_joined,
         depends_on_timing: false,
         text: "ptxas joins the loads of the warps' totals, nine per warp and tile, into loads of 16 bytes.",
     },
@@ -187,7 +179,7 @@ pub const REASONS: &[Reason] = &[
         cases: "scan-pipelined",
         kernels: &["scan_pipelined_*"],
         metrics: &[SharedStoreWavefronts],
-        explains: |row, metric| row.ncu.get(metric) < row.simulator.get(metric),
+        explains: is_less,
         depends_on_timing: false,
         text: "ncu counts the stores of asynchronous copies separately, as `…_mem_shared_op_ldgsts`: 499,968 here, \
                eight for each of 62,496 copies. The simulator counts four for each of these, and the stores of the \
@@ -197,13 +189,29 @@ pub const REASONS: &[Reason] = &[
 
 /// Returns true if `metric` is larger on the GPU by exactly its additional conflicts, which are few.
 fn is_stray(row: &LaunchComparison, metric: Metric) -> bool {
-    let (wavefronts, conflicts) = match metric {
-        SharedStoreWavefronts | SharedStoreConflicts => (SharedStoreWavefronts, SharedStoreConflicts),
-        _ => (SharedLoadWavefronts, SharedLoadConflicts),
-    };
+    let conflicts = conflicts_of(metric);
+    let wavefronts = if conflicts == SharedStoreConflicts { SharedStoreWavefronts } else { SharedLoadWavefronts };
     let excess = |metric| row.ncu.get(metric).saturating_sub(row.simulator.get(metric));
     let stray = excess(conflicts);
     excess(metric) == stray && stray > 0 && stray as f64 <= MAX_STRAY * row.simulator.get(wavefronts) as f64
+}
+
+/// Returns true if `metric` is smaller on the GPU.
+fn is_less(row: &LaunchComparison, metric: Metric) -> bool {
+    row.ncu.get(metric) < row.simulator.get(metric)
+}
+
+/// Returns true if the wavefronts that `metric` counts are fewer on the GPU without their conflicts.
+fn is_joined(row: &LaunchComparison, metric: Metric) -> bool {
+    row.ncu.get(metric).saturating_sub(row.ncu.get(conflicts_of(metric))) < row.simulator.get(metric)
+}
+
+/// Returns the metric of the conflicts that belong to a metric of shared memory.
+fn conflicts_of(metric: Metric) -> Metric {
+    match metric {
+        SharedStoreWavefronts | SharedStoreConflicts => SharedStoreConflicts,
+        _ => SharedLoadConflicts,
+    }
 }
 
 /// Returns true if `metric` differs by what waiting for other blocks may change.

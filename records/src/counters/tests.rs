@@ -103,8 +103,8 @@ fn atomics_are_those_with_and_without_a_result() {
 fn what_is_no_profile_is_an_error() {
     let error = |text: &str| format!("{:#}", Profile::parse(text).unwrap_err());
     assert!(error("==ERROR== no permission\n").contains("no table"), "{}", error(""));
-    assert!(error(&table("n/a")).contains("`n/a` is no number"), "{}", error(&table("n/a")));
-    assert!(error(&table("0.5")).contains("`0.5` is no whole number"));
+    assert!(error(&table("n/a")).contains("`n/a` is not a number"), "{}", error(&table("n/a")));
+    assert!(error(&table("0.5")).contains("`0.5` is not a whole number"));
     let lacking = table("1").replace("mem_shared_op_st", "mem_shared_op_other");
     assert!(error(&lacking).contains("no column l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"));
     let empty: String = table("1").lines().take(2).map(|line| format!("{line}\n")).collect();

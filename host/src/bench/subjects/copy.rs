@@ -32,10 +32,7 @@ struct Setting {
 
 /// Measures the device's copy at every length and, if the sweep has all rungs, the copy kernel.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
-    let best = match sweep.rungs {
-        Rungs::All => Some(best_setting(bench.meter())?),
-        Rungs::Last => None,
-    };
+    let best = (sweep.rungs == Rungs::All).then(|| best_setting(&mut bench.meter)).transpose()?;
     match best {
         Some(setting) if setting.operand == U32x4::NAME => run_with::<U32x4>(bench, sweep, best),
         Some(setting) if setting.operand == u64::NAME => run_with::<u64>(bench, sweep, best),
@@ -51,7 +48,7 @@ pub(in crate::bench) fn yardstick(lengths: Vec<Shape>) -> Sweep {
 /// Measures the device's copy and, if there is a setting, the copy kernel with operands `T`.
 fn run_with<T: Measured>(bench: &mut Bench, sweep: &Sweep, setting: Option<Setting>) -> anyhow::Result<()> {
     let device = bench.device();
-    let words = RandomVector::<u64>::new(bench.seed(), 0);
+    let words = RandomVector::<u64>::new(bench.seed, 0);
     let operands = |shape: Shape| shape.elements() * size_of::<f32>() / size_of::<T>();
     let most = sweep.shapes.iter().copied().map(operands).max().unwrap_or(0);
     let host = filled(most, |index| T::from_word(words.bits(index)))?;
@@ -63,14 +60,14 @@ fn run_with<T: Measured>(bench: &mut Bench, sweep: &Sweep, setting: Option<Setti
         }
         let mut arrays = Arrays { a: device.upload(&host[..n])?, b: device.alloc(0)?, y: device.alloc(n)? };
         let Arrays { a, y, .. } = &mut arrays;
-        bench.point(Point::new(sweep, DEVICE_COPY, false, shape, bytes), || y.copy_from(a))?;
+        bench.point(Point::new(sweep, DEVICE_COPY, false, shape, bytes), None, || Ok(y.copy_from(a)?))?;
         let Some(Setting { operand, unroll, block, .. }) = setting else { continue };
         let Some(instance) = T::INSTANCES.into_iter().find(|instance| instance.unroll == unroll) else { continue };
         let config = config(&device, instance, block, n);
         let mut point = Point::new(sweep, KERNEL, true, shape, bytes);
         point.setting = Some(format!("{operand}, unroll {unroll}, {} blocks of {block}", config.grid.x));
-        let beside = bench.beside(sweep, shape, &[arrays.a.view(), arrays.y.view()].map(|view| view.as_ptr().addr()));
-        bench.point_beside(point, beside, || (instance.launch)(&device, BandwidthKernel::Copy, config, &mut arrays))?;
+        let peer = bench.peer(sweep, shape, &[arrays.a.view(), arrays.y.view()].map(|view| view.as_ptr().addr()));
+        bench.point(point, peer, || Ok((instance.launch)(&device, BandwidthKernel::Copy, config, &mut arrays)?))?;
     }
     Ok(())
 }
@@ -89,13 +86,13 @@ fn config<T: Operand>(device: &Device, instance: Instance<T>, block: u32, n: usi
 /// operands.
 fn best_setting(meter: &mut Meter) -> anyhow::Result<Setting> {
     let device = meter.device().clone();
+    let none = Setting { operand: U32x4::NAME, unroll: 4, block: 256, gbps: 0.0 };
     if device.is_simulated() {
-        return Ok(Setting { operand: U32x4::NAME, unroll: 4, block: 256, gbps: 0.0 });
+        return Ok(none);
     }
     let free = device.properties()?.memory_free_bytes;
     let bytes = TRIAL_BYTES.min(usize::try_from(free / 4).unwrap_or(usize::MAX));
     let of_operands = [try_out::<u32>(meter, bytes)?, try_out::<u64>(meter, bytes)?, try_out::<U32x4>(meter, bytes)?];
-    let none = Setting { operand: U32x4::NAME, unroll: 4, block: 256, gbps: 0.0 };
     Ok(of_operands.into_iter().flatten().fold(none, |best, next| if next.gbps > best.gbps { next } else { best }))
 }
 

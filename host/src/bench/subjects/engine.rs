@@ -22,7 +22,7 @@ const SHORT: Duration = Duration::from_millis(100);
 
 /// Measures each size by the host's clock.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep, algorithm: &dyn Algorithm) -> anyhow::Result<()> {
-    let options = sweep.options.clone().seeded(bench.seed());
+    let options = sweep.options.clone().seeded(bench.seed);
     for &shape in &sweep.engine_shapes {
         let problem = algorithm.problem(shape, &options)?;
         let mut engine = match problem.engine() {
@@ -44,22 +44,13 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep, algorithm: &dyn Algorithm) -
         }
         let times = Times::of((0..RUNS).map(|_| timed(steps)).collect());
         let bytes = problem.bytes();
-        let each = 1e6 / steps as f64;
         bench.add(MeasuredPoint {
-            algorithm: algorithm.name().to_owned(),
-            rung: Some(ENGINE.to_owned()),
-            number: sweep.number.to_owned(),
-            variant: sweep.variant.map(str::to_owned),
             shape: Some(shape.to_string()),
             size: shape.elements() as u64,
             bytes,
-            runs: times.runs,
-            median_us: times.median * each,
-            low_us: times.low * each,
-            high_us: times.high * each,
-            gbps: bytes as f64 * steps as f64 / times.median / 1e9,
+            gbps: times.gbps(bytes as f64 * steps as f64),
             setting: Some(setting),
-            ..MeasuredPoint::default()
+            ..times.row(sweep, ENGINE, steps)
         });
     }
     Ok(())

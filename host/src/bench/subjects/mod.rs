@@ -34,7 +34,7 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
 /// Measures the rungs of an algorithm at every size.
 fn rungs(bench: &mut Bench, sweep: &Sweep, algorithm: &'static dyn Algorithm) -> anyhow::Result<()> {
     let device = bench.device();
-    let options = sweep.options.clone().seeded(bench.seed());
+    let options = sweep.options.clone().seeded(bench.seed);
     for &shape in &sweep.shapes {
         let problem = algorithm.problem(shape, &options)?;
         let is_wanted = |rung: &&Rung| sweep.rungs == Rungs::All || problem.is_default_rung(&device, rung);

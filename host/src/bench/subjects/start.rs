@@ -11,6 +11,7 @@ use anyhow::{Context, anyhow};
 use workbench::bench::sweep::{START_CACHES, START_COMMANDS, START_POINTS};
 use workbench::bench::{MeasuredPoint, Sweep};
 
+use crate::bench::meter::Times;
 use crate::bench::points::Bench;
 
 /// Runs of each command with each cache.
@@ -31,20 +32,9 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
                 times.push(time(command, arguments, cache.path(), *name == START_CACHES[0])?);
             }
         }
-        for (cache, mut times) in START_CACHES.into_iter().zip(times) {
-            times.sort_unstable();
-            let microseconds = |place: usize| 1e6 * times[place].as_secs_f64();
-            bench.add(MeasuredPoint {
-                algorithm: sweep.subject.name().to_owned(),
-                rung: Some(cache.to_owned()),
-                number: format!("{command} {arguments}").trim_end().to_owned(),
-                size: 1,
-                runs: RUNS,
-                median_us: microseconds(RUNS / 2),
-                low_us: microseconds(0),
-                high_us: microseconds(RUNS - 1),
-                ..MeasuredPoint::default()
-            });
+        for (cache, times) in START_CACHES.into_iter().zip(times) {
+            let number = format!("{command} {arguments}").trim_end().to_owned();
+            bench.add(MeasuredPoint { number, size: 1, ..Times::of(times).row(sweep, cache, 1) });
         }
     }
     Ok(())

@@ -12,8 +12,8 @@ use serde::Serialize;
 
 use crate::error::UsageError;
 use crate::measure;
-use crate::options::{DeviceOption, parse_count};
-use crate::report::plot::{self, LinePlot, PlotOption, Series};
+use crate::options::parse_count;
+use crate::report::plot::{LinePlot, Series};
 use crate::report::progress::Progress;
 use crate::report::{self, Bytes};
 use units::alternatives;
@@ -21,7 +21,10 @@ use workbench::inputs::{self, RandomVector};
 
 use workbench::probe::{Arrays, BLOCKS, BandwidthKernel, Instance, Measured, WORD, full_grid};
 
-use super::{Thorough, open_gpu, percent};
+use super::{ProbeOptions, Thorough, percent};
+
+/// The sizes of operands, in bytes.
+const OPERANDS: [&str; 5] = ["1", "2", "4", "8", "16"];
 
 /// Bytes of a result that are checked without `--thorough`.
 const CHECKED_BYTES: usize = 64 << 20;
@@ -48,21 +51,14 @@ pub struct BandwidthOptions {
 
     /// Operand sizes in bytes
     #[arg(long, value_name = "SIZES", value_delimiter = ',', default_value = "1,2,4,8,16")]
-    #[arg(value_parser = PossibleValuesParser::new(["1", "2", "4", "8", "16"]))]
+    #[arg(value_parser = PossibleValuesParser::new(OPERANDS))]
     operand: Vec<String>,
-
-    #[command(flatten)]
-    device: DeviceOption,
 
     #[command(flatten)]
     thorough: Thorough,
 
-    /// Print the result as one JSON object
-    #[arg(long)]
-    json: bool,
-
     #[command(flatten)]
-    plot: PlotOption,
+    probe: ProbeOptions,
 }
 
 fn parse_kernel(text: &str) -> Result<BandwidthKernel, String> {
@@ -106,42 +102,31 @@ impl BandwidthOptions {
     /// [`UsageError`] in the simulator and for wrong options; if the device fails or has too little memory, or a result
     /// is wrong.
     pub fn run(self) -> anyhow::Result<()> {
-        self.plot.check()?;
         if self.bytes < size_of::<U32x4>() {
             let text =
                 format!("--bytes: an array of {} bytes holds no operand of 16 bytes: use at least 16", self.bytes);
             return Err(UsageError(text).into());
         }
-        let device = open_gpu(self.device, "bandwidth", "")?;
+        let device = self.probe.open_gpu("bandwidth", "")?;
         measure::check_memory(&device, (self.bytes as u64).saturating_mul(3), FEWER)?;
         let summary = self.measure(&device)?;
-        if self.json {
-            report::print_json(&summary)?;
-        } else {
-            report::print(&summary.text())?;
-        }
-        self.plot.draw(|path| plot::lines(path, &summary.plot()))
+        self.probe.finish(&summary, &summary.text(), || summary.plot())
     }
 
     fn measure(&self, device: &Device) -> anyhow::Result<Summary> {
         let arrays = self.kernel.arrays();
         let copy = measure::copy_speed(device, arrays.saturating_mul(self.bytes as u64))?;
-        let mut combinations = Combinations { options: self, device, cells: Vec::new(), progress: self.progress() };
-        let is_asked_for = |size: &str| self.operand.iter().any(|operand| operand == size);
-        if is_asked_for("1") {
-            combinations.operand::<u8>()?;
-        }
-        if is_asked_for("2") {
-            combinations.operand::<u16>()?;
-        }
-        if is_asked_for("4") {
-            combinations.operand::<u32>()?;
-        }
-        if is_asked_for("8") {
-            combinations.operand::<u64>()?;
-        }
-        if is_asked_for("16") {
-            combinations.operand::<U32x4>()?;
+        let count = self.operand.len() * u32::INSTANCES.len() * BLOCKS.len();
+        let progress = Progress::new(count as u64, "combinations");
+        let mut combinations = Combinations { options: self, device, cells: Vec::new(), progress };
+        for size in OPERANDS.into_iter().filter(|size| self.operand.iter().any(|operand| operand == size)) {
+            match size {
+                "1" => combinations.operand::<u8>()?,
+                "2" => combinations.operand::<u16>()?,
+                "4" => combinations.operand::<u32>()?,
+                "8" => combinations.operand::<u64>()?,
+                _ => combinations.operand::<U32x4>()?,
+            }
         }
         let measurements = combinations.cells;
         let best =
@@ -156,10 +141,6 @@ impl BandwidthOptions {
             best,
             measurements,
         })
-    }
-
-    fn progress(&self) -> Progress {
-        Progress::new((self.operand.len() * u32::INSTANCES.len() * BLOCKS.len()) as u64, "combinations")
     }
 }
 
@@ -299,14 +280,12 @@ impl Summary {
             let rows: Vec<[String; 6]> = operands
                 .chunk_by(|a, b| a.unroll == b.unroll)
                 .map(|row| {
-                    let rate =
-                        |block| row.iter().find(|cell| cell.block == block).map(|cell| cell.gigabytes_per_second);
-                    let mut texts = [const { String::new() }; 6];
-                    texts[0] = row[0].unroll.to_string();
-                    for (text, block) in texts[1..].iter_mut().zip(BLOCKS) {
-                        *text = rate(block).map_or_else(String::new, |rate| format!("{rate:.1}"));
-                    }
-                    texts
+                    let rate = |block: u32| {
+                        let cell = row.iter().find(|cell| cell.block == block);
+                        cell.map_or_else(String::new, |cell| format!("{:.1}", cell.gigabytes_per_second))
+                    };
+                    let [a, b, c, d, e] = BLOCKS.map(rate);
+                    [row[0].unroll.to_string(), a, b, c, d, e]
                 })
                 .collect();
             let heading = ["unroll", "block 32", "64", "128", "256", "512"];

@@ -1,17 +1,14 @@
 //! The plot of a ladder: its rungs over the size of the problem, beside references.
 
+use std::cmp::Ordering;
+
 use plotters::backend::DrawingBackend;
-use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
 use plotters::drawing::DrawingArea;
-use plotters::element::Circle;
-use plotters::series::{DashedLineSeries, LineSeries};
-use plotters::style::{Color, RGBColor, TRANSPARENT};
+use plotters::style::RGBColor;
 
-use super::axis::{self, Axis};
-use super::{Drawn, Picture, Series, frame};
-
-const SIZE: (u32, u32) = (1000, 620);
+use super::line_plot::{self, Line};
+use super::{Drawn, Picture, Series};
 
 /// The colours of the rungs, from the plainest to the last. They go from light to dark, so that their order is visible
 /// for any colour vision.
@@ -49,10 +46,6 @@ impl LadderPlot {
             None => shade(number, self.rungs.len()),
         }
     }
-
-    fn lines(&self) -> impl Iterator<Item = &Series> {
-        self.rungs.iter().chain(&self.references)
-    }
 }
 
 /// Returns the colour of step `number` of `count`, between those of [`STEPS`].
@@ -68,37 +61,20 @@ fn shade(number: usize, count: usize) -> RGBColor {
 
 impl Picture for LadderPlot {
     fn size(&self) -> (u32, u32) {
-        (SIZE.0, SIZE.1.max(frame::height_of_legend(self.lines().count())))
+        line_plot::size(self.rungs.len() + self.references.len())
     }
 
     fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Drawn<B> {
-        let names: Vec<String> = self.lines().map(|series| series.name.clone()).collect();
-        let rest = frame::draw_with(area, &self.title, &names, |number| self.colour(number))?;
-        let all = || self.lines().flat_map(|series| &series.points);
-        let (x, y) = (Axis::powers_of_two(all().map(|point| point.0)), Axis::linear(all().map(|point| point.1)));
-        let (x_marks, y_marks) = (x.marks.len(), y.marks.len());
-        let mut builder = ChartBuilder::on(&rest);
-        builder.margin(frame::CHART_MARGIN).x_label_area_size(frame::X_LABELS).y_label_area_size(frame::Y_LABELS);
-        let mut chart = builder.build_cartesian_2d(x, y)?;
-        let mut mesh = chart.configure_mesh();
-        mesh.x_desc(self.x_label.clone()).y_desc(self.y_label.clone()).axis_desc_style(frame::text(frame::LABEL));
-        mesh.label_style(frame::text(frame::TICK)).x_labels(x_marks).y_labels(y_marks);
-        mesh.axis_style(frame::TEXT).bold_line_style(frame::GRID).light_line_style(TRANSPARENT);
-        mesh.x_label_formatter(&|x| axis::power_mark(*x)).y_label_formatter(&|y| axis::mark(*y)).draw()?;
-        for (number, series) in self.lines().enumerate() {
-            let colour = self.colour(number);
-            let place = |&(x, y): &(f64, f64)| (x.log2(), y);
-            let is_finite = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
-            let points: Vec<_> = series.points.iter().map(place).filter(is_finite).collect();
-            if number < self.rungs.len() {
-                let width = if number + 1 == self.rungs.len() { 4 } else { 2 };
-                chart.draw_series(LineSeries::new(points.clone(), colour.stroke_width(width)))?;
-                chart.draw_series(points.into_iter().map(|point| Circle::new(point, 3, colour.filled())))?;
-            } else {
-                chart.draw_series(DashedLineSeries::new(points, 9, 6, colour.stroke_width(3)))?;
-            }
-        }
-        Ok(())
+        let line = |(number, series): (usize, _)| {
+            let (width, markers) = match (number + 1).cmp(&self.rungs.len()) {
+                Ordering::Less => (2, Some(3)),
+                Ordering::Equal => (4, Some(3)),
+                Ordering::Greater => (3, None),
+            };
+            Line { series, colour: self.colour(number), width, markers }
+        };
+        let lines: Vec<Line<'_>> = self.rungs.iter().chain(&self.references).enumerate().map(line).collect();
+        line_plot::draw(area, &self.title, [&self.x_label, &self.y_label], true, &lines)
     }
 }
 

@@ -64,13 +64,13 @@ impl PlotOption {
         self.plot.as_deref().map_or(Ok(()), check)
     }
 
-    /// Calls `draw` to write the plot if the option names a file, and prints the path on standard error.
+    /// Writes the plot if the option names a file, and prints its path on standard error.
     ///
     /// # Errors
-    /// The error of `draw`.
-    pub fn draw(&self, draw: impl FnOnce(&Path) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    /// If the file cannot be written.
+    pub fn draw<P: Picture>(&self, picture: impl FnOnce() -> P) -> anyhow::Result<()> {
         if let Some(path) = &self.plot {
-            draw(path)?;
+            write(path, &picture())?;
             report::note(&format!("wrote {}", WholeFile::new(path)));
         }
         Ok(())
@@ -86,32 +86,8 @@ pub fn check(path: &Path) -> anyhow::Result<()> {
     WholeFile::new(path).check()
 }
 
-/// Writes `plot` to `path`, whole or not at all.
-///
-/// # Errors
-/// [`UsageError`] unless `path` ends in `.svg` or `.png`; otherwise if the file cannot be written.
-pub fn lines(path: &Path, plot: &LinePlot) -> anyhow::Result<()> {
-    write(path, plot)
-}
-
-/// Writes `plot` to `path`, whole or not at all.
-///
-/// # Errors
-/// As [`lines`].
-pub fn timeline(path: &Path, plot: &Timeline) -> anyhow::Result<()> {
-    write(path, plot)
-}
-
-/// Writes `plot` to `path`, whole or not at all.
-///
-/// # Errors
-/// As [`lines`].
-pub fn ladder(path: &Path, plot: &LadderPlot) -> anyhow::Result<()> {
-    write(path, plot)
-}
-
 /// A picture that can be drawn.
-trait Picture {
+pub trait Picture {
     /// Returns the width and height in pixels.
     fn size(&self) -> (u32, u32);
 
@@ -120,7 +96,7 @@ trait Picture {
 }
 
 /// The result of drawing.
-type Drawn<B, T = ()> = Result<T, DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
+pub type Drawn<B, T = ()> = Result<T, DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
 
 /// The format of a plot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -143,7 +119,11 @@ impl Format {
     }
 }
 
-fn write(path: &Path, picture: &impl Picture) -> anyhow::Result<()> {
+/// Writes `picture` to `path`, whole or not at all.
+///
+/// # Errors
+/// [`UsageError`] unless `path` ends in `.svg` or `.png`; otherwise if the file cannot be written.
+pub fn write(path: &Path, picture: &impl Picture) -> anyhow::Result<()> {
     let format = Format::of(path)?;
     let file = WholeFile::new(path);
     let mut out = file.create()?;

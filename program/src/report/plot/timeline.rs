@@ -1,11 +1,10 @@
 //! A timeline: bars over time, in a row for each place.
 
 use plotters::backend::DrawingBackend;
-use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
 use plotters::drawing::DrawingArea;
 use plotters::element::Rectangle;
-use plotters::style::{Color, TRANSPARENT};
+use plotters::style::Color;
 
 use super::axis::{self, Axis};
 use super::{Drawn, Picture, colour, frame};
@@ -83,23 +82,17 @@ impl Picture for Timeline {
     }
 
     fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Drawn<B> {
-        let rest = frame::draw(area, &self.title, &self.kinds)?;
+        let legend: Vec<_> = self.kinds.iter().cloned().zip((0..).map(colour)).collect();
+        let rest = frame::draw(area, &self.title, &legend)?;
         let time = Axis::linear(self.bars.iter().flat_map(|bar| [bar.begin, bar.end]));
         let rows = self.rows() as usize;
         // As many names as there is room for.
         let every = (frame::TICK as u32 + 3).div_ceil(self.row_height()).max(1) as usize;
         let named = (0..rows).step_by(every).map(|row| row as f64 + 0.5).collect();
         let places = Axis { ends: (rows as f64, 0.0), marks: named };
-        let (time_marks, place_marks) = (time.marks.len(), places.marks.len());
         let name = |row: &f64| self.rows.get(row.floor() as usize).cloned().unwrap_or_default();
-        let mut builder = ChartBuilder::on(&rest);
-        builder.margin(frame::CHART_MARGIN).x_label_area_size(frame::X_LABELS).y_label_area_size(frame::Y_LABELS);
-        let mut chart = builder.build_cartesian_2d(time, places)?;
-        let mut mesh = chart.configure_mesh();
-        mesh.x_desc(self.x_label.clone()).y_desc(self.y_label.clone()).axis_desc_style(frame::text(frame::LABEL));
-        mesh.label_style(frame::text(frame::TICK)).x_labels(time_marks).y_labels(place_marks).disable_y_mesh();
-        mesh.axis_style(frame::TEXT).bold_line_style(frame::GRID).light_line_style(TRANSPARENT);
-        mesh.x_label_formatter(&|time| axis::mark(*time)).y_label_formatter(&name).draw()?;
+        let labels = [self.x_label.as_str(), &self.y_label];
+        let mut chart = frame::chart(&rest, [time, places], labels, [&|time| axis::mark(*time), &name], false)?;
         let (row_height, lane_height) = (f64::from(self.row_height()), f64::from(self.lane_height()));
         chart.draw_series(self.bars.iter().map(|bar| {
             let top = bar.row as f64 + (1.0 + bar.lane as f64 * lane_height) / row_height;
