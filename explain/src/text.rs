@@ -57,13 +57,13 @@ fn comparison(rungs: &[RungFigures]) -> String {
             share(summary.occupancy),
         ]
     };
-    let rows: Vec<_> = rungs.iter().map(row).collect();
+    let rows = rungs.iter().map(row);
     let heading =
         ["kernel", "loads use", "stores use", "ways", "must move", "moves", "global", "shared", "split", "occupancy"];
     format!(
         "{}\nloads use, stores use: share of the moved bytes of global memory; ways: factor of bank conflicts; must move,\n\
          moves, global, shared: bytes and times of memory per element; split: share of branches that split a warp",
-        table(heading, &rows).to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+        table(heading, rows).to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
     )
 }
 
@@ -208,10 +208,10 @@ fn add_sites(text: &mut String, kernel: &KernelFigures, columns: usize) {
             Seconds(site.seconds).to_string(),
         ]
     };
-    let rows: Vec<_> = kernel.sites.iter().map(row).collect();
+    let rows = kernel.sites.iter().map(row);
     let heading = ["access", "per lane", "requests", "per request", "ideal", "used", "bytes", "at least"];
     let remarks = kernel.sites.iter().map(|site| (&site.place, site.meaning.as_str()));
-    add_table(text, &table(heading, &rows).to_string(), remarks, columns);
+    add_table(text, &table(heading, rows).to_string(), remarks, columns);
 }
 
 /// Adds a table with the source line of each row and the meaning of its figures below the row.
@@ -244,8 +244,8 @@ fn add_branches(text: &mut String, kernel: &KernelFigures, columns: usize) {
                 short_percent(branch.divergent_share),
             ]
         };
-        let rows: Vec<_> = split.iter().map(row).collect();
-        let table = table(["branch", "warps came", "split", "share"], &rows).to_string();
+        let rows = split.iter().map(row);
+        let table = table(["branch", "warps came", "split", "share"], rows).to_string();
         add_table(text, &table, split.iter().map(|branch| (&branch.place, branch.meaning.as_str())), columns);
     }
     if !whole.is_empty() {

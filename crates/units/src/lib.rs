@@ -8,7 +8,7 @@ use std::fmt;
 mod table;
 
 #[cfg(feature = "table")]
-pub use table::{table, table_of};
+pub use table::table;
 
 /// Returns a number with commas between groups of three digits: `1,234,567`.
 pub fn grouped(number: u64) -> String {

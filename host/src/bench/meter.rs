@@ -77,9 +77,7 @@ impl Times {
         let at = |index: usize| times.get(index).map_or(0.0, Duration::as_secs_f64);
         Self { runs: times.len(), low: at(times.len() / 4), median: at(times.len() / 2), high: at(times.len() * 3 / 4) }
     }
-}
 
-impl Times {
     /// Returns a row of `sweep` with these times of `steps` steps, and without bytes.
     pub(super) fn row(&self, sweep: &Sweep, rung: &str, steps: u64) -> MeasuredPoint {
         let [median_us, low_us, high_us] =
@@ -104,11 +102,15 @@ impl Times {
     }
 }
 
+/// Work that is timed, such as a launch.
+pub type Work<'a> = dyn FnMut() -> anyhow::Result<()> + 'a;
+
 /// Times works on a device.
 #[derive(Debug)]
 pub struct Meter {
-    device: Device,
-    limits: Limits,
+    pub(super) device: Device,
+    /// The numbers of runs of a timed work.
+    pub(super) limits: Limits,
     flush: Option<Flush>,
 }
 
@@ -137,16 +139,6 @@ impl Meter {
         Ok(Self { device: device.clone(), limits: Limits::GPU, flush: Some(flush) })
     }
 
-    /// Returns the device.
-    pub fn device(&self) -> &Device {
-        &self.device
-    }
-
-    /// Returns the numbers of runs of a timed work.
-    pub fn limits(&self) -> Limits {
-        self.limits
-    }
-
     /// Returns the bytes that are read before each run; 0 in the simulator.
     pub fn flush_bytes(&self) -> u64 {
         self.flush.as_ref().map_or(0, |flush| flush.bytes)
@@ -162,32 +154,12 @@ impl Meter {
         }
     }
 
-    /// Times `work` run by run, after one or two runs that warm up: by device events on a GPU, by the clock in the
-    /// simulator.
+    /// Times works that take turns, so that a change of clocks affects all of them. Each is run once or twice before,
+    /// to warm up. Device events measure on a GPU, and the clock in the simulator.
     ///
     /// # Errors
-    /// The first error of `work`, or of the device.
-    pub fn events<E: From<Error>>(&mut self, mut work: impl FnMut() -> Result<(), E>) -> Result<Times, E> {
-        Ok(Times::of(self.in_turns([&mut work])?.into_iter().flatten().collect()))
-    }
-
-    /// As [`events`](Self::events), for two works that take turns. A change of clocks then affects both.
-    ///
-    /// # Errors
-    /// As for [`events`](Self::events).
-    pub fn events_of_both<E: From<Error>>(
-        &mut self,
-        mut one: impl FnMut() -> Result<(), E>,
-        mut other: impl FnMut() -> Result<(), E>,
-    ) -> Result<[Times; 2], E> {
-        let times = self.in_turns([&mut one, &mut other])?;
-        Ok([0, 1].map(|place| Times::of(times.iter().map(|turn| turn[place]).collect())))
-    }
-
-    fn in_turns<E: From<Error>, const N: usize>(
-        &mut self,
-        mut works: [&mut dyn FnMut() -> Result<(), E>; N],
-    ) -> Result<Vec<[Duration; N]>, E> {
+    /// The first error of a work, or of the device.
+    pub fn events<const N: usize>(&mut self, mut works: [&mut Work<'_>; N]) -> anyhow::Result<[Times; N]> {
         for work in &mut works {
             work()?;
             if self.flush.is_some() {
@@ -195,44 +167,46 @@ impl Meter {
             }
         }
         let limits = Limits { time: self.limits.time * N as u32, ..self.limits };
-        self.repeat(limits, |meter| {
+        let turns = self.repeat(limits, |meter| {
             let mut turn = [Duration::ZERO; N];
             for (time, work) in turn.iter_mut().zip(&mut works) {
                 *time = meter.once(work)?;
             }
             Ok(turn)
-        })
+        })?;
+        Ok(std::array::from_fn(|place| Times::of(turns.iter().map(|turn| turn[place]).collect())))
     }
 
     /// Returns the median of few runs after one that warms up, in seconds. It serves to compare many settings.
     ///
     /// # Errors
-    /// As for [`events`](Self::events).
-    pub fn trial<E: From<Error>>(&mut self, mut work: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
+    /// The first error of the work, or of the device.
+    pub fn trial(&mut self, work: &mut Work<'_>) -> anyhow::Result<f64> {
         work()?;
         let limits = Limits { most: self.limits.fewest, ..self.limits };
-        Ok(Times::of(self.repeat(limits, |meter| meter.once(&mut work))?).median)
+        Ok(Times::of(self.repeat(limits, |meter| meter.once(work))?).median)
     }
 
     /// Times one run with cold caches.
-    fn once<E: From<Error>>(&mut self, work: &mut impl FnMut() -> Result<(), E>) -> Result<Duration, E> {
+    fn once(&mut self, work: &mut Work<'_>) -> anyhow::Result<Duration> {
         self.flush()?;
         let (result, time) = self.device.time(|| Ok(work()))?;
-        result.map(|()| time)
+        result?;
+        Ok(time)
     }
 
     /// Returns the median time by the host's clock, in seconds: from the launch of `work` on an idle device to its end.
     ///
     /// # Errors
-    /// As for [`events`](Self::events).
-    pub fn host<E: From<Error>>(&mut self, mut work: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
+    /// The first error of the work, or of the device.
+    pub fn host(&mut self, work: &mut Work<'_>) -> anyhow::Result<f64> {
         let times = self.repeat(self.limits, |meter| {
             meter.flush()?;
             meter.device.synchronize()?;
             let begun = Instant::now();
             work()?;
             meter.device.synchronize()?;
-            Ok::<_, E>(begun.elapsed())
+            Ok(begun.elapsed())
         })?;
         Ok(Times::of(times).median)
     }
@@ -250,25 +224,26 @@ impl Meter {
     /// No cache is flushed: each `call` must use an input of its own, in [`turns`](Self::turns).
     ///
     /// # Errors
-    /// As for [`events`](Self::events).
-    pub fn series<E: From<Error>>(&mut self, mut call: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
+    /// The first error of the work, or of the device.
+    pub fn series(&mut self, call: &mut Work<'_>) -> anyhow::Result<f64> {
         let Limits { series, calls, .. } = self.limits;
-        let mut one = || {
+        let mut one = || -> anyhow::Result<Duration> {
             let (result, time) = self.device.time(|| Ok((0..calls).try_for_each(|_| call())))?;
-            result.map(|()| time)
+            result?;
+            Ok(time)
         };
         if self.flush.is_some() {
             one()?;
         }
-        let times = (0..series).map(|_| one()).collect::<Result<_, E>>()?;
+        let times = (0..series).map(|_| one()).collect::<Result<_, _>>()?;
         Ok(Times::of(times).median / calls as f64)
     }
 
-    fn repeat<T, E>(
+    fn repeat<T>(
         &mut self,
         Limits { fewest, most, time, .. }: Limits,
-        mut run: impl FnMut(&mut Self) -> Result<T, E>,
-    ) -> Result<Vec<T>, E> {
+        mut run: impl FnMut(&mut Self) -> anyhow::Result<T>,
+    ) -> anyhow::Result<Vec<T>> {
         let begun = Instant::now();
         let mut times = Vec::new();
         while times.len() < fewest || (times.len() < most && begun.elapsed() < time) {
@@ -299,39 +274,39 @@ mod tests {
         let mut meter = Meter::new(&device).unwrap();
         assert_eq!(meter.flush_bytes(), 0);
         let mut runs = 0;
-        let times = meter
-            .events(|| {
+        let [times] = meter
+            .events([&mut || {
                 runs += 1;
-                Ok::<_, Error>(())
-            })
+                Ok(())
+            }])
             .unwrap();
         assert_eq!(times.runs + 1, runs);
         assert!(times.low <= times.median && times.median <= times.high);
-        assert!(meter.host(|| Ok::<_, Error>(())).unwrap() >= 0.0);
+        assert!(meter.host(&mut || Ok(())).unwrap() >= 0.0);
     }
 
     #[test]
     fn a_series_is_of_many_calls_and_gives_the_time_of_one() {
         let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
         let mut meter = Meter::new(&device).unwrap();
-        let Limits { series, calls, .. } = meter.limits();
+        let Limits { series, calls, .. } = meter.limits;
         // Without caches the inputs need not be more than the calls.
         assert_eq!([0, 1, 1 << 40].map(|bytes| meter.turns(bytes)), [calls; 3]);
         let mut made = 0;
         let begun = Instant::now();
         let each = meter
-            .series(|| {
+            .series(&mut || {
                 made += 1;
                 std::thread::sleep(Duration::from_millis(2));
-                Ok::<_, Error>(())
+                Ok(())
             })
             .unwrap();
         assert_eq!(made, series * calls);
         assert!(each >= 0.002 && each <= begun.elapsed().as_secs_f64() / calls as f64, "{each}");
         let mut made = 0;
-        let failing = meter.series(|| {
+        let failing = meter.series(&mut || {
             made += 1;
-            Err(Error::LengthMismatch { what: "test", buffer: 1, other: 2 })
+            Err(Error::LengthMismatch { what: "test", buffer: 1, other: 2 }.into())
         });
         assert!(failing.is_err() && made == 1);
     }

@@ -80,7 +80,7 @@ pub fn run(
         seed,
         quick,
         flush_bytes: bench.meter.flush_bytes(),
-        series_calls: bench.rows.iter().any(|row| row.series_us.is_some()).then_some(bench.meter.limits().calls),
+        series_calls: bench.rows.iter().any(|row| row.series_us.is_some()).then_some(bench.meter.limits.calls),
         copy_gbps: copy_gbps(&bench.rows),
         // Double data rate: two transfers per cycle.
         datasheet_gbps: datasheet.map(|(mhz, bits)| 2e6 * f64::from(mhz) * f64::from(bits) / 8.0 / 1e9),
@@ -156,7 +156,7 @@ mod tests {
         let reduce = Subject::find("reduce").unwrap();
         let work = sweeps(reduce, Scope { quick: false, simulated: true }).swap_remove(0);
         let mut bench = Bench::new(&device, 0, work.points(), None).unwrap();
-        let Limits { series, calls, .. } = bench.meter.limits();
+        let Limits { series, calls, .. } = bench.meter.limits;
         for (shape, is_last) in work.shapes.iter().flat_map(|&shape| [(shape, false), (shape, true)]) {
             let mut noted = Noted { used: Vec::new(), sets: 0 };
             let point = Point::new(&work, "rung", is_last, shape, 4 * shape.elements() as u64);

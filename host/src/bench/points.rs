@@ -110,7 +110,7 @@ impl Bench {
     }
 
     pub(super) fn device(&self) -> Device {
-        self.meter.device().clone()
+        self.meter.device.clone()
     }
 
     /// Returns true if the device has `bytes` free; otherwise notes that the size is left out.
@@ -124,7 +124,7 @@ impl Bench {
 
     /// Returns true if the device has `bytes` free; otherwise notes that `what` of the size is left out.
     fn has_room_for(&mut self, sweep: &Sweep, shape: Shape, what: &str, bytes: u64) -> anyhow::Result<bool> {
-        let free = self.meter.device().properties()?.memory_free_bytes;
+        let free = self.meter.device.properties()?.memory_free_bytes;
         // Some memory is lost between allocations.
         let has_room = bytes <= free - free / 32;
         if !has_room {
@@ -194,7 +194,7 @@ impl Bench {
             prepared.run(device.queue())?;
             let (run, time) = device.time(|| Ok(prepared.run(device.queue())))?;
             run?;
-            if time <= self.meter.limits().short {
+            if time <= self.meter.limits.short {
                 prepared.lengthen();
             }
             point.generations = prepared.steps();
@@ -231,7 +231,7 @@ impl Bench {
     /// Returns the time per call of a series, whose calls use `turns` sets of memory in turn.
     fn in_series(&mut self, turns: usize, mut call: impl FnMut(usize) -> anyhow::Result<()>) -> anyhow::Result<f64> {
         let mut turn = (0..turns).cycle();
-        self.meter.series(|| call(turn.next().unwrap_or(0)))
+        self.meter.series(&mut || call(turn.next().unwrap_or(0)))
     }
 
     /// Measures `run`, and in turns with it a peer. Returns both rows; without a peer the second is empty.
@@ -243,7 +243,7 @@ impl Bench {
     ) -> anyhow::Result<(MeasuredPoint, MeasuredPoint)> {
         let by_host = point.is_timed_by_host();
         let Some(peer) = peer else {
-            let times = self.meter.events(&mut run)?;
+            let [times] = self.meter.events([&mut run])?;
             let host = by_host.then(|| self.meter.host(&mut run)).transpose()?;
             return Ok((point.row(times, host), MeasuredPoint::default()));
         };
@@ -252,7 +252,7 @@ impl Bench {
             unsafe { peer.run(peer.memory) };
             Ok(())
         };
-        let [times, peer_times] = self.meter.events_of_both(&mut run, &mut peer_run)?;
+        let [times, peer_times] = self.meter.events([&mut run, &mut peer_run])?;
         let host = by_host.then(|| self.meter.host(&mut run)).transpose()?;
         let peer_host = by_host.then(|| self.meter.host(&mut peer_run)).transpose()?;
         Ok((point.row(times, host), point.row(peer_times, peer_host)))

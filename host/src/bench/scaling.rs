@@ -135,7 +135,6 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
     let mut progress = Progress::new((works.len() * (2 * counts.len() - 1)) as u64, "points");
     for (algorithm, work) in &works {
         for kind in [Kind::Strong, Kind::Weak] {
-            let mut one = None;
             for &members in &counts {
                 let size = (work.whole)(if kind == Kind::Weak { n.saturating_mul(members) } else { n });
                 // Strong and weak scaling share the point of one member.
@@ -148,29 +147,26 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
                     Some(known) => Some(ScalingPoint { kind, ..known }),
                     None => point(&team.of_first(members), algorithm, work, kind, size, &mut scaling.left_out)?,
                 };
-                let Some(mut row) = row else { continue };
-                row.speedup = row.rate() / *one.get_or_insert(row.rate());
-                row.efficiency = row.speedup / members as f64;
+                let Some(row) = row else { continue };
                 let (rate, unit) = row.cell_updates_per_second.map_or((1e9 * row.gbps, "B"), |rate| (rate, "cells"));
                 scaling.scaling.push(row);
                 progress.set(scaling.scaling.len() as u64, rate, unit);
             }
         }
     }
-    // A work that does not fit one member has no speed-up.
-    for row in without_one(&scaling.scaling) {
-        scaling.scaling[row].speedup = 0.0;
-        scaling.scaling[row].efficiency = 0.0;
-    }
+    set_speedups(&mut scaling.scaling);
     Ok(scaling)
 }
 
-/// Returns the indices of the rows whose work was not measured on one member.
-fn without_one(rows: &[ScalingPoint]) -> Vec<usize> {
-    let same =
-        |a: &ScalingPoint, b: &ScalingPoint| (&a.algorithm, &a.number, a.kind) == (&b.algorithm, &b.number, b.kind);
-    let has_one = |row: &ScalingPoint| rows.iter().any(|other| other.members == 1 && same(row, other));
-    (0..rows.len()).filter(|&row| !has_one(&rows[row])).collect()
+/// Computes the speed-ups over one member. A work that does not fit one member has none.
+fn set_speedups(rows: &mut [ScalingPoint]) {
+    let ones: Vec<ScalingPoint> = rows.iter().filter(|row| row.members == 1).cloned().collect();
+    for row in rows {
+        let is_same =
+            |one: &&ScalingPoint| (&one.algorithm, &one.number, one.kind) == (&row.algorithm, &row.number, row.kind);
+        row.speedup = ones.iter().find(is_same).map_or(0.0, |one| row.rate() / one.rate());
+        row.efficiency = row.speedup / row.members as f64;
+    }
 }
 
 /// Measures a work on a team. Returns `None`, with the reason in `left_out`, if a member has too little memory for its
@@ -239,24 +235,20 @@ impl Scaling {
     /// Returns the table.
     pub fn text(&self) -> String {
         let share = |value: f64, text: String| if value > 0.0 { text } else { "–".to_owned() };
-        let rows: Vec<_> = self
-            .scaling
-            .iter()
-            .map(|row| {
-                [
-                    format!("{} {}", row.algorithm, row.number),
-                    row.kind.name().to_owned(),
-                    row.members.to_string(),
-                    if row.size.is_power_of_two() { format!("2^{}", row.size.ilog2()) } else { row.size.to_string() },
-                    report::Seconds(1e-6 * row.median_us).to_string(),
-                    row.cell_updates_per_second
-                        .map_or(format!("{} GB/s", Rate(row.gbps)), |rate| format!("{} cells/s", Rate(rate))),
-                    share(row.speedup, format!("{:.3}", row.speedup)),
-                    share(row.efficiency, format!("{} %", Rate(100.0 * row.efficiency))),
-                    row.runs.to_string(),
-                ]
-            })
-            .collect();
+        let rows = self.scaling.iter().map(|row| {
+            [
+                format!("{} {}", row.algorithm, row.number),
+                row.kind.name().to_owned(),
+                row.members.to_string(),
+                if row.size.is_power_of_two() { format!("2^{}", row.size.ilog2()) } else { row.size.to_string() },
+                report::Seconds(1e-6 * row.median_us).to_string(),
+                row.cell_updates_per_second
+                    .map_or(format!("{} GB/s", Rate(row.gbps)), |rate| format!("{} cells/s", Rate(rate))),
+                share(row.speedup, format!("{:.3}", row.speedup)),
+                share(row.efficiency, format!("{} %", Rate(100.0 * row.efficiency))),
+                row.runs.to_string(),
+            ]
+        });
         let heading = ["work", "scaling", "members", "size", "median", "rate", "speed-up", "efficiency", "runs"];
         let mut text = format!(
             "scaling on {} × {}, {} process{}, {}\nmedians by the host's clock, from the moment when all are ready until the last \
@@ -266,7 +258,7 @@ impl Scaling {
             self.ranks,
             if self.ranks == 1 { "" } else { "es" },
             self.date,
-            report::table(heading, &rows),
+            report::table(heading, rows),
         );
         self.left_out.iter().for_each(|reason| text += &format!("left out: {reason}\n"));
         if self.simulated {
@@ -369,7 +361,10 @@ mod tests {
 
     #[test]
     fn what_one_member_cannot_hold_has_no_speed_up() {
-        let rows = [row(2, Kind::Strong, 10.0), row(1, Kind::Weak, 10.0), row(2, Kind::Weak, 20.0)];
-        assert_eq!(without_one(&rows), [0]);
+        let mut rows = [row(2, Kind::Strong, 10.0), row(1, Kind::Weak, 10.0), row(2, Kind::Weak, 20.0)];
+        rows[2].median_us = 1.0;
+        set_speedups(&mut rows);
+        assert_eq!(rows.each_ref().map(|row| row.speedup), [0.0, 1.0, 3.0]);
+        assert_eq!(rows[2].efficiency, 1.5);
     }
 }

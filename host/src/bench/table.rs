@@ -4,6 +4,7 @@ use units::percent;
 use workbench::algorithm::Unit;
 use workbench::bench::{MeasuredPoint, Recording, subject};
 
+use crate::recordings;
 use crate::report::{self, Bytes, Rate};
 
 /// The largest size of vectors and matrices that is shown in full, in elements.
@@ -81,13 +82,8 @@ fn tables(recording: &Recording) -> Vec<Table<'_>> {
 }
 
 fn heading(recording: &Recording) -> String {
-    let machine = &recording.machine;
-    let mut parts = Vec::new();
-    parts.extend(recording.driver.as_ref().map(|driver| format!("driver {driver}")));
-    parts.extend(machine.compute_capability.as_ref().map(|capability| format!("compute capability {capability}")));
-    let clock = machine.sm_clock_mhz.map_or(String::new(), |mhz| format!(" at up to {mhz} MHz"));
-    parts.push(format!("{} SMs{clock}", machine.multiprocessors));
-    parts.extend(machine.l2_bytes.map(|bytes| format!("L2 {}", Bytes(bytes))));
+    let mut parts = recordings::machine(recording);
+    parts.extend(recording.machine.l2_bytes.map(|bytes| format!("L2 {}", Bytes(bytes))));
     let mut text = format!("bench on {}, {}: {}\n", recording.device, recording.date, parts.join(", "));
     for clocks in &recording.clocks {
         text += &format!("clocks {}: SMs {} MHz, memory {} MHz\n", clocks.when, clocks.sm_mhz, clocks.memory_mhz);
@@ -123,14 +119,11 @@ fn over_size(columns: &[(String, Vec<&MeasuredPoint>)]) -> String {
         let row = rows.iter().find(|row| row.size_text() == size);
         row.map_or("–".to_owned(), |row| Rate(row.gbps).to_string())
     };
-    let rows: Vec<Vec<String>> = sizes
-        .iter()
-        .map(|(_, size)| {
-            std::iter::once(size.clone()).chain(columns.iter().map(|(_, rows)| cell(size, rows))).collect()
-        })
-        .collect();
+    let row = |(_, size): &(u64, String)| -> Vec<String> {
+        std::iter::once(size.clone()).chain(columns.iter().map(|(_, rows)| cell(size, rows))).collect()
+    };
     let heading: Vec<&str> = std::iter::once("size").chain(columns.iter().map(|(name, _)| name.as_str())).collect();
-    report::table_of(&heading, rows.iter().map(Vec::as_slice)).to_string()
+    report::table(heading, sizes.iter().map(row)).to_string()
 }
 
 /// Returns the heading of each column, with its row at the largest size that is shown in full.
@@ -142,23 +135,20 @@ fn at_headline<'a>(columns: &'a [(String, Vec<&'a MeasuredPoint>)]) -> Vec<(&'a 
 }
 
 fn in_full(recording: &Recording, rows: &[(&str, &MeasuredPoint)]) -> String {
-    let rows: Vec<_> = rows
-        .iter()
-        .map(|(name, row)| {
-            [
-                row.setting.as_ref().map_or((*name).to_owned(), |setting| format!("{name}: {setting}")),
-                row.size_text(),
-                micros(row.median_us),
-                format!("{} – {}", micros(row.low_us), micros(row.high_us)),
-                Rate(row.gbps).to_string(),
-                share(row.gbps, recording.copy_gbps),
-                recording.datasheet_gbps.map_or("–".to_owned(), |datasheet| share(row.gbps, datasheet)),
-                row.runs.to_string(),
-            ]
-        })
-        .collect();
+    let rows = rows.iter().map(|(name, row)| {
+        [
+            row.setting.as_ref().map_or((*name).to_owned(), |setting| format!("{name}: {setting}")),
+            row.size_text(),
+            micros(row.median_us),
+            format!("{} – {}", micros(row.low_us), micros(row.high_us)),
+            Rate(row.gbps).to_string(),
+            share(row.gbps, recording.copy_gbps),
+            recording.datasheet_gbps.map_or("–".to_owned(), |datasheet| share(row.gbps, datasheet)),
+            row.runs.to_string(),
+        ]
+    });
     let heading = ["kernel", "size", "median", "quartiles", "GB/s", "of copy", "of datasheet", "runs"];
-    report::table(heading, &rows).to_string()
+    report::table(heading, rows).to_string()
 }
 
 /// Returns true if any of the rows was measured in a series.
@@ -177,8 +167,7 @@ fn of_small(rows: &[&MeasuredPoint]) -> String {
     };
     let mut heading = vec!["work", "size", "kernel", "device", "host"];
     heading.extend(has_series.then_some("a call in a series"));
-    let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
-    report::table_of(&heading, rows.iter().map(Vec::as_slice)).to_string()
+    report::table(heading, rows.iter().map(cells)).to_string()
 }
 
 fn micros(micros: f64) -> String {

@@ -80,7 +80,7 @@ impl Report {
         further: Further,
     ) -> anyhow::Result<Self> {
         let begun = Instant::now();
-        let families = selection.kernels().to_vec();
+        let families = selection.kernels.clone();
         let cases = selection.cases(cases);
         let mut runs = run_cases(&cases.iter().collect::<Vec<_>>(), settings, &Bar::new("runs", "threads"));
         let is_right = |runs: &[CaseRun], case: usize| !runs.iter().any(|run| run.case == case && run.error.is_some());
@@ -157,7 +157,7 @@ impl Report {
             ]
         };
         let heading = ["kernel", "cases", "launches", "threads", "time", "result"];
-        let rows: Vec<_> = self.kernels.iter().map(row).collect();
+        let rows = self.kernels.iter().map(row);
         let orders = match self.schedules.len() {
             1 => "order of the threads",
             _ => "orders of the threads",
@@ -167,7 +167,7 @@ impl Report {
             text += "strict: shuffles and votes order no memory accesses\n";
         }
         text += &self.thorough.as_ref().map_or_else(String::new, Tried::text);
-        text += &format!("{}\n", report::table(heading, &rows));
+        text += &format!("{}\n", report::table(heading, rows));
         for row in &self.kernels {
             let all = row.faults.iter().map(|found| ("", found));
             for (not, Found { case, schedules, finding }) in
@@ -185,17 +185,16 @@ impl Report {
                 text += &finding.text("  ");
             }
         }
-        for finding in &self.warnings {
-            text += &format!("\n{}: {}\n{}", finding.kernel.unwrap_or_default(), finding.kind, finding.text("  "));
-        }
+        let full = |finding: &Finding| {
+            format!("\n{}: {}\n{}", finding.kernel.unwrap_or_default(), finding.kind, finding.text("  "))
+        };
+        text.extend(self.warnings.iter().map(full));
         if let Some(redundant) = &self.redundant {
             text += &match redundant.len() {
                 0 => "\nhints: the deletion of every synchronisation is reported\n".to_owned(),
                 many => format!("\nhints: {many} whose deletion no order reports\n"),
             };
-            for finding in redundant {
-                text += &format!("\n{}: {}\n{}", finding.kernel.unwrap_or_default(), finding.kind, finding.text("  "));
-            }
+            text.extend(redundant.iter().map(full));
         }
         let summary = match (self.at_fault(), self.unfinished()) {
             (0, 0) => "nothing found".to_owned(),

@@ -23,7 +23,7 @@ pub(super) fn text(report: &MutationReport) -> String {
         };
         [format!("{}:{}", entry.file, entry.line), entry.kind.to_owned(), entry.kernel.to_owned(), verdict, schedule]
     };
-    let rows: Vec<_> = report.synchronisations.iter().map(row).collect();
+    let rows = report.synchronisations.iter().map(row);
     let heading = ["left out", "which is a", "in kernel", "reported as", "in order"];
-    format!("{}\n{} synchronisations\n", report::table(heading, &rows), rows.len())
+    format!("{}\n{} synchronisations\n", report::table(heading, rows), report.synchronisations.len())
 }

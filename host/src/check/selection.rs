@@ -19,8 +19,8 @@ const FAULTS: &str = "faults";
 pub(super) struct Selection {
     /// The indices of the cases.
     cases: BTreeSet<usize>,
-    /// The kernels, in the order of their modules.
-    kernels: Vec<Family>,
+    /// The kernels to report on, in the order of their modules.
+    pub kernels: Vec<Family>,
 }
 
 /// A kernel with all its instances.
@@ -72,11 +72,6 @@ impl Selection {
         Ok(Self { cases: chosen_cases, kernels })
     }
 
-    /// Returns the kernels to report on.
-    pub(super) fn kernels(&self) -> &[Family] {
-        &self.kernels
-    }
-
     /// Returns the selected ones of `cases`.
     pub(super) fn cases(&self, cases: Vec<Case>) -> Vec<Case> {
         cases.into_iter().enumerate().filter(|(index, _)| self.cases.contains(index)).map(|(_, case)| case).collect()
@@ -103,12 +98,8 @@ fn unknown(name: &str, families: &[Family], cases: &[Case]) -> String {
             algorithms.push(algorithm);
         }
     }
-    let known: BTreeSet<&str> = families
-        .iter()
-        .map(|family| family.name)
-        .chain(cases.iter().map(Case::rung))
-        .chain(algorithms.iter().copied())
-        .collect();
+    let names = families.iter().map(|family| family.name).chain(cases.iter().map(Case::rung));
+    let known: BTreeSet<&str> = names.chain(algorithms.iter().copied()).collect();
     let similarity = |known: &str| strsim::jaro_winkler(&name.to_lowercase(), known);
     let mut known: Vec<&str> = known.into_iter().collect();
     known.sort_by(|a, b| similarity(b).total_cmp(&similarity(a)));

@@ -71,10 +71,26 @@ struct GpuEntry {
     kernels: Vec<KernelEntry>,
 }
 
-/// The properties of a GPU that could be opened. Sizes are in bytes.
-#[derive(Serialize, Debug)]
-struct GpuDetails {
-    cuda_version: Option<String>,
+/// Declares the properties of a GPU that are copied from [`Properties`].
+macro_rules! details {
+    ($($field:ident: $type:ty,)*) => {
+        /// The properties of a GPU that could be opened. Sizes are in bytes.
+        #[derive(Serialize, Debug)]
+        struct GpuDetails {
+            cuda_version: Option<String>,
+            $($field: $type,)*
+        }
+
+        impl GpuDetails {
+            fn of(properties: &Properties) -> Self {
+                let cuda_version = properties.driver.map(|version| version.to_string());
+                Self { cuda_version, $($field: properties.$field,)* }
+            }
+        }
+    };
+}
+
+details! {
     multiprocessors: u32,
     warp_size: u32,
     memory_free_bytes: u64,
@@ -152,28 +168,6 @@ impl GpuEntry {
         };
         let compute_capability = format!("{major}.{minor}");
         Self { ordinal, name, compute_capability, memory_bytes, cannot_be_used, details, kernels }
-    }
-}
-
-impl GpuDetails {
-    fn of(properties: &Properties) -> Self {
-        Self {
-            cuda_version: properties.driver.map(|version| version.to_string()),
-            multiprocessors: properties.multiprocessors,
-            warp_size: properties.warp_size,
-            memory_free_bytes: properties.memory_free_bytes,
-            memory_bus_bits: properties.memory_bus_bits,
-            memory_clock_mhz: properties.memory_clock_mhz,
-            clock_mhz: properties.clock_mhz,
-            l2_bytes: properties.l2_bytes,
-            shared_bytes_per_block: properties.shared_bytes_per_block,
-            shared_bytes_per_block_optin: properties.shared_bytes_per_block_optin,
-            shared_bytes_per_multiprocessor: properties.shared_bytes_per_multiprocessor,
-            registers_per_block: properties.registers_per_block,
-            registers_per_multiprocessor: properties.registers_per_multiprocessor,
-            max_threads_per_block: properties.max_threads_per_block,
-            max_threads_per_multiprocessor: properties.max_threads_per_multiprocessor,
-        }
     }
 }
 

@@ -18,7 +18,7 @@ use workbench::WorkbenchError;
 use workbench::algorithm::{Algorithm, Inputs, Options, ProblemOption, Purpose, Shape, parse_type};
 use workbench::inputs::REMEDY;
 
-use super::{Facts, MeasureOptions, Report, check_memory, help, median_time, split};
+use super::{Facts, MeasureOptions, Report, check_memory, copy_speed, help, median_time, split};
 use crate::error::{UsageError, usage_or_failure};
 use crate::options::parse_count;
 use crate::ranks;
@@ -84,36 +84,18 @@ fn rung_argument(algorithm: &'static dyn Algorithm) -> Arg {
         .alias("kernel")
         .value_name("NAME")
         .default_value("all")
-        .value_parser(move |text: &str| Chosen::parse(algorithm, text))
+        .value_parser(move |text: &str| parse_rung(algorithm, text))
         .help(format!("Rung: {}, or all that support the other options", names.join(", ")))
 }
 
-/// The rungs that a command runs.
-#[derive(Clone, Copy, Debug)]
-enum Chosen {
-    All,
-    One(&'static Rung),
-}
-
-impl Chosen {
-    fn parse(algorithm: &'static dyn Algorithm, text: &str) -> Result<Self, UnknownRung> {
-        match algorithm.rungs().iter().find(|rung| rung.name == text) {
-            Some(rung) => Ok(Self::One(rung)),
-            None if text == "all" => Ok(Self::All),
-            None => Err(UnknownRung {
-                algorithm: algorithm.name(),
-                name: text.to_owned(),
-                known: algorithm.rungs().iter().map(|rung| rung.name).chain(["all"]).collect(),
-            }),
-        }
+/// Returns the rung of that name, or `None` for `all`.
+fn parse_rung(algorithm: &'static dyn Algorithm, text: &str) -> Result<Option<&'static Rung>, UnknownRung> {
+    let rung = algorithm.rungs().iter().find(|rung| rung.name == text);
+    if rung.is_some() || text == "all" {
+        return Ok(rung);
     }
-
-    fn one(self) -> Option<&'static Rung> {
-        match self {
-            Self::All => None,
-            Self::One(rung) => Some(rung),
-        }
-    }
+    let known = algorithm.rungs().iter().map(|rung| rung.name).chain(["all"]).collect();
+    Err(UnknownRung { algorithm: algorithm.name(), name: text.to_owned(), known })
 }
 
 /// Reads the options of the algorithm itself.
@@ -136,13 +118,14 @@ struct Request {
     /// `None` for the default shape of the device.
     shape: Option<Shape>,
     options: Options,
-    chosen: Chosen,
+    /// The chosen rung; `None` for all.
+    rung: Option<&'static Rung>,
 }
 
 impl Request {
     /// Returns the rungs to run if they support the options.
     fn rungs(&self) -> &'static [Rung] {
-        self.chosen.one().map_or(self.algorithm.rungs(), std::slice::from_ref)
+        self.rung.map_or(self.algorithm.rungs(), std::slice::from_ref)
     }
 
     /// Predicts the kernels of a small problem on a GPU with this number of multiprocessors. Returns `None` for a
@@ -161,21 +144,21 @@ impl Request {
 
     /// Measures on the devices, and prints the report.
     fn measure(&self, measure: &MeasureOptions) -> anyhow::Result<()> {
-        let (algorithm, chosen) = (self.algorithm, self.chosen);
+        let algorithm = self.algorithm;
         let (group, ranks) = (measure.device.open()?, ranks::communicator());
         let device = group.members()[0].clone();
         let members = group.members().len() * ranks.size();
         let shape = self.shape.unwrap_or_else(|| {
-            algorithm.default_shape(chosen.one(), Purpose::Measure { simulated: device.is_simulated() })
+            algorithm.default_shape(self.rung, Purpose::Measure { simulated: device.is_simulated() })
         });
         let problem = algorithm.problem(shape, &self.options).map_err(usage_or_failure)?;
 
         let (mut rungs, mut left_out) = (Vec::new(), Vec::new());
         for rung in self.rungs() {
-            match (problem.check(&device, rung), chosen) {
-                (Ok(()), _) => rungs.push(rung),
-                (Err(reason), Chosen::All) => left_out.push((rung.name, reason)),
-                (Err(reason), Chosen::One(_)) => return Err(UsageError::of(reason).into()),
+            match problem.check(&device, rung) {
+                Ok(()) => rungs.push(rung),
+                Err(reason) if self.rung.is_some() => return Err(UsageError::of(reason).into()),
+                Err(reason) => left_out.push((rung.name, reason)),
             }
         }
         for device in group.members() {
@@ -187,7 +170,8 @@ impl Request {
             left_out.iter().for_each(|(rung, reason)| report.leave_out(rung, reason));
             return report.finish(measure.json);
         }
-        let mut report = Report::new(&device, algorithm.name(), problem.title(), facts, problem.bytes())?;
+        let copy = copy_speed(&device, problem.bytes())?;
+        let mut report = Report::new(&device, copy, algorithm.name(), problem.title(), facts, problem.bytes());
         left_out.iter().for_each(|(rung, reason)| report.leave_out(rung, reason));
         let mut inputs = problem.inputs(&device)?;
         device.load(|queue| launch_all(&mut *inputs, &rungs, queue))?;
@@ -219,8 +203,8 @@ pub fn run(algorithm: &'static dyn Algorithm, matches: &ArgMatches) -> anyhow::R
         Shape::Vector(_) => matches.get_one("n").map(|&n| Shape::Vector(n)),
         Shape::Plane(_) => matches.get_one("size").map(|&size| Shape::Plane(size)),
     };
-    let chosen = matches.get_one::<Chosen>("rung").copied().unwrap_or(Chosen::All);
-    let request = Request { algorithm, shape, options, chosen };
+    let rung = matches.get_one::<Option<&'static Rung>>("rung").copied().flatten();
+    let request = Request { algorithm, shape, options, rung };
     match measure.device.device.as_one() {
         Some(choice) => {
             let kernels = |multiprocessors| request.kernels(multiprocessors).unwrap_or_default();

@@ -201,20 +201,10 @@ pub struct Report<P> {
 }
 
 impl<P: Serialize> Report<P> {
-    /// Returns an empty report of `algorithm` on `device`, whose rungs read and write `bytes` at least. Measures the
-    /// speed of a copy.
-    ///
-    /// # Errors
-    /// When the device fails.
-    pub fn new(device: &Device, algorithm: &'static str, title: String, problem: P, bytes: u64) -> Result<Self, Error> {
-        let copy = copy_speed(device, bytes)?;
-        Ok(Self::of(device.name().to_owned(), device.is_simulated(), copy, algorithm, title, problem, bytes))
-    }
-
-    /// Returns an empty report for devices of that name and copy speed.
-    fn of(
-        device: String,
-        is_simulated: bool,
+    /// Returns an empty report of `algorithm` on `device`, whose copies have that speed and whose rungs read and write
+    /// `bytes` at least.
+    pub fn new(
+        device: &Device,
         copy_gigabytes_per_second: f64,
         algorithm: &'static str,
         title: String,
@@ -224,8 +214,8 @@ impl<P: Serialize> Report<P> {
         Self {
             title,
             algorithm,
-            device,
-            is_simulated,
+            device: device.name().to_owned(),
+            is_simulated: device.is_simulated(),
             problem,
             bytes,
             copy_gigabytes_per_second,
@@ -274,22 +264,18 @@ impl<P: Serialize> Report<P> {
     }
 
     fn text(&self) -> String {
-        let rows: Vec<_> = self
-            .kernels
-            .iter()
-            .map(|kernel| {
-                [
-                    kernel.kernel.to_owned(),
-                    report::Seconds(kernel.seconds).to_string(),
-                    Rate(kernel.gigabytes_per_second).to_string(),
-                    percent(kernel.share_of_copy),
-                    kernel.runs.to_string(),
-                    error_text(kernel.deviation.largest_error),
-                    percent(kernel.deviation.of_bound),
-                    kernel.deviation.wrong_elements.to_string(),
-                ]
-            })
-            .collect();
+        let rows = self.kernels.iter().map(|kernel| {
+            [
+                kernel.kernel.to_owned(),
+                report::Seconds(kernel.seconds).to_string(),
+                Rate(kernel.gigabytes_per_second).to_string(),
+                percent(kernel.share_of_copy),
+                kernel.runs.to_string(),
+                error_text(kernel.deviation.largest_error),
+                percent(kernel.deviation.of_bound),
+                kernel.deviation.wrong_elements.to_string(),
+            ]
+        });
         let heading = ["kernel", "median time", "GB/s", "of copy", "runs", "largest error", "of allowed", "wrong"];
         let mut text = format!(
             "{} on {}: {} read and written; the device copies at {:.1} GB/s\n{}\n",
@@ -297,7 +283,7 @@ impl<P: Serialize> Report<P> {
             self.device,
             Bytes(self.bytes),
             self.copy_gigabytes_per_second,
-            report::table(heading, &rows),
+            report::table(heading, rows),
         );
         for (kernels, offered) in &self.left_out_groups {
             let offers = if kernels.len() == 1 { "offers" } else { "offer" };
@@ -330,8 +316,7 @@ mod tests {
 
     #[test]
     fn a_report_shows_rates_and_fails_for_a_wrong_result() {
-        let mut report = Report::new(&simulator(), "walk", "walk, n = 5".to_owned(), Problem { n: 5 }, 5000).unwrap();
-        report.copy_gigabytes_per_second = 10.0;
+        let mut report = Report::new(&simulator(), 10.0, "walk", "walk, n = 5".to_owned(), Problem { n: 5 }, 5000);
         report.add("slow", Timing { seconds: 1e-6, runs: 7 }, Deviation::default());
         for kernel in ["hop", "leap"] {
             let asked = "5 steps".to_owned();

@@ -5,8 +5,6 @@
 //! The template is the folder `examples/own-kernel` itself, which the program embeds. A user's project is therefore the
 //! one that is built and tested here.
 
-use std::fmt;
-
 /// The name of the example, and the crates of this workspace that it depends on.
 const NAME: &str = "sample";
 const CRATES: [&str; 3] = ["cuda_builder", "cuda_std", "launch"];
@@ -36,19 +34,15 @@ impl Crates {
     /// Returns a crate's source as a manifest has it.
     fn of(&self, name: &str) -> String {
         match self {
-            Crates::Path(folder) => format!("path = {}", Literal(&format!("{folder}/crates/{name}"))),
-            Crates::Git(url) => format!("git = {}", Literal(url)),
+            Crates::Path(folder) => format!("path = {}", literal(&format!("{folder}/crates/{name}"))),
+            Crates::Git(url) => format!("git = {}", literal(url)),
         }
     }
 }
 
-/// Displays a string as a TOML literal.
-struct Literal<'a>(&'a str);
-
-impl fmt::Display for Literal<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{}\"", self.0.replace('\\', "\\\\").replace('"', "\\\""))
-    }
+/// Returns a string as a TOML literal.
+fn literal(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// Returns the paths and texts of a project called `name`.

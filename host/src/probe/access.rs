@@ -1,11 +1,11 @@
 //! `host access`: the cost of misaligned and strided access.
 
-use std::ops::Range;
+use std::ops::{Add, Range};
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use clap::Args;
 use gpu::probe::{access_offset, access_strided};
-use launch::{Buffer, Device, Error, LaunchConfig};
+use launch::{Buffer, Device, LaunchConfig};
 use serde::Serialize;
 
 use crate::error::UsageError;
@@ -101,32 +101,18 @@ struct Measurement {
     gigabytes_per_second: f64,
 }
 
-/// A type of floats that the kernels are built for.
-trait Accessed: Number {
-    fn launch(device: &Device, pattern: Pattern, n: usize, step: usize, a: &mut Buffer<Self>) -> Result<(), Error>;
+/// Launches the kernel of a pattern on `n` elements.
+fn launch<T>(device: &Device, pattern: Pattern, n: usize, step: usize, a: &mut Buffer<T>) -> anyhow::Result<()>
+where
+    T: Number + Add<Output = T> + From<u8>,
+{
+    let call = match pattern {
+        Pattern::Offset => access_offset::if_built::<T>(n, step, a.view_mut()),
+        Pattern::Stride => access_strided::if_built::<T>(n, step, a.view_mut()),
+    };
+    let config = LaunchConfig::new(u32::try_from(n.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX), BLOCK);
+    Ok(device.launch(config, call.context("the kernel is not built for this type")?)?)
 }
-
-macro_rules! accessed {
-    ($($type:ident)*) => {$(
-        impl Accessed for $type {
-            fn launch(
-                device: &Device,
-                pattern: Pattern,
-                n: usize,
-                step: usize,
-                a: &mut Buffer<Self>,
-            ) -> Result<(), Error> {
-                let config = LaunchConfig::new(u32::try_from(n.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX), BLOCK);
-                match pattern {
-                    Pattern::Offset => device.launch(config, access_offset::<$type>(n, step, a.view_mut())),
-                    Pattern::Stride => device.launch(config, access_strided::<$type>(n, step, a.view_mut())),
-                }
-            }
-        }
-    )*};
-}
-
-accessed! { f32 f64 }
 
 impl AccessOptions {
     /// Runs the command.
@@ -157,15 +143,18 @@ impl AccessOptions {
     }
 
     /// Measures every offset or stride on one array, and then checks how often each element was incremented.
-    fn measure<T: Accessed>(&self, device: &Device, pattern: Pattern) -> anyhow::Result<Vec<Measurement>> {
+    fn measure<T>(&self, device: &Device, pattern: Pattern) -> anyhow::Result<Vec<Measurement>>
+    where
+        T: Number + Add<Output = T> + From<u8>,
+    {
         let len = self.len(pattern);
         measure::check_memory(device, (len as u64).saturating_mul(size_of::<T>() as u64), FEWER)?;
         let mut host = inputs::host_memory::<T>(len, FEWER)?;
         let mut a = device.zeroed::<T>(len)?;
         let mut timings = Vec::new();
         for step in pattern.steps() {
-            T::launch(device, pattern, self.n, step, &mut a)?;
-            let run = || T::launch(device, pattern, self.n, step, &mut a);
+            let mut run = || launch(device, pattern, self.n, step, &mut a);
+            run()?;
             let timing = self.thorough.time(device, run)?;
             timings.push((step, timing));
         }
@@ -224,22 +213,18 @@ impl Summary {
         for pattern in [Pattern::Offset, Pattern::Stride] {
             let aligned = |element| self.of(pattern, element).next().map_or(1.0, |one| one.gigabytes_per_second);
             let (aligned_single, aligned_double) = (aligned("f32"), aligned("f64"));
-            let rows: Vec<_> = self
-                .of(pattern, "f32")
-                .zip(self.of(pattern, "f64"))
-                .map(|(single, double)| {
-                    let (single_rate, double_rate) = (single.gigabytes_per_second, double.gigabytes_per_second);
-                    [
-                        single.step.to_string(),
-                        format!("{single_rate:.1}"),
-                        percent(single_rate, aligned_single),
-                        format!("{double_rate:.1}"),
-                        percent(double_rate, aligned_double),
-                    ]
-                })
-                .collect();
+            let rows = self.of(pattern, "f32").zip(self.of(pattern, "f64")).map(|(single, double)| {
+                let (single_rate, double_rate) = (single.gigabytes_per_second, double.gigabytes_per_second);
+                [
+                    single.step.to_string(),
+                    format!("{single_rate:.1}"),
+                    percent(single_rate, aligned_single),
+                    format!("{double_rate:.1}"),
+                    percent(double_rate, aligned_double),
+                ]
+            });
             let heading = [pattern.name(), "f32 GB/s", "of aligned", "f64 GB/s", "of aligned"];
-            text += &format!("\n{}\n", report::table(heading, &rows));
+            text += &format!("\n{}\n", report::table(heading, rows));
         }
         text
     }

@@ -77,23 +77,19 @@ impl DivergenceOptions {
 
 impl Summary {
     fn text(&self) -> String {
-        let rows: Vec<_> = self
-            .measurements
-            .iter()
-            .map(|one| {
-                [
-                    one.rounds.to_string(),
-                    Seconds(one.seconds_by_thread).to_string(),
-                    Seconds(one.seconds_by_warp).to_string(),
-                    format!("{:.2}", one.ratio),
-                ]
-            })
-            .collect();
+        let rows = self.measurements.iter().map(|one| {
+            [
+                one.rounds.to_string(),
+                Seconds(one.seconds_by_thread).to_string(),
+                Seconds(one.seconds_by_warp).to_string(),
+                format!("{:.2}", one.ratio),
+            ]
+        });
         format!(
             "divergence on {}: {} threads, half of them on each path; medians\n{}\n",
             self.device,
             report::grouped(self.threads as u64),
-            report::table(["rounds", "by thread", "by warp", "ratio"], &rows)
+            report::table(["rounds", "by thread", "by warp", "ratio"], rows)
         )
     }
 

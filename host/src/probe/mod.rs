@@ -32,7 +32,7 @@ struct Thorough {
 
 impl Thorough {
     /// Times `work`.
-    fn time(self, device: &Device, work: impl FnMut() -> Result<(), Error>) -> Result<Timing, Error> {
+    fn time<E: From<Error>>(self, device: &Device, work: impl FnMut() -> Result<(), E>) -> Result<Timing, E> {
         if self.thorough { measure::median_time(device, work) } else { measure::steady_time(device, work) }
     }
 }

@@ -157,7 +157,7 @@ impl Summary {
                 listed.join(" "),
             ]
         };
-        let rows: Vec<_> = self.multiprocessors.iter().map(row).collect();
+        let rows = self.multiprocessors.iter().map(row);
         let heading =
             ["SM", "blocks", "at once", "first began, µs", "last ended, µs", "blocks in the order they began"];
         format!(
@@ -168,7 +168,7 @@ impl Summary {
             self.threads,
             report::grouped(self.cycles),
             micros(self.nanoseconds),
-            report::table(heading, &rows),
+            report::table(heading, rows),
             self.blocks_at_once,
             self.multiprocessors.len(),
             self.blocks_early

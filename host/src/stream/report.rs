@@ -175,26 +175,22 @@ impl Report {
         let milliseconds =
             |seconds: Option<f64>| seconds.map_or("–".to_owned(), |seconds| format!("{:.3}", 1e3 * seconds));
         let number = |count: Option<usize>| count.map_or("–".to_owned(), |count| count.to_string());
-        let rows: Vec<_> = self
-            .rows
-            .iter()
-            .map(|row| {
-                [
-                    self.program.to_owned(),
-                    number(row.streams),
-                    number(row.chunks),
-                    milliseconds(row.host_to_device_seconds),
-                    milliseconds(row.kernel_seconds),
-                    milliseconds(row.device_to_host_seconds),
-                    milliseconds(Some(row.seconds)),
-                    format!("{:.1}", row.gigabytes_per_second),
-                    format!("{:.1}%", 100.0 * row.share_of_link),
-                    format!("{:.1}%", 100.0 * row.share_of_two_way),
-                    row.runs.to_string(),
-                    format!("{:.2}", row.deviation.of_bound),
-                ]
-            })
-            .collect();
+        let rows = self.rows.iter().map(|row| {
+            [
+                self.program.to_owned(),
+                number(row.streams),
+                number(row.chunks),
+                milliseconds(row.host_to_device_seconds),
+                milliseconds(row.kernel_seconds),
+                milliseconds(row.device_to_host_seconds),
+                milliseconds(Some(row.seconds)),
+                format!("{:.1}", row.gigabytes_per_second),
+                format!("{:.1}%", 100.0 * row.share_of_link),
+                format!("{:.1}%", 100.0 * row.share_of_two_way),
+                row.runs.to_string(),
+                format!("{:.2}", row.deviation.of_bound),
+            ]
+        });
         let heading = [
             "program",
             "streams",
@@ -218,7 +214,7 @@ impl Report {
             self.link.host_to_device_gigabytes_per_second,
             self.link.device_to_host_gigabytes_per_second,
             self.link.both_gigabytes_per_second,
-            report::table(heading, &rows),
+            report::table(heading, rows),
         )
     }
 }

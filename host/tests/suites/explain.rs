@@ -137,7 +137,7 @@ fn the_text_says_why_padding_helps() {
     for part in [
         "transpose on H200 SXM5: compute capability 9.0, 132 SMs at 1.98 GHz, 4225 GB/s (measured copy)",
         "each request touches 32 sectors where 4 would do: neighbouring lanes write addresses 256 bytes apart",
-        "32-way bank conflict: all lanes of a warp want words of one bank",
+        "32-way bank conflict: all lanes of a warp access words of one bank",
         "no bank conflicts instead of 32-way ones",
         "registers per thread, 4,224 B of shared memory per block: ",
         "unsafe { y.store_unchecked(column * height + row,",

@@ -35,6 +35,16 @@ pub fn write(result: &impl Serialize, file: &WholeFile) -> anyhow::Result<()> {
     file.keep(out)
 }
 
+/// Returns the driver, the compute capability and the multiprocessors of a recording, as parts of a sentence.
+pub fn machine(Recording { driver, machine, .. }: &Recording) -> Vec<String> {
+    let mut parts = Vec::new();
+    parts.extend(driver.as_ref().map(|driver| format!("driver {driver}")));
+    parts.extend(machine.compute_capability.as_ref().map(|capability| format!("compute capability {capability}")));
+    let clock = machine.sm_clock_mhz.map_or(String::new(), |mhz| format!(" at up to {mhz} MHz"));
+    parts.push(format!("{} SMs{clock}", machine.multiprocessors));
+    parts
+}
+
 #[cfg(test)]
 mod tests {
     use workbench::bench::MeasuredPoint;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::error::OutputClosed;
 use crate::ranks;
 
-pub use units::{Bytes, Rate, Seconds, grouped, table, table_of};
+pub use units::{Bytes, Rate, Seconds, grouped, table};
 
 pub mod plot;
 pub mod progress;

@@ -30,6 +30,11 @@ impl Progress {
         Self { bar: None, begun: Instant::now(), length: None, unit }
     }
 
+    /// Returns the time since the bar began.
+    pub fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
     /// Shows that `done` steps are done, at `rate` of the `rate_unit` per second.
     pub fn set(&mut self, done: u64, rate: f64, rate_unit: &str) {
         if self.begun.elapsed() < PATIENCE {

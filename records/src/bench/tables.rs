@@ -68,12 +68,6 @@ pub fn all(recording: &Recording, path: &str, plots: &[String]) -> Result<Vec<(&
 /// Returns the description of the machine and of the measurement.
 pub fn run(recording: &Recording, path: &str) -> String {
     let some = |prefix: &str, text: &Option<String>| text.as_ref().map(|text| format!("{prefix}{text}"));
-    let of_device = &recording.machine;
-    let mut machine = Vec::new();
-    machine.extend(some("driver ", &recording.driver));
-    machine.extend(some("compute capability ", &of_device.compute_capability));
-    let clock = of_device.sm_clock_mhz.map_or(String::new(), |mhz| format!(" at up to {mhz} MHz"));
-    machine.push(format!("{} SMs{clock}", of_device.multiprocessors));
     let mut made = Vec::new();
     made.extend(some("sources at `", &recording.revision).map(|text| text + "`"));
     made.extend(some("kernels compiled by ", &recording.compiler));
@@ -91,7 +85,7 @@ pub fn run(recording: &Recording, path: &str) -> String {
          algorithm must read and write. The device's own copy reads and writes at {copy:.0} GB/s{share}. All points: \
          [{path}]({path}).",
         recording.device,
-        machine.join(", "),
+        recordings::machine(recording).join(", "),
         recording.date,
         made.join("; "),
     );

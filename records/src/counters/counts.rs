@@ -6,101 +6,71 @@ use std::ops::AddAssign;
 use explain::Totals;
 pub use units::grouped;
 
-/// One metric.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Metric {
-    /// Requests of loads from global memory.
-    GlobalLoadRequests,
-    /// Sectors of 32 bytes that they touch.
-    GlobalLoadSectors,
-    /// Requests of stores to global memory.
-    GlobalStoreRequests,
-    /// Sectors that they touch.
-    GlobalStoreSectors,
-    /// Requests of atomic updates of global memory, whether their results are used or not.
-    GlobalAtomicRequests,
-    /// Sectors that they touch.
-    GlobalAtomicSectors,
-    /// Wavefronts of loads from shared memory.
-    SharedLoadWavefronts,
-    /// Those of them that bank conflicts cost.
-    SharedLoadConflicts,
-    /// Wavefronts of stores to shared memory.
-    SharedStoreWavefronts,
-    /// Those of them that bank conflicts cost.
-    SharedStoreConflicts,
+/// Declares the metrics: for each its documentation, the heading of its column, the metrics of ncu whose sum it is, and
+/// what the simulator counts of it.
+macro_rules! metrics {
+    ($($(#[$doc:meta])* $name:ident $heading:literal [$($ncu:literal)*] $space:ident.$kind:ident.$count:ident;)*) => {
+        /// One metric.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        pub enum Metric {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Metric {
+            /// All of them, in the order of the table's columns.
+            pub const ALL: [Metric; 10] = [$(Metric::$name,)*];
+
+            /// Returns the metrics of ncu whose sum it is.
+            pub fn of_ncu(self) -> &'static [&'static str] {
+                match self {
+                    $(Metric::$name => &[$(concat!("l1tex__", $ncu, ".sum")),*],)*
+                }
+            }
+
+            /// Returns the count of the simulator.
+            pub fn of_simulator(self, totals: &Totals) -> u64 {
+                match self {
+                    $(Metric::$name => totals.$space.$kind.$count,)*
+                }
+            }
+
+            /// Returns the heading of its column.
+            pub fn heading(self) -> &'static str {
+                match self {
+                    $(Metric::$name => $heading,)*
+                }
+            }
+        }
+    };
 }
 
-use Metric::*;
-
-impl Metric {
-    /// All of them, in the order of the table's columns.
-    pub const ALL: [Metric; 10] = [
-        GlobalLoadRequests,
-        GlobalLoadSectors,
-        GlobalStoreRequests,
-        GlobalStoreSectors,
-        GlobalAtomicRequests,
-        GlobalAtomicSectors,
-        SharedLoadWavefronts,
-        SharedLoadConflicts,
-        SharedStoreWavefronts,
-        SharedStoreConflicts,
-    ];
-
-    /// Returns the metrics of ncu whose sum it is.
-    pub fn of_ncu(self) -> &'static [&'static str] {
-        match self {
-            GlobalLoadRequests => &["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"],
-            GlobalLoadSectors => &["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"],
-            GlobalStoreRequests => &["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"],
-            GlobalStoreSectors => &["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"],
-            GlobalAtomicRequests => &[
-                "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
-                "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
-            ],
-            GlobalAtomicSectors => {
-                &["l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum"]
-            }
-            SharedLoadWavefronts => &["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
-            SharedLoadConflicts => &["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"],
-            SharedStoreWavefronts => &["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
-            SharedStoreConflicts => &["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"],
-        }
-    }
-
-    /// Returns the count of the simulator.
-    pub fn of_simulator(self, totals: &Totals) -> u64 {
-        let Totals { global, shared, .. } = totals;
-        match self {
-            GlobalLoadRequests => global.load.requests,
-            GlobalLoadSectors => global.load.sectors,
-            GlobalStoreRequests => global.store.requests,
-            GlobalStoreSectors => global.store.sectors,
-            GlobalAtomicRequests => global.atomic.requests,
-            GlobalAtomicSectors => global.atomic.sectors,
-            SharedLoadWavefronts => shared.load.wavefronts,
-            SharedLoadConflicts => shared.load.bank_conflicts,
-            SharedStoreWavefronts => shared.store.wavefronts,
-            SharedStoreConflicts => shared.store.bank_conflicts,
-        }
-    }
-
-    /// Returns the heading of its column.
-    pub fn heading(self) -> &'static str {
-        match self {
-            GlobalLoadRequests => "load requests",
-            GlobalLoadSectors => "load sectors",
-            GlobalStoreRequests => "store requests",
-            GlobalStoreSectors => "store sectors",
-            GlobalAtomicRequests => "atomic requests",
-            GlobalAtomicSectors => "atomic sectors",
-            SharedLoadWavefronts => "shared load wavefronts",
-            SharedLoadConflicts => "shared load conflicts",
-            SharedStoreWavefronts => "shared store wavefronts",
-            SharedStoreConflicts => "shared store conflicts",
-        }
-    }
+metrics! {
+    /// Requests of loads from global memory.
+    GlobalLoadRequests "load requests" ["t_requests_pipe_lsu_mem_global_op_ld"] global.load.requests;
+    /// Sectors of 32 bytes that they touch.
+    GlobalLoadSectors "load sectors" ["t_sectors_pipe_lsu_mem_global_op_ld"] global.load.sectors;
+    /// Requests of stores to global memory.
+    GlobalStoreRequests "store requests" ["t_requests_pipe_lsu_mem_global_op_st"] global.store.requests;
+    /// Sectors that they touch.
+    GlobalStoreSectors "store sectors" ["t_sectors_pipe_lsu_mem_global_op_st"] global.store.sectors;
+    /// Requests of atomic updates of global memory, whether their results are used or not.
+    GlobalAtomicRequests "atomic requests"
+        ["t_requests_pipe_lsu_mem_global_op_atom" "t_requests_pipe_lsu_mem_global_op_red"] global.atomic.requests;
+    /// Sectors that they touch.
+    GlobalAtomicSectors "atomic sectors"
+        ["t_sectors_pipe_lsu_mem_global_op_atom" "t_sectors_pipe_lsu_mem_global_op_red"] global.atomic.sectors;
+    /// Wavefronts of loads from shared memory.
+    SharedLoadWavefronts "shared load wavefronts"
+        ["data_pipe_lsu_wavefronts_mem_shared_op_ld"] shared.load.wavefronts;
+    /// Those of them that bank conflicts cost.
+    SharedLoadConflicts "shared load conflicts"
+        ["data_bank_conflicts_pipe_lsu_mem_shared_op_ld"] shared.load.bank_conflicts;
+    /// Wavefronts of stores to shared memory.
+    SharedStoreWavefronts "shared store wavefronts"
+        ["data_pipe_lsu_wavefronts_mem_shared_op_st"] shared.store.wavefronts;
+    /// Those of them that bank conflicts cost.
+    SharedStoreConflicts "shared store conflicts"
+        ["data_bank_conflicts_pipe_lsu_mem_shared_op_st"] shared.store.bank_conflicts;
 }
 
 impl fmt::Display for Metric {

@@ -90,21 +90,9 @@ pub fn text(origin: &Origin, rows: &[LaunchComparison], reasons: &[Reason]) -> S
 }
 
 /// Returns the device and the date of the profile, as the end of a sentence.
-fn of(origin: &Origin) -> String {
-    let mut text = String::new();
-    if let Some(version) = &origin.ncu {
-        text.push_str(&format!(" {version}"));
-    }
-    if let Some(device) = &origin.device {
-        text.push_str(&format!(" on one {device}"));
-    }
-    if let Some(driver) = &origin.driver {
-        text.push_str(&format!(" with driver {driver}"));
-    }
-    if let Some(date) = &origin.date {
-        text.push_str(&format!(", {date}"));
-    }
-    text
+fn of(Origin { date, device, driver, ncu }: &Origin) -> String {
+    let parts = [(" ", ncu), (" on one ", device), (" with driver ", driver), (", ", date)];
+    parts.iter().filter_map(|(before, part)| Some(format!("{before}{}", part.as_ref()?))).collect()
 }
 
 /// Returns the rows as a table in Markdown.

@@ -85,7 +85,7 @@ fn config<T: Operand>(device: &Device, instance: Instance<T>, block: u32, n: usi
 /// Returns the fastest setting on large arrays. In the simulator, whose times say nothing about a GPU, it has 16-byte
 /// operands.
 fn best_setting(meter: &mut Meter) -> anyhow::Result<Setting> {
-    let device = meter.device().clone();
+    let device = meter.device.clone();
     let none = Setting { operand: U32x4::NAME, unroll: 4, block: 256, gbps: 0.0 };
     if device.is_simulated() {
         return Ok(none);
@@ -98,15 +98,15 @@ fn best_setting(meter: &mut Meter) -> anyhow::Result<Setting> {
 
 /// Measures every setting of an operand.
 fn try_out<T: Measured>(meter: &mut Meter, bytes: usize) -> anyhow::Result<Vec<Setting>> {
-    let device = meter.device().clone();
+    let device = meter.device.clone();
     let n = bytes / size_of::<T>();
     let mut arrays = Arrays::<T> { a: device.zeroed(n)?, b: device.alloc(0)?, y: device.zeroed(n)? };
     let mut settings = Vec::new();
     for instance in T::INSTANCES {
         for block in BLOCKS {
             let config = config(&device, instance, block, n);
-            let run = || (instance.launch)(&device, BandwidthKernel::Copy, config, &mut arrays);
-            let gbps = 2.0 * bytes as f64 / meter.trial(run)? / 1e9;
+            let mut run = || Ok((instance.launch)(&device, BandwidthKernel::Copy, config, &mut arrays)?);
+            let gbps = 2.0 * bytes as f64 / meter.trial(&mut run)? / 1e9;
             settings.push(Setting { operand: T::NAME, unroll: instance.unroll, block, gbps });
         }
     }

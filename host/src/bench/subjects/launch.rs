@@ -1,5 +1,5 @@
-//! Measures what a launch costs the host: bare, typed, and in a graph; and what a sum costs, with memory allocated before
-//! and without.
+//! Measures what a launch costs the host: bare, typed, and in a graph. It also measures what a sum costs, with memory
+//! allocated before and without.
 //!
 //! The kernel is a saxpy of one block on 32 elements, which does next to nothing. Launches come in batches on an idle
 //! device, so that its queue never fills and the host never waits. All kinds take turns, so that a change of clocks

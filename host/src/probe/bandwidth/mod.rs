@@ -277,20 +277,17 @@ impl Summary {
         for operands in self.measurements.chunk_by(|a, b| a.operand_bytes == b.operand_bytes) {
             let size = operands[0].operand_bytes;
             let name = operands[0].operand;
-            let rows: Vec<[String; 6]> = operands
-                .chunk_by(|a, b| a.unroll == b.unroll)
-                .map(|row| {
-                    let rate = |block: u32| {
-                        let cell = row.iter().find(|cell| cell.block == block);
-                        cell.map_or_else(String::new, |cell| format!("{:.1}", cell.gigabytes_per_second))
-                    };
-                    let [a, b, c, d, e] = BLOCKS.map(rate);
-                    [row[0].unroll.to_string(), a, b, c, d, e]
-                })
-                .collect();
+            let rows = operands.chunk_by(|a, b| a.unroll == b.unroll).map(|row| {
+                let rate = |block: u32| {
+                    let cell = row.iter().find(|cell| cell.block == block);
+                    cell.map_or_else(String::new, |cell| format!("{:.1}", cell.gigabytes_per_second))
+                };
+                let [a, b, c, d, e] = BLOCKS.map(rate);
+                [row[0].unroll.to_string(), a, b, c, d, e]
+            });
             let heading = ["unroll", "block 32", "64", "128", "256", "512"];
             let bytes = if size == 1 { "byte" } else { "bytes" };
-            let _ = write!(text, "\noperand of {size} {bytes} ({name})\n{}\n", report::table(heading, &rows));
+            let _ = write!(text, "\noperand of {size} {bytes} ({name})\n{}\n", report::table(heading, rows));
         }
         if let Some(best) = &self.best {
             let _ = write!(

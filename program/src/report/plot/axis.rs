@@ -72,10 +72,7 @@ fn round_step(step: f64) -> f64 {
 }
 
 fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    values.fold(None, |extent, value| match extent {
-        None => Some((value, value)),
-        Some((least, most)) => Some((value.min(least), value.max(most))),
-    })
+    values.map(|value| (value, value)).reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
 }
 
 /// Returns the text of the mark at a power of two: `0.25`, `16`, `4,096`, `2²⁰`.

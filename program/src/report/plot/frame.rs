@@ -59,7 +59,8 @@ fn width(content: &str, height: i32) -> i32 {
     (FAMILY, height).into_font().box_size(content).map_or_else(|_| guess(), |(width, _)| width as i32)
 }
 
-/// Paints the background, the title and, to the right, a legend of names with their colours. Returns the remaining area.
+/// Paints the background, the title and, to the right, a legend of names with their colours. Returns the area that
+/// remains.
 pub(super) fn draw<B: DrawingBackend>(
     area: &DrawingArea<B, Shift>,
     title: &str,
