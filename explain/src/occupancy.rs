@@ -109,9 +109,9 @@ pub enum Limit {
     Registers,
     /// The shared memory.
     SharedMemory,
-    /// The room for warps.
+    /// The most warps per multiprocessor.
     Warps,
-    /// The room for blocks.
+    /// The most blocks per multiprocessor.
     Blocks,
 }
 

@@ -1,4 +1,4 @@
-//! `cargo xtask counters`, `bench` and `mutate-barriers`.
+//! Runs `cargo xtask counters`, `bench` and `mutate-barriers`.
 
 use std::process::ExitCode;
 

@@ -34,8 +34,8 @@ use selection::Selection;
 /// Exit code: 0 if nothing is found, 1 if something is, 2 if the command line is wrong.
 #[derive(Args, Debug)]
 pub struct CheckOptions {
-    /// What to check: kernels (see `host list ALGORITHM`), rungs, algorithms, or all; faults are kernels that show what
-    /// is found
+    /// What to check: kernels (see `host list ALGORITHM`), rungs, algorithms, or all; faults selects kernels that are
+    /// wrong on purpose
     #[arg(value_name = "KERNEL", default_value = "all")]
     kernels: Vec<String>,
 

@@ -29,7 +29,7 @@ use gridstride::numbers::OperatorName;
 #[command(after_long_help = help())]
 pub struct ExplainOptions {
     /// An algorithm (transpose), whose rungs are shown side by side; a rung (padded, transpose/padded); or a kernel of
-    /// `host list` (transpose_padded)
+    /// `host list ALGORITHM` (transpose_padded)
     #[arg(value_name = "KERNEL|ALGORITHM")]
     subject: String,
 

@@ -195,7 +195,7 @@ pub struct Report<P> {
     /// Rungs left out, each with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<String>,
-    /// The same for the table: rungs with the same reason together.
+    /// The rungs left out, grouped by reason, for the table.
     #[serde(skip)]
     left_out_groups: Vec<(Vec<&'static str>, String)>,
 }

@@ -22,7 +22,7 @@ fn rows<'a>(recording: &'a Value, algorithm: &str) -> Vec<&'a Value> {
     recording["rows"].as_array().unwrap().iter().filter(|row| row["algorithm"] == algorithm).collect()
 }
 
-/// The rungs of an algorithm, each once.
+/// Returns the rungs of an algorithm, each once.
 fn rungs<'a>(recording: &'a Value, algorithm: &str) -> Vec<&'a str> {
     let mut names = Vec::new();
     for row in rows(recording, algorithm) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 const HOST: Host = Host(&["check"]);
 
-/// The JSON object of a check that exits with `code`.
+/// Returns the JSON object of a check that exits with `code`.
 #[track_caller]
 fn json(arguments: &[&str], code: i32) -> Value {
     let output = HOST.run(&[arguments, &["--json"]].concat());

@@ -29,7 +29,7 @@ fn rungs(explanation: &Value) -> Vec<(&str, &Value)> {
     rungs.iter().map(|rung| (rung["rung"].as_str().unwrap(), rung)).collect()
 }
 
-/// A figure of the summary of each rung.
+/// Returns a figure of the summary of each rung.
 fn figures(explanation: &Value, figure: &str) -> Vec<(String, Option<f64>)> {
     rungs(explanation).iter().map(|(name, rung)| (name.to_string(), rung["summary"][figure].as_f64())).collect()
 }

@@ -9,7 +9,7 @@ use crate::common::{Host, text};
 
 const HOST: Host = Host(&["new"]);
 
-/// The names in a folder.
+/// Returns the names in a folder.
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();

@@ -21,7 +21,7 @@ fn assert_runs(arguments: &[&str]) {
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
 }
 
-/// The paths of files in a folder, as arguments.
+/// Returns the paths of files in a folder, as arguments.
 fn paths<const N: usize>(folder: &Path, names: [&str; N]) -> [String; N] {
     names.map(|name| folder.join(name).to_str().unwrap().to_owned())
 }

@@ -28,7 +28,7 @@ fn size(columns: u16, rows: u16) -> libc::winsize {
 }
 
 fn modes(file: &File) -> libc::termios {
-    // SAFETY: a `termios` of zeros is one; the call fills it, and the descriptor is open.
+    // SAFETY: zeros are a valid `termios`, which the call overwrites; the descriptor is open.
     unsafe {
         let mut modes = std::mem::zeroed();
         assert_eq!(libc::tcgetattr(file.as_raw_fd(), &mut modes), 0);
@@ -202,7 +202,7 @@ fn the_mouse_draws_and_keys_go_back() {
     session.wait_for("▀▀");
     session.press("\x1b[<2;40;11M\x1b[<2;40;11m");
     session.press("\x1b[<0;42;11M\x1b[<0;42;11mz");
-    // Each has been seen before the next is pressed.
+    // The effect of each key is seen before the next one is pressed.
     session.press("fm");
     session.wait_for("┌");
     session.press("q");

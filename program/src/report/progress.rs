@@ -84,7 +84,7 @@ pub fn rungs(rungs: Vec<&Rung>) -> impl Iterator<Item = &Rung> {
 pub struct AtWork(ProgressBar);
 
 impl AtWork {
-    /// Begins without a kernel.
+    /// Returns a spinner that shows no kernel yet.
     pub fn begin() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{spinner} kernel {msg}, {elapsed}")

@@ -18,7 +18,7 @@ fn run() -> Recording {
     parse(RUN).unwrap()
 }
 
-/// The cells of the first row that contains `part`.
+/// Returns the cells of the first row that contains `part`.
 #[track_caller]
 fn cells(table: &str, part: &str) -> Vec<String> {
     let row = table.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {table}"));

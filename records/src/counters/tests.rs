@@ -1,4 +1,4 @@
-//! Tests with what ncu printed on an H200 and `host explain` in the simulator, cut down.
+//! Tests with the output of ncu on an H200 and of `host explain` in the simulator, both cut down.
 
 use explain::Gpu;
 use workbench::subjects::{self, Wanted};

@@ -30,7 +30,7 @@ fn sum(start: f64, per_thread: f64, step: f64, count: u32, y: GlobalMut<f64>, f:
 
 macro_rules! timed {
     ($($timed:ident |$x:ident| $call:expr;)*) => {$(
-        /// Many calls.
+        /// Sums many calls of the function.
         #[kernel]
         pub fn $timed(start: f64, per_thread: f64, step: f64, count: u32, y: GlobalMut<f64>) {
             sum(start, per_thread, step, count, y, |$x| $call);

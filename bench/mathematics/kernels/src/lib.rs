@@ -45,7 +45,7 @@ macro_rules! of_one {
             }
         }
 
-        /// Many calls.
+        /// Sums many calls of the function.
         #[kernel]
         pub fn $timed(start: f32, per_thread: f32, step: f32, count: u32, y: GlobalMut<f32>) {
             sum(start, per_thread, step, count, y, |x| GpuFloat::$name(x));
@@ -55,7 +55,7 @@ macro_rules! of_one {
 
 macro_rules! of_two {
     ($($timed:ident = |$x:ident| $call:expr;)*) => {$(
-        /// Many calls.
+        /// Sums many calls of the function.
         #[kernel]
         pub fn $timed(start: f32, per_thread: f32, step: f32, count: u32, y: GlobalMut<f32>) {
             sum(start, per_thread, step, count, y, |$x| $call);

@@ -58,11 +58,11 @@ macro_rules! pair {
 }
 
 pair! {
-    /// The pair of a number.
+    /// Returns the pair of a number.
     singles, f32, u32, 23
 }
 pair! {
-    /// The pair of a number.
+    /// Returns the pair of a number.
     doubles, f64, u64, 52
 }
 

@@ -1,4 +1,4 @@
-//! Reports of runs that are made up, or of small kernels.
+//! Reports of made-up runs, and of small kernels.
 
 use super::*;
 use workbench::case::CaseError;

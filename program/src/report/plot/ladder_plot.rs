@@ -26,7 +26,7 @@ const REFERENCES: [RGBColor; 3] = [RGBColor(120, 120, 120), RGBColor(205, 40, 30
 /// Lines over the size of a problem, on an axis of powers of two.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LadderPlot {
-    /// The title: what it shows, on which device.
+    /// The title, with the name of the device.
     pub title: String,
     /// The label of the x axis. A point whose x is not above 0 is left out.
     pub x_label: String,

@@ -18,7 +18,7 @@ const MAX_MARKERS: usize = 64;
 /// Lines over a common axis. A line of few points has a marker at each.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LinePlot {
-    /// The title: what it shows, on which device.
+    /// The title, with the name of the device.
     pub title: String,
     /// The label of the x axis, with its unit.
     pub x_label: String,

@@ -24,7 +24,7 @@ const AROUND: u32 = frame::TOP + 2 * frame::CHART_MARGIN + frame::X_LABELS;
 /// Bars over time, in a row for each place where something ran.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timeline {
-    /// The title: what it shows, on which device.
+    /// The title, with the name of the device.
     pub title: String,
     /// The label of the time axis, with its unit.
     pub x_label: String,
