@@ -54,7 +54,7 @@ pub fn write(recording: &Recording, folder: &Path) -> anyhow::Result<Vec<PathBuf
     Ok(paths)
 }
 
-/// Writes a plot into `folder` in each of the [`FORMATS`], and returns the paths.
+/// Writes a plot into `folder` as SVG and as PNG, and returns the paths.
 ///
 /// # Errors
 /// If a file cannot be written.
