@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Counts with Nsight Compute, on this machine's GPU, what `host explain` counts in the simulator.
+# Counts on this machine's GPU, with Nsight Compute, what `host explain` counts in the simulator.
 #
 #   bash bench/counters/ncu.sh HOST OUT [CASE…]
 #
-# runs the cases of cases.txt (all, or those named) with the program HOST under ncu, and writes to the folder OUT a CSV
-# file for each, cases.txt itself, and run.txt, which says when and on what they ran. `cargo xtask counters OUT` compares
-# them with the simulator. All cases take some two minutes. ncu needs the right to read the GPU's counters: that of root,
-# or a driver that grants it to all (NVreg_RestrictProfilingToAdminUsers=0).
+# runs the cases of cases.txt (all, or those named) with the program HOST under ncu. It writes a CSV file for each case to
+# the folder OUT, and beside them cases.txt, and run.txt with the date and the machine. `cargo xtask counters OUT` compares
+# them with the simulator. All cases take about two minutes. ncu must be allowed to read the GPU's counters: run it as
+# root, or with a driver that allows all users to (NVreg_RestrictProfilingToAdminUsers=0).
 set -uo pipefail
 
 if [ $# -lt 2 ]; then

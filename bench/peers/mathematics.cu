@@ -1,4 +1,5 @@
-// The float functions of cuda_std beside CUDA's own, on one GPU. bench/mathematics builds the kernels, and says how to run it.
+// Compares the float functions of cuda_std with CUDA's, on one GPU. bench/mathematics builds the kernels, and its Cargo.toml
+// says how to run this.
 //
 //   mathematics MODULE tdep [NAME,…]
 //
@@ -9,7 +10,7 @@
 // p: a hash of the results of 2^24 pairs, for the functions of two arguments and some of f64.
 // s: each kernel once over little, for compute-sanitizer.
 //
-// With names, of these functions alone.
+// With names, for these functions only.
 #include <cuda.h>
 
 #include <algorithm>
@@ -178,7 +179,7 @@ __device__ double ulp(double value) {
     return scalbn(1.0, exponent - 23);
 }
 
-// What has another sign, or is NaN without need, is off by more than anything.
+// A result of the wrong sign, or a NaN without need, has the largest error.
 __device__ double error(float found, double expected) {
     if (isnan(expected)) return isnan(found) ? 0 : 1e30;
     if (isnan(found)) return 1e30;
@@ -270,7 +271,7 @@ static void time_all(CUmodule module, unsigned blocks, const std::vector<Timed>&
         if (!is_wanted(timed.name)) continue;
         Float* y = nullptr;  // a view of no elements
         unsigned long long len = 0;
-        // The Bessel functions and their like take as long as a hundred others.
+        // The Bessel functions and similar ones take as long as a hundred others.
         unsigned count = 256;
         Float low = timed.low, per_thread = (timed.high - timed.low) / (blocks * threads), step = per_thread / (9 * count);
         CUfunction function = ours(module, std::string(prefix) + timed.name);

@@ -1,16 +1,16 @@
-// NVIDIA's libraries at the works of `host bench`: CUB, cuBLAS and cudaMemcpyAsync, as a library that host/src/bench/peers.rs
-// loads and calls on its own memory, in its own stream and between its own events.
+// NVIDIA's libraries for the works of `host bench`: CUB, cuBLAS and cudaMemcpyAsync. host/src/bench/peers.rs loads this library,
+// and calls it on its own memory, in its own stream and between its own events.
 //
-//   peers_about()                                       what it was built with and what it has, as JSON
-//   peers_open(work, variant, width, height, stream)    a peer of "saxpy f32" and the like, with the memory that it takes beside
-//                                                       inputs and outputs; null if there is none
-//   peers_name(peer)                                    what it is called: "CUB"
-//   peers_call(peer, x, y)                              asks the stream for it; 0 if that fails
-//   peers_close(peer)
-//   peers_error()                                       why the last call failed, of the calling thread
+//   peers_about()                                       returns its versions and its works as JSON
+//   peers_open(work, variant, width, height, stream)    returns a peer of a work such as "saxpy f32", with the memory that it
+//                                                       needs beside inputs and outputs; null if there is none
+//   peers_name(peer)                                    returns its name, such as "CUB"
+//   peers_call(peer, x, y)                              enqueues a call in the stream; returns 0 if that fails
+//   peers_close(peer)                                   frees the peer
+//   peers_error()                                       returns the last error of the calling thread
 //
-// The variant is inclusive or exclusive for a scan, BINS-KEYS for a histogram, and empty for all else; vectors have a height
-// of 1.
+// The variant is inclusive or exclusive for a scan, BINS-KEYS for a histogram, and empty for all other works. Vectors have a
+// height of 1.
 //
 // `cargo xtask bench --build` compiles it: nvcc -O3 -std=c++17 -arch=native -shared -Xcompiler -fPIC peers.cu -lcublas
 
@@ -40,7 +40,7 @@ static void check(cublasStatus_t code, const char* call, int line) {
 
 struct Size {
     size_t width, height;
-    // The libraries' interfaces count with int.
+    // The libraries take sizes as int.
     int elements() const { return int(width * height); }
 };
 
@@ -49,7 +49,7 @@ struct Peer {
     std::function<void(void* x, void* y)> call;
 };
 
-// Memory of the device beside inputs and outputs.
+// Returns device memory that is freed with its last owner.
 static std::shared_ptr<void> memory(size_t bytes) {
     void* data = nullptr;
     CHECK(cudaMalloc(&data, bytes > 0 ? bytes : 1));
@@ -67,14 +67,14 @@ template <typename T> static Peer upload(Size size) {
     return {"cudaMemcpy", [=](void* x, void* y) { CHECK(cudaMemcpy(y, x, bytes, cudaMemcpyHostToDevice)); }};
 }
 
-// CUB's `call` is asked twice: without storage for how much it takes, and then with it.
+// CUB's `call` runs twice: first without storage, to get the size of the storage, and then with it.
 template <typename F> static Peer cub_peer(F call) {
     size_t bytes = 0;
     call(nullptr, bytes, nullptr, nullptr);
     const std::shared_ptr<void> storage = memory(bytes);
     return {"CUB", [=](void* x, void* y) {
-                size_t given = bytes;
-                call(storage.get(), given, x, y);
+                size_t size = bytes;
+                call(storage.get(), size, x, y);
             }};
 }
 
@@ -107,7 +107,7 @@ template <typename K, typename L> static Peer histogram(Size size, const std::st
     });
 }
 
-// One for all peers, as a program has it; it is given back with the context.
+// Returns the handle of cuBLAS, one for all peers. It is freed with the context.
 static cublasHandle_t blas_in(cudaStream_t stream) {
     static cublasHandle_t blas = [] {
         cublasHandle_t blas = nullptr;
@@ -176,7 +176,7 @@ static Peer peer(const std::string& work, const std::string& variant, Size size,
 
 static thread_local std::string failure;
 
-// What `work` gives; `otherwise`, and the reason in `failure`, if it throws.
+// Returns the result of `work`. If it throws, returns `otherwise` and keeps the reason in `failure`.
 template <typename T, typename F> static T guarded(T otherwise, F work) {
     try {
         return work();

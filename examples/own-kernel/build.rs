@@ -1,4 +1,4 @@
-//! Compiles `kernels/` to PTX, for `launch::include_ptx!("sample_kernels")`, by a `rustc` with the sources of `core`.
+//! Compiles `kernels/` to PTX, which the program embeds by `launch::include_ptx!("sample_kernels")`.
 
 fn main() -> std::process::ExitCode {
     cuda_builder::CudaBuilder::new("kernels").embed()

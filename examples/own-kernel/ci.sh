@@ -1,8 +1,8 @@
 #!/bin/sh
-# What CI runs: on any machine with rustup, without a GPU.
+# The checks of CI, for any machine with rustup. They need no GPU.
 set -eu
 cd "$(dirname "$0")"
-# The sources of `core`, from which the PTX is built. Without them only the simulator's side would be tested.
+# The PTX is built with the sources of `core`. Without them only the simulator is tested.
 rustup component add rust-src
 cargo fmt -p sample -p sample-kernels --check
 cargo clippy --workspace --all-targets -- -D warnings

@@ -1,4 +1,4 @@
-//! What the examples print.
+//! The output of the examples.
 
 use std::process::{Command, Stdio};
 

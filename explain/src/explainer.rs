@@ -21,11 +21,11 @@ pub struct Explainer<'a> {
     resources: Box<ResourcesOf<'a>>,
 }
 
-/// Returns the resources of the kernel of that name in the PTX, on an architecture: 90 is sm_90.
+/// Returns the resources of a kernel, by its name in the PTX and an architecture: 90 is sm_90.
 type ResourcesOf<'a> = dyn Fn(&str, u32) -> Option<Resources> + 'a;
 
 impl Explainer<'_> {
-    /// Returns an explainer for `gpu`, which knows no sources and no resources. What kernels print is discarded.
+    /// Returns an explainer for `gpu` without sources and resources. It discards what kernels print.
     pub fn new(gpu: &'static Gpu) -> Self {
         let profiles = Profiles::default();
         let simulator = Simulator::new()
@@ -43,8 +43,8 @@ impl<'a> Explainer<'a> {
         Self { sources: Some(sources), ..self }
     }
 
-    /// Takes the registers and the static shared memory of a kernel from `resources`, which is called with the kernel's
-    /// name in the PTX and the architecture: 90 is sm_90.
+    /// Takes the registers and static shared memory of kernels from `resources`. Its arguments are the name of a kernel
+    /// in the PTX and the architecture, such as 90 for sm_90.
     pub fn with_resources(self, resources: impl Fn(&str, u32) -> Option<Resources> + 'a) -> Self {
         Self { resources: Box::new(resources), ..self }
     }
@@ -54,8 +54,8 @@ impl<'a> Explainer<'a> {
         self.gpu
     }
 
-    /// Calls `run` with the simulated device. Returns its result and the figures of the kernels that it launched, in
-    /// the order of the first launch of each.
+    /// Calls `run` with the simulated device. Returns its result, and the figures of the kernels in the order of their
+    /// first launches.
     ///
     /// # Errors
     /// The error of `run`.

@@ -11,13 +11,13 @@ use crate::{html, text};
 /// Rungs explained for a GPU.
 #[derive(Serialize, Debug)]
 pub struct Explanation {
-    /// What is explained: the title.
+    /// The title.
     pub subject: String,
     /// The GPU.
     pub gpu: &'static Gpu,
     /// The rungs, the plainest first.
     pub rungs: Vec<RungFigures>,
-    /// Rungs left out, each with the reason.
+    /// The rungs that were left out, each with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
@@ -29,7 +29,7 @@ pub struct RungNames {
     pub algorithm: &'static str,
     /// The rung's name.
     pub rung: &'static str,
-    /// What it does differently from the rung before, in a line.
+    /// Its idea in a line: what it changes from the rung before.
     pub idea: &'static str,
 }
 
@@ -39,11 +39,11 @@ pub struct RungFigures {
     /// Its names.
     #[serde(flatten)]
     pub names: RungNames,
-    /// What was computed.
+    /// The problem that it computed.
     pub problem: Problem,
     /// The sums of its kernels' figures.
     pub summary: Summary,
-    /// How they differ from those of the rung before.
+    /// The differences from the figures of the rung before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<String>,
     /// Its kernels.
@@ -71,7 +71,7 @@ impl Explanation {
         Self { subject: subject.into(), gpu, rungs: Vec::new(), left_out: Vec::new() }
     }
 
-    /// Adds a rung; if it `is_step`, with how it differs from the last one.
+    /// Adds a rung. If it `is_step`, its change from the last rung is added to it.
     pub fn push(&mut self, rung: RungFigures, is_step: bool) {
         let before = self.rungs.last().filter(|_| is_step);
         let change = before.map(|before| rung.summary.change_from(&before.summary, rung.names.idea));

@@ -8,7 +8,7 @@ use simt::Profile;
 use crate::gpus::Gpu;
 use crate::meaning;
 use crate::occupancy::{Multiprocessor, Occupancy, Resources};
-use crate::sites::{AccessSite, BranchSite, Kind, Memory, SECTOR, Traffic};
+use crate::sites::{AccessSite, BranchSite, Kind, Memory, SECTOR, Traffic, add_fields};
 use crate::sources::Sources;
 
 /// Traffic by kind of access.
@@ -64,9 +64,9 @@ pub struct Totals {
     pub sectors_read: u64,
     /// Sectors of global memory written, each counted once per launch.
     pub sectors_written: u64,
-    /// How often a warp reached a branch.
+    /// Executions of branches by warps.
     pub branches: u64,
-    /// How often its lanes went both ways there.
+    /// Those of them that split the lanes of the warp.
     pub divergent_branches: u64,
 }
 
@@ -94,13 +94,7 @@ impl Totals {
     pub fn add(&mut self, other: &Self) {
         self.global.add(&other.global);
         self.shared.add(&other.shared);
-        self.barriers += other.barriers;
-        self.warp_operations += other.warp_operations;
-        self.fences += other.fences;
-        self.sectors_read += other.sectors_read;
-        self.sectors_written += other.sectors_written;
-        self.branches += other.branches;
-        self.divergent_branches += other.divergent_branches;
+        add_fields!(self, other: barriers warp_operations fences sectors_read sectors_written branches divergent_branches);
     }
 }
 
@@ -115,7 +109,7 @@ pub struct Launches {
     pub dynamic_shared_bytes: u32,
     /// The number of launches.
     pub launches: u64,
-    /// Their sums.
+    /// The sums over these launches.
     #[serde(flatten)]
     pub totals: Totals,
 }
@@ -133,7 +127,7 @@ impl Launches {
 }
 
 /// A kernel and the figures of its launches.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct KernelFigures {
     /// The name of its function.
     pub family: &'static str,
@@ -148,7 +142,7 @@ pub struct KernelFigures {
     /// The lines of its function, from that line on; empty if its source is not known.
     #[serde(skip)]
     pub listing: Vec<String>,
-    /// Launches, by grid and block in the order of the first of each.
+    /// Launches by grid and block, in the order of the first launch of each.
     pub launches: Vec<Launches>,
     /// The sums over all launches.
     pub totals: Totals,
@@ -161,11 +155,11 @@ pub struct KernelFigures {
     pub shared_seconds: f64,
     /// Its registers and static shared memory on the GPU, if they are known.
     pub resources: Option<Resources>,
-    /// How it fills a multiprocessor, if its resources are known.
+    /// Its occupancy, if its resources are known.
     pub occupancy: Option<Occupancy>,
-    /// The sites that access memory, the one that loses most time first.
+    /// The sites that access memory. The one that loses most time comes first.
     pub sites: Vec<AccessSite>,
-    /// Branches, the one that diverges most often first.
+    /// The branches. The one that diverges most often comes first.
     pub branches: Vec<BranchSite>,
 }
 
@@ -193,15 +187,7 @@ impl KernelFigures {
             file: sources.path(info.file).unwrap_or(info.file).to_owned(),
             line: info.line,
             listing: listing.into_iter().map(str::to_owned).collect(),
-            launches: Vec::new(),
-            totals: Totals::default(),
-            max_blocks: 0,
-            moved_seconds: 0.0,
-            shared_seconds: 0.0,
-            resources: None,
-            occupancy: None,
-            sites: Vec::new(),
-            branches: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -237,9 +223,9 @@ impl KernelFigures {
         }
     }
 
-    /// Computes what follows from the sums on `gpu`, and sorts the sites by what they lose.
+    /// Computes the figures that depend on the GPU, and sorts the sites by the time that they lose.
     pub(crate) fn finish(&mut self, gpu: &Gpu, resources: Option<Resources>) {
-        // The launch that does most.
+        // The launch with the most blocks.
         let main = self.launches.iter().max_by_key(|launches| launches.blocks());
         self.max_blocks = main.map_or(0, Launches::blocks);
         let used = gpu.used_by(self.max_blocks);

@@ -1,13 +1,12 @@
-//! GPUs by name: floors and occupancies are computed for one of them.
+//! The GPUs for which floors and occupancies are computed.
 
 use std::fmt;
-use std::str::FromStr;
 
 use serde::Serialize;
 
 use units::alternatives;
 
-/// A GPU that a kernel is explained for.
+/// A GPU.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Gpu {
     /// The short name by which [`find`](Self::find) finds it.
@@ -20,15 +19,15 @@ pub struct Gpu {
     pub arch: u32,
     /// Streaming multiprocessors.
     pub multiprocessors: u32,
-    /// The highest clock rate of these, in MHz.
+    /// Their highest clock rate, in MHz.
     pub megahertz: u32,
     /// Speed of its memory in GB/s of 10⁹ bytes.
     pub gigabytes_per_second: f64,
-    /// Where that speed is known from.
+    /// The source of that speed.
     pub speed: SpeedSource,
 }
 
-/// Where the speed of a GPU's memory is known from.
+/// The source of the speed of a GPU's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpeedSource {
@@ -55,8 +54,8 @@ impl Gpu {
     /// The short name of the GPU that `host explain` uses by default.
     pub const DEFAULT: &'static str = "h200";
 
-    /// All GPUs of the table. Multiprocessors, clocks and peak speeds are those of NVIDIA's datasheets and architecture
-    /// whitepapers for the variant named; the H200's copy was measured by `cudaMemcpy`.
+    /// All GPUs of the table. Multiprocessors, clocks and peak speeds are from NVIDIA's datasheets and architecture
+    /// whitepapers. The speed of the H200 was measured by `cudaMemcpy`.
     pub const ALL: &'static [Self] = &[
         Self::datasheet("v100", "Tesla V100 SXM2", 70, 80, 1530, 900.0),
         Self::datasheet("t4", "T4", 75, 40, 1590, 320.0),
@@ -91,8 +90,8 @@ impl Gpu {
         Self::ALL.iter().find(|gpu| gpu.id.eq_ignore_ascii_case(name)).ok_or_else(|| UnknownGpu(name.to_owned()))
     }
 
-    /// Returns the part of the GPU that a grid of `blocks` blocks can use: one multiprocessor for one block, to which
-    /// the L2 cache gives 64 bytes per clock; all of them for more, as a grid of full size does.
+    /// Returns the part of the GPU that a grid of `blocks` blocks can use. One block uses one multiprocessor, to which
+    /// the L2 cache delivers 64 bytes per clock. More blocks count as a full grid, which uses all of them.
     pub fn used_by(&self, blocks: u64) -> Self {
         if blocks > 1 {
             return *self;
@@ -128,14 +127,6 @@ impl fmt::Display for Gpu {
     }
 }
 
-impl FromStr for &'static Gpu {
-    type Err = UnknownGpu;
-
-    fn from_str(text: &str) -> Result<Self, UnknownGpu> {
-        Gpu::find(text)
-    }
-}
-
 /// The table has no GPU of this name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownGpu(pub String);
@@ -143,7 +134,7 @@ pub struct UnknownGpu(pub String);
 impl fmt::Display for UnknownGpu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = Gpu::ALL.iter().map(|gpu| gpu.id).collect();
-        write!(f, "there are no figures of a GPU '{}': use {}", self.0, alternatives(&names))
+        write!(f, "no GPU is called '{}': use {}", self.0, alternatives(&names))
     }
 }
 

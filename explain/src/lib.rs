@@ -1,13 +1,14 @@
-//! What a GPU's memory system does for a kernel, line by line, in figures and sentences.
+//! Explains what a GPU's memory system does for a kernel, line by line, in figures and sentences.
 //!
 //! An [`Explainer`] runs a closure on a simulated device that has as many multiprocessors as a [`Gpu`]. The simulator's
-//! profiler counts requests, sectors, wavefronts and branches at each place of the kernels' source. The
-//! [figures](KernelFigures) of each kernel follow from these counts: what each line moves and what that means in a
-//! sentence, how long the GPU's memory takes for it at least, and how many of the kernel's warps fit a multiprocessor.
-//! An [`Explanation`] sets several kernels, the rungs of a ladder, side by side; it is written as
-//! [text](Explanation::text), as one [HTML page](Explanation::html) or, by serde, as JSON.
+//! profiler counts requests, sectors, wavefronts and branches at each site of the kernels' sources. From these counts
+//! follow the [figures](KernelFigures) of each kernel: the bytes that each line moves, a sentence about them, the least
+//! time that the GPU's memory needs, and the occupancy. An [`Explanation`] shows several kernels, the rungs of a
+//! ladder, side by side. It is written as [text](Explanation::text), as one [HTML page](Explanation::html) or, by
+//! serde, as JSON.
 //!
-//! No GPU is needed. What is counted is the kernel as it is written in Rust: a compiler may merge or drop accesses.
+//! No GPU is needed. The counts are those of the kernel as it is written in Rust; a compiler may merge or drop
+//! accesses.
 //!
 //! # A kernel of one's own
 //!
@@ -42,7 +43,7 @@
 //! let [adjacent, strided] = &explanation.rungs[..] else { unreachable!() };
 //! assert_eq!(adjacent.summary.load_efficiency, Some(1.0));
 //! assert_eq!(strided.summary.load_efficiency, Some(0.125)); // 4 of the 32 bytes of each sector
-//! let load = &strided.kernels[0].sites[0]; // the place that loses most
+//! let load = &strided.kernels[0].sites[0]; // the site that loses most time
 //! assert!(load.meaning.contains("each request touches 32 sectors where 4 would do"));
 //! println!("{}", explanation.text(100));
 //! std::fs::write(std::env::temp_dir().join("gather.html"), explanation.html())?;
@@ -51,8 +52,8 @@
 //! # }
 //! ```
 //!
-//! Registers and static shared memory are what `ptxas -v` prints for a kernel. An explainer that
-//! [knows them](Explainer::with_resources) says how the kernel fills a multiprocessor, too.
+//! An explainer [with resources](Explainer::with_resources) also computes the occupancy. The resources are the
+//! registers and the static shared memory that `ptxas -v` prints for a kernel.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 

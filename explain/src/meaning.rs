@@ -1,10 +1,10 @@
-//! What the figures of a line mean, in a sentence.
+//! Sentences that say what the figures of a line mean.
 
 use units::{grouped, number, short_percent};
 
 use crate::sites::{AccessSite, BranchSite, Kind, Memory, SECTOR};
 
-/// The share from which on "all" is said.
+/// The share from which a sentence says "all".
 const NEARLY_ALL: f64 = 0.995;
 
 /// Lanes of a warp.
@@ -30,31 +30,20 @@ fn of_global(site: &AccessSite) -> String {
         let touches = format!("each request touches {} sectors where {} would do", number(sectors), number(ideal));
         let sectors_per_lane = sectors / site.lanes_per_request().max(1.0);
         let stride = site.stride.filter(|stride| stride.unsigned_abs() > u64::from(site.bytes_per_lane));
-        let apart =
-            stride.map(|stride| format!("neighbouring lanes {verb} addresses {} bytes apart", stride.unsigned_abs()));
-        return match apart {
+        let why = match stride {
             _ if sectors - ideal <= 1.05
                 && site.stride.is_none_or(|stride| stride == i64::from(site.bytes_per_lane)) =>
             {
-                format!(
-                    "{touches}: what a warp {verb}s does not begin and end at multiples of {SECTOR} bytes; {used} of the \
-                     bytes moved are used"
-                )
+                format!("the bytes that a warp {verb}s do not begin and end at multiples of {SECTOR} bytes")
             }
-            Some(apart) if sectors_per_lane > 0.95 => {
-                format!(
-                    "{touches}: {apart}, so that each moves a sector of its own; {used} of the bytes moved are used"
-                )
+            Some(stride) => {
+                let own = if sectors_per_lane > 0.95 { ", so that each moves a sector of its own" } else { "" };
+                format!("neighbouring lanes {verb} addresses {} bytes apart{own}", stride.unsigned_abs())
             }
-            Some(apart) => format!("{touches}: {apart}; {used} of the bytes moved are used"),
-            None if sectors_per_lane > 0.95 => {
-                format!("{touches}: each lane moves a sector of its own; {used} of the bytes moved are used")
-            }
-            None => format!(
-                "{touches}: between the addresses of a warp's lanes lie bytes that none of them wants; {used} of the \
-                 bytes moved are used"
-            ),
+            None if sectors_per_lane > 0.95 => "each lane moves a sector of its own".into(),
+            None => "between the addresses of a warp's lanes lie bytes that no lane uses".into(),
         };
+        return format!("{touches}: {why}; {used} of the bytes moved are used");
     }
     let lanes = site.lanes_per_request();
     if asked > 1.05 * moved {
@@ -82,52 +71,44 @@ fn of_global(site: &AccessSite) -> String {
 fn of_atomic(site: &AccessSite) -> String {
     let lanes = site.lanes_per_request();
     let updates = format!("{} updates in {} requests", grouped(site.traffic.lanes), grouped(site.traffic.requests));
-    if lanes < 1.05 {
-        return format!(
-            "one lane of a warp updates for all of them: {updates}; those of one address wait for each other"
-        );
-    }
-    format!(
-        "{} of 32 lanes update at a time, in {} per request: {updates}; those of one address wait for each other",
-        number(lanes),
-        sector_count(site.per_request())
-    )
+    let who = match lanes < 1.05 {
+        true => "one lane of a warp updates for all of them".to_owned(),
+        false => {
+            let sectors = sector_count(site.per_request());
+            format!("{} of 32 lanes update at a time, in {sectors} per request", number(lanes))
+        }
+    };
+    format!("{who}: {updates}; those of one address wait for each other")
 }
 
 fn of_shared(site: &AccessSite) -> String {
     let ways = site.traffic.ways().unwrap_or(1.0);
-    let kind = if site.kind == Kind::Atomic { "updates of one word come one after the other" } else { "" };
+    let ideal = number(site.ideal_per_request());
     if ways < 1.0 + (1.0 - NEARLY_ALL) {
-        let wide = match site.ideal_per_request() {
-            ideal if ideal > 1.05 => {
-                format!(
-                    "; {} bytes per lane take {} wavefronts per request in any case",
-                    site.bytes_per_lane,
-                    number(ideal)
-                )
-            }
-            _ => String::new(),
+        let bytes = site.bytes_per_lane;
+        let wide = match site.ideal_per_request() > 1.05 {
+            true => format!("; {bytes} bytes per lane take {ideal} wavefronts per request in any case"),
+            false => String::new(),
         };
-        return format!("no bank conflicts: the lanes want different banks, or the same word{wide}");
+        return format!("no bank conflicts: the lanes access different banks, or the same word{wide}");
     }
-    if !kind.is_empty() {
+    if site.kind == Kind::Atomic {
+        let found = number(site.per_request());
         return format!(
-            "{} wavefronts per request where {} would do: {kind}",
-            number(site.per_request()),
-            number(site.ideal_per_request())
+            "{found} wavefronts per request where {ideal} would do: updates of one word come one after the other"
         );
     }
     let ways_text = format!("{}-way bank conflict", number(ways));
     if site.most_ways >= 32 && ways > 31.0 {
         return format!(
-            "{ways_text}: all lanes of a warp want words of one bank, and are served one after the other; rows longer by \
-             one element would spread a column over the banks"
+            "{ways_text}: all lanes of a warp access words of one bank, and are served one after the other; rows longer \
+             by one element would spread a column over the banks"
         );
     }
     let most = f64::from(site.most_ways);
     let at_most = if most > ways + 0.5 { format!(" on average, {} at most", number(most)) } else { String::new() };
     format!(
-        "{ways_text}{at_most}: lanes want different words of one bank, and are served one after the other; padding, or \
+        "{ways_text}{at_most}: lanes access different words of one bank, and are served one after the other; padding, or \
          another order of the elements, would spread them over the banks"
     )
 }
@@ -217,7 +198,7 @@ mod tests {
             &global(Kind::Load, 4, 32, 320, 40),
             &["32 sectors where 4", "each lane moves a sector of its own"],
         );
-        assert_says(&global(Kind::Load, 4, 32, 120, 40), &["12 sectors where 4", "bytes that none of them wants"]);
+        assert_says(&global(Kind::Load, 4, 32, 120, 40), &["12 sectors where 4", "bytes that no lane uses"]);
         let misaligned = AccessSite { stride: Some(4), ..global(Kind::Load, 4, 32, 50, 40) };
         assert_says(&misaligned, &["5 sectors where 4 would do", "begin and end at multiples of 32 bytes", "80 %"]);
         assert_says(
@@ -237,7 +218,7 @@ mod tests {
         assert_says(&shared(Kind::Load, 16, 40, 40, 4), &["no bank conflicts", "16 bytes per lane take 4 wavefronts"]);
         assert_says(&shared(Kind::Load, 4, 320, 10, 32), &["32-way bank conflict: all lanes", "longer by one element"]);
         assert_says(&shared(Kind::Store, 4, 25, 10, 4), &["2.5-way bank conflict on average, 4 at most", "padding"]);
-        assert_says(&shared(Kind::Store, 4, 20, 10, 2), &["2-way bank conflict: lanes want different words"]);
+        assert_says(&shared(Kind::Store, 4, 20, 10, 2), &["2-way bank conflict: lanes access different words"]);
         assert_says(&shared(Kind::Atomic, 4, 320, 10, 32), &["32 wavefronts per request where 1 would do", "one word"]);
     }
 

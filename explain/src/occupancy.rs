@@ -1,4 +1,4 @@
-//! Occupancy: how many blocks of a kernel fit a multiprocessor at once, and what prevents more.
+//! Occupancy: how many blocks of a kernel fit a multiprocessor at once, and which resource limits them.
 //!
 //! The rules are those of NVIDIA's occupancy calculator; the limits of each compute capability are from the CUDA
 //! Programming Guide, "Technical Specifications per Compute Capability".
@@ -31,10 +31,10 @@ pub struct Multiprocessor {
     pub shared_unit: u32,
 }
 
-/// Registers of a multiprocessor: the same on every GPU since 2016.
+/// Registers of a multiprocessor, on every GPU since 2016.
 const REGISTERS: u32 = 65536;
 
-/// Warps are distributed over the quarters of a multiprocessor, which have registers of their own.
+/// The parts of a multiprocessor, each with its own registers, over which warps are distributed.
 const QUARTERS: u32 = 4;
 
 /// The unit in which the registers of a warp are allocated.
@@ -61,8 +61,8 @@ impl Multiprocessor {
         Some(Self { warps, blocks, shared_bytes: kibibytes * 1024, reserved_shared_bytes, shared_unit })
     }
 
-    /// Returns how a kernel fills the multiprocessor if its blocks have `threads` threads, at least one, and
-    /// `dynamic_shared_bytes` of shared memory beside the static ones.
+    /// Returns the occupancy of a kernel whose blocks have `threads` threads, at least one, and `dynamic_shared_bytes`
+    /// of shared memory beside the static ones.
     pub fn occupancy(&self, taken: Resources, threads: u32, dynamic_shared_bytes: u32) -> Occupancy {
         let warps_per_block = threads.div_ceil(LANES).max(1);
         let registers_per_warp = (taken.registers * LANES).next_multiple_of(REGISTER_UNIT).max(REGISTER_UNIT);
@@ -87,7 +87,7 @@ impl Multiprocessor {
     }
 }
 
-/// How the blocks of a kernel fill a multiprocessor.
+/// The occupancy of a multiprocessor by the blocks of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Occupancy {
     /// Blocks resident at once.
@@ -109,9 +109,9 @@ pub enum Limit {
     Registers,
     /// The shared memory.
     SharedMemory,
-    /// The room for warps.
+    /// The most warps per multiprocessor.
     Warps,
-    /// The room for blocks.
+    /// The most blocks per multiprocessor.
     Blocks,
 }
 
@@ -192,7 +192,7 @@ mod tests {
             let what = format!("{arch}: {threads} threads, {registers} registers, {shared} bytes");
             assert_eq!(found.blocks, blocks, "{what}");
             let limits: Vec<Limit> = limits.to_vec();
-            // Registers may be as tight as warps where they are said to be the limit of few.
+            // The warps may limit where the calculator names registers only.
             assert!(limits.iter().all(|limit| found.limits.contains(limit)), "{what}: {found:?}");
             assert_eq!(found.warps, blocks * threads.div_ceil(32), "{what}");
         }

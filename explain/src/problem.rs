@@ -1,10 +1,10 @@
-//! What the explained kernels computed.
+//! The problem that the explained kernels compute.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// What was computed, as it is named beside the figures.
+/// A problem, as it is named beside the figures.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Problem {
     /// The length of a vector.

@@ -10,7 +10,7 @@ use crate::sources::Sources;
 pub const SECTOR: u64 = 32;
 
 /// A site of a kernel's source: file, line and column.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct SourceSite {
     /// The file, under the path that [`Sources`] shows.
     pub file: String,
@@ -85,6 +85,14 @@ impl Kind {
     }
 }
 
+/// Adds fields of `$other` to those of `$sum`.
+macro_rules! add_fields {
+    ($sum:ident, $other:ident: $($field:ident)*) => {
+        $($sum.$field += $other.$field;)*
+    };
+}
+pub(crate) use add_fields;
+
 /// Requests, and the sectors and wavefronts that they took. A request is an instruction of a warp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Traffic {
@@ -107,13 +115,7 @@ pub struct Traffic {
 impl Traffic {
     /// Adds `other`.
     pub fn add(&mut self, other: &Self) {
-        self.requests += other.requests;
-        self.lanes += other.lanes;
-        self.sectors += other.sectors;
-        self.ideal_sectors += other.ideal_sectors;
-        self.wavefronts += other.wavefronts;
-        self.ideal_wavefronts += other.ideal_wavefronts;
-        self.bank_conflicts += other.bank_conflicts;
+        add_fields!(self, other: requests lanes sectors ideal_sectors wavefronts ideal_wavefronts bank_conflicts);
     }
 
     pub(crate) fn of(access: &AccessProfile) -> Self {
@@ -155,17 +157,17 @@ pub struct AccessSite {
     /// Its counts.
     #[serde(flatten)]
     pub traffic: Traffic,
-    /// Shared memory: the most ways of a request's bank conflict.
+    /// Shared memory: the largest number of ways of a bank conflict.
     pub most_ways: u32,
-    /// The bytes from a lane's address to the next lane's, where most requests have one distance throughout.
+    /// The distance in bytes between the addresses of neighbouring lanes, if most requests have one distance.
     pub stride: Option<i64>,
     /// Bytes moved; in global memory those of whole sectors.
     pub bytes_moved: u64,
     /// Ideal sectors or wavefronts over actual ones.
     pub efficiency: Option<f64>,
-    /// The seconds that the GPU's memory needs for it at least.
+    /// The least seconds that the GPU's memory needs for it.
     pub seconds: f64,
-    /// What the figures mean, in a sentence.
+    /// The meaning of the figures, in a sentence.
     pub meaning: String,
 }
 
@@ -251,22 +253,22 @@ impl AccessSite {
 }
 
 /// A branch.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct BranchSite {
     /// The site.
     #[serde(flatten)]
     pub place: SourceSite,
-    /// How often a warp reached it.
+    /// Executions of the branch by warps.
     pub executions: u64,
-    /// How often its lanes went both ways.
+    /// Executions that split the lanes of the warp.
     pub divergent: u64,
-    /// How often lanes reached it.
+    /// Executions of the branch by single lanes.
     pub lanes: u64,
-    /// How often lanes took it.
+    /// Executions by lanes that took it.
     pub taken: u64,
     /// The share of executions that were divergent.
     pub divergent_share: f64,
-    /// What that means, in a sentence.
+    /// The meaning of the figures, in a sentence.
     pub meaning: String,
 }
 
@@ -274,15 +276,11 @@ impl BranchSite {
     pub(crate) fn new(branch: &BranchProfile, sources: &Sources) -> Self {
         let BranchProfile { location, executions, divergent, lanes, taken, .. } = branch;
         let (executions, divergent, lanes, taken) = (*executions, *divergent, *lanes, *taken);
-        let place = SourceSite::new(location, sources);
-        Self { place, executions, divergent, lanes, taken, divergent_share: 0.0, meaning: String::new() }
+        Self { place: SourceSite::new(location, sources), executions, divergent, lanes, taken, ..Self::default() }
     }
 
     pub(crate) fn add(&mut self, other: &Self) {
-        self.executions += other.executions;
-        self.divergent += other.divergent;
-        self.lanes += other.lanes;
-        self.taken += other.taken;
+        add_fields!(self, other: executions divergent lanes taken);
     }
 
     /// Computes the figures that follow from the sums.

@@ -1,4 +1,4 @@
-//! The text of the kernels' sources: the lines that figures belong to.
+//! The sources of the kernels, whose lines are shown beside the figures.
 
 use std::borrow::Cow;
 use std::fs;
@@ -12,7 +12,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Returns files that are embedded in the program: the path of each, under which it is shown, and its text.
+    /// Returns sources that are embedded in the program: the path of each, under which it is shown, and its text.
     pub fn embedded(files: &[(&'static str, &'static str)]) -> Self {
         Self { files: files.iter().map(|&(path, text)| (path.into(), text.into())).collect() }
     }
@@ -47,8 +47,8 @@ impl Sources {
         self.files.iter().find(|(path, _)| is_it(path)).map(|(path, text)| (&**path, &**text))
     }
 
-    /// Returns the path under which a file is shown that the compiler was given as `file`, from any folder; `None` if
-    /// it is not one of these.
+    /// Returns the path under which a file is shown. `file` is its path as the compiler knows it, from any folder.
+    /// `None` if the file is not one of these.
     pub fn path(&self, file: &str) -> Option<&str> {
         self.find(file).map(|(path, _)| path)
     }
@@ -117,7 +117,7 @@ mod tests {
     fn a_folder_is_read_with_those_below_it() {
         let sources = Sources::read(concat!(env!("CARGO_MANIFEST_DIR"), "/src").as_ref()).unwrap();
         assert_eq!(sources.path("explain/src/html/mod.rs"), Some("html/mod.rs"));
-        assert!(sources.line("src/sources.rs", 1).unwrap().starts_with("//! The text"));
+        assert!(sources.line("src/sources.rs", 1).unwrap().starts_with("//! The sources"));
         assert!(Sources::read(Path::new("no/such/folder")).is_err());
     }
 }

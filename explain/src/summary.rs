@@ -1,4 +1,4 @@
-//! The figures of a rung in sum, and how they differ from those of the rung before.
+//! The summed figures of a rung, and how they differ from those of the rung before.
 
 use serde::Serialize;
 
@@ -15,35 +15,35 @@ pub struct Summary {
     pub elements: u64,
     /// Launches.
     pub launches: u64,
-    /// Blocks of the largest grid: one block has a single multiprocessor.
+    /// Blocks of the largest grid. A grid of one block uses one multiprocessor.
     #[serde(rename = "most_blocks")]
     pub max_blocks: u64,
     /// The share of the bytes moved by loads from global memory that are used.
     pub load_efficiency: Option<f64>,
     /// The same of stores and atomic updates.
     pub store_efficiency: Option<f64>,
-    /// By how much bank conflicts multiply the wavefronts of shared memory: of loads, stores or atomic updates,
-    /// whichever is more.
+    /// The factor by which bank conflicts multiply the wavefronts of shared memory: the largest of those of loads,
+    /// stores and atomic updates.
     pub shared_ways: Option<f64>,
     /// Requests to global memory.
     pub global_requests: u64,
     /// Requests to shared memory.
     pub shared_requests: u64,
-    /// Bytes of global memory that must move: each sector read once per launch, and each sector written.
+    /// Bytes of global memory that must move: each sector that is read or written, once per launch.
     pub floor_bytes: u64,
-    /// Bytes in the fewest sectors that the requests could do with.
+    /// Bytes of the fewest sectors that could serve the requests.
     pub ideal_bytes: u64,
-    /// Bytes in the sectors that they touch.
+    /// Bytes of the sectors that the requests touch.
     pub moved_bytes: u64,
-    /// The time that `floor_bytes` take the GPU's memory: no arithmetic, and caches that keep everything.
+    /// The time in which the GPU's memory moves `floor_bytes`: the caches keep everything.
     pub floor_seconds: f64,
-    /// The time that `ideal_bytes` take it.
+    /// The time in which it moves `ideal_bytes`.
     pub ideal_seconds: f64,
-    /// The time that `moved_bytes` take it: caches that keep nothing.
+    /// The time in which it moves `moved_bytes`: the caches keep nothing.
     pub moved_seconds: f64,
-    /// The time that the wavefronts take the GPU's shared memories.
+    /// The time in which the GPU's shared memories serve the wavefronts.
     pub shared_seconds: f64,
-    /// The longer of these two: what the accesses take as they are.
+    /// The longer of `moved_seconds` and `shared_seconds`.
     pub access_seconds: f64,
     /// Barriers, one for each block.
     pub barriers: u64,
@@ -53,9 +53,9 @@ pub struct Summary {
     pub atomics: u64,
     /// Fences.
     pub fences: u64,
-    /// The share of the warps that came to branches and were split there.
+    /// The share of the executions of branches that split a warp.
     pub divergent_share: Option<f64>,
-    /// The share of a multiprocessor's warps that the kernel with most traffic fills.
+    /// The occupancy of the kernel with the most traffic: the share of a multiprocessor's warps that it fills.
     pub occupancy: Option<f64>,
 }
 
@@ -113,15 +113,15 @@ impl Summary {
         self.shared_seconds > self.moved_seconds
     }
 
-    /// Returns how the figures differ from those of the rung `before`, the largest difference first; the rung's `idea`
-    /// where none does.
+    /// Returns how the figures differ from those of the rung `before`, the largest difference first. If none differs,
+    /// the text has the rung's `idea`.
     pub fn change_from(&self, before: &Self, idea: &str) -> String {
         let mut clauses: Vec<(f64, String)> = Vec::new();
         let mut add = |weight: f64, clause: String| clauses.push((weight.abs(), clause));
         let ways = |summary: &Self| summary.shared_ways.filter(|ways| *ways > 1.05);
         match (before.max_blocks, self.max_blocks) {
             (1, 2..) => add(3.0, "works on all SMs, not on one".into()),
-            (2.., 1) => add(3.0, "works on one SM alone".into()),
+            (2.., 1) => add(3.0, "works on one SM only".into()),
             _ => {}
         }
         match (before.shared_ways, self.shared_ways) {
@@ -131,10 +131,11 @@ impl Summary {
             },
             (Some(_), None) => add(2.0, "does without shared memory".into()),
             (Some(then), Some(now)) if is_other(then, now, 1.1) => {
+                let weight = (then / now.max(f64::MIN_POSITIVE)).ln();
                 let now_text = ways(self)
                     .map_or("no bank conflicts".into(), |ways| format!("{}-way bank conflicts", number(ways)));
                 let then = ways(before).map_or("none".into(), |ways| format!("{}-way ones", number(ways)));
-                add((then_over(before.shared_ways, self.shared_ways)).ln(), format!("{now_text} instead of {then}"));
+                add(weight, format!("{now_text} instead of {then}"));
             }
             _ => {}
         }
@@ -164,7 +165,7 @@ impl Summary {
             let weight = if is_memory { 1.0 } else { 0.2 };
             match (then == 0.0, now == 0.0) {
                 (true, true) => {}
-                // Of shared memory it is said above.
+                // The match above covers shared memory.
                 _ if what == "requests to shared memory" && (then == 0.0 || now == 0.0) => {}
                 (true, false) => add(0.5, format!("uses {what}")),
                 (false, true) => add(0.5, format!("does without {what}")),
@@ -201,12 +202,12 @@ impl Summary {
         let clauses: Vec<String> = clauses.into_iter().take(3).map(|(_, clause)| clause).collect();
         let time = self.time_change(before);
         match clauses.is_empty() {
-            true => format!("{time}: what differs is in none of these figures ({})", idea.trim_end_matches('.')),
+            true => format!("{time}: these figures do not show what differs ({})", idea.trim_end_matches('.')),
             false => format!("{time}: {}", clauses.join("; ")),
         }
     }
 
-    /// Returns by how much the accesses take less or more time than before.
+    /// Returns how the time of the accesses differs from that of the rung before.
     fn time_change(&self, before: &Self) -> String {
         let (then, now) = (before.per_element(before.access_seconds), self.per_element(self.access_seconds));
         if then <= 0.0 || now <= 0.0 || !is_other(then, now, 1.02) {
@@ -222,10 +223,6 @@ impl Summary {
             false => format!("{}× more memory time{bound}", number(now / then)),
         }
     }
-}
-
-fn then_over(then: Option<f64>, now: Option<f64>) -> f64 {
-    then.zip(now).map_or(1.0, |(then, now)| then / now.max(f64::MIN_POSITIVE))
 }
 
 /// Returns true if one is more than `factor` times the other.
@@ -252,8 +249,8 @@ mod tests {
         }
     }
 
-    /// What is said where no figure differs.
-    const SAME: &str = "as much memory time: what differs is in none of these figures (An idea)";
+    /// The text if no figure differs.
+    const SAME: &str = "as much memory time: these figures do not show what differs (An idea)";
 
     #[test]
     fn what_is_different_is_said_by_its_weight() {

@@ -6,10 +6,9 @@ use units::{Bytes, Seconds, grouped, number, short_percent, table, wrapped};
 
 use crate::explanation::{Explanation, RungFigures};
 use crate::figures::{KernelFigures, Launches};
-use crate::sites::{AccessSite, BranchSite, Memory};
-use crate::summary::Summary;
+use crate::sites::{AccessSite, BranchSite, Memory, SourceSite};
 
-/// Launch shapes of a kernel that are listed.
+/// The most launch shapes of a kernel that are listed.
 const LISTED: usize = 3;
 
 /// Returns the whole explanation, its sentences in lines of at most `columns`.
@@ -41,7 +40,7 @@ pub fn of(explanation: &Explanation, columns: usize) -> String {
     text
 }
 
-/// The rungs side by side.
+/// Returns the table of the rungs side by side.
 fn comparison(rungs: &[RungFigures]) -> String {
     let row = |rung: &RungFigures| {
         let summary = &rung.summary;
@@ -49,7 +48,7 @@ fn comparison(rungs: &[RungFigures]) -> String {
             rung.names.rung.to_owned(),
             share(summary.load_efficiency),
             share(summary.store_efficiency),
-            ways(summary),
+            summary.shared_ways.map_or("–".into(), number),
             format!("{} B", number(summary.per_element(summary.floor_bytes as f64))),
             format!("{} B", number(summary.per_element(summary.moved_bytes as f64))),
             picoseconds(summary.per_element(summary.moved_seconds)),
@@ -58,32 +57,22 @@ fn comparison(rungs: &[RungFigures]) -> String {
             share(summary.occupancy),
         ]
     };
-    let rows: Vec<_> = rungs.iter().map(row).collect();
+    let rows = rungs.iter().map(row);
     let heading =
         ["kernel", "loads use", "stores use", "ways", "must move", "moves", "global", "shared", "split", "occupancy"];
     format!(
-        "{}\nloads and stores use: of the bytes of global memory that they move; ways: the factor of bank conflicts;\n\
-         must move, moves, and the time that takes global and shared memory: per element; split: of the branches come to",
-        trimmed(&table(heading, &rows).to_string())
+        "{}\nloads use, stores use: share of the moved bytes of global memory; ways: factor of bank conflicts; must move,\n\
+         moves, global, shared: bytes and times of memory per element; split: share of branches that split a warp",
+        table(heading, rows).to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
     )
 }
 
-/// Lines without spaces at their ends.
-fn trimmed(text: &str) -> String {
-    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
-}
-
-/// A share, or nothing.
+/// Returns a share in percent, or `–`.
 pub fn share(share: Option<f64>) -> String {
     share.map_or("–".into(), short_percent)
 }
 
-/// By how much bank conflicts multiply the wavefronts.
-pub fn ways(summary: &Summary) -> String {
-    summary.shared_ways.map_or("–".into(), number)
-}
-
-/// A time a single element takes.
+/// Returns the text of the time of one element.
 pub fn picoseconds(seconds: f64) -> String {
     match 1e12 * seconds {
         0.0 => "–".into(),
@@ -111,7 +100,7 @@ fn add_rung(text: &mut String, rung: &RungFigures, explanation: &Explanation, co
     }
 }
 
-/// What must move and what does, and how long that takes.
+/// Returns lines on the bytes that must move and do move, and on their times.
 pub fn floor(rung: &RungFigures, explanation: &Explanation) -> Vec<String> {
     let summary = &rung.summary;
     let speed = explanation.gpu.gigabytes_per_second;
@@ -138,7 +127,7 @@ pub fn floor(rung: &RungFigures, explanation: &Explanation) -> Vec<String> {
     lines
 }
 
-/// Launches, resources and synchronisation of a kernel.
+/// Returns lines on the launches, resources and synchronisation of a kernel.
 pub fn about(kernel: &KernelFigures) -> Vec<String> {
     let mut shapes: Vec<String> = kernel.launches.iter().take(LISTED).map(shape).collect();
     if kernel.launches.len() > LISTED {
@@ -156,7 +145,7 @@ pub fn about(kernel: &KernelFigures) -> Vec<String> {
         ));
     }
     if kernel.max_blocks == 1 {
-        lines.push("one block works on one SM, and all others have nothing to do".into());
+        lines.push("one block uses one SM, and all others are idle".into());
     }
     let totals = &kernel.totals;
     let atomics = totals.global.atomic.lanes + totals.shared.atomic.lanes;
@@ -177,7 +166,7 @@ pub fn about(kernel: &KernelFigures) -> Vec<String> {
     lines
 }
 
-/// `2 launches of 16x16 blocks of 32x8 threads`.
+/// Returns the shape of launches: `2 launches of 16x16 blocks of 32x8 threads`.
 fn shape(launches: &Launches) -> String {
     let extent = |extent: [u32; 3]| {
         let used = extent.iter().rposition(|&extent| extent != 1).map_or(1, |last| last + 1);
@@ -194,7 +183,7 @@ fn shape(launches: &Launches) -> String {
     )
 }
 
-/// `32 sectors`, `1 wavefront`.
+/// Returns the sectors or wavefronts per request: `32 sectors`, `1 wavefront`.
 pub fn passes(site: &AccessSite) -> String {
     let unit = if site.memory == Memory::Global { "sector" } else { "wavefront" };
     let count = number(site.per_request());
@@ -219,16 +208,28 @@ fn add_sites(text: &mut String, kernel: &KernelFigures, columns: usize) {
             Seconds(site.seconds).to_string(),
         ]
     };
-    let rows: Vec<_> = kernel.sites.iter().map(row).collect();
+    let rows = kernel.sites.iter().map(row);
     let heading = ["access", "per lane", "requests", "per request", "ideal", "used", "bytes", "at least"];
-    let table = table(heading, &rows).to_string();
-    let mut lines = table.lines();
-    for line in lines.by_ref().take(2) {
+    let remarks = kernel.sites.iter().map(|site| (&site.place, site.meaning.as_str()));
+    add_table(text, &table(heading, rows).to_string(), remarks, columns);
+}
+
+/// Adds a table with the source line of each row and the meaning of its figures below the row.
+fn add_table<'a>(
+    text: &mut String,
+    table: &str,
+    remarks: impl Iterator<Item = (&'a SourceSite, &'a str)>,
+    columns: usize,
+) {
+    // The heading and the rule below it have no remarks.
+    let remarks = [None, None].into_iter().chain(remarks.map(Some));
+    for (line, remark) in table.lines().zip(remarks) {
         let _ = writeln!(text, "  {}", line.trim_end());
-    }
-    for (line, site) in lines.zip(&kernel.sites) {
-        let _ = writeln!(text, "  {}", line.trim_end());
-        add_remarks(text, site.place.source.as_deref(), &site.meaning, columns);
+        let Some((place, meaning)) = remark else { continue };
+        if let Some(source) = &place.source {
+            let _ = writeln!(text, "      {source}");
+        }
+        let _ = writeln!(text, "{}", wrapped(&format!("    → {meaning}"), 6, columns));
     }
 }
 
@@ -243,28 +244,13 @@ fn add_branches(text: &mut String, kernel: &KernelFigures, columns: usize) {
                 short_percent(branch.divergent_share),
             ]
         };
-        let rows: Vec<_> = split.iter().map(row).collect();
-        let table = table(["branch", "warps came", "split", "share"], &rows).to_string();
-        let mut lines = table.lines();
-        for line in lines.by_ref().take(2) {
-            let _ = writeln!(text, "  {}", line.trim_end());
-        }
-        for (line, branch) in lines.zip(&split) {
-            let _ = writeln!(text, "  {}", line.trim_end());
-            add_remarks(text, branch.place.source.as_deref(), &branch.meaning, columns);
-        }
+        let rows = split.iter().map(row);
+        let table = table(["branch", "warps came", "split", "share"], rows).to_string();
+        add_table(text, &table, split.iter().map(|branch| (&branch.place, branch.meaning.as_str())), columns);
     }
     if !whole.is_empty() {
         let lines: Vec<String> = whole.iter().map(|branch| branch.place.short()).collect();
         let line = format!("  never split: the branches at {}", lines.join(", "));
         let _ = writeln!(text, "{}", wrapped(&line, 4, columns));
     }
-}
-
-/// The line of the source, and what its figures mean.
-fn add_remarks(text: &mut String, source: Option<&str>, meaning: &str, columns: usize) {
-    if let Some(source) = source {
-        let _ = writeln!(text, "      {source}");
-    }
-    let _ = writeln!(text, "{}", wrapped(&format!("    → {meaning}"), 6, columns));
 }

@@ -1,4 +1,4 @@
-//! The command line: one subcommand per algorithm, one per probe, and what there is to run and to run on.
+//! The command line: a subcommand for each algorithm, each probe, and each task such as `check` or `list`.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -19,7 +19,6 @@ pub struct Cli {
     command: Option<Command>,
 }
 
-// What each does is said where its options are.
 #[derive(Subcommand, Debug)]
 enum Command {
     Life(life_app::command::LifeOptions),
@@ -36,10 +35,11 @@ enum Command {
     New(new::NewOptions),
 }
 
-/// The commands that several ranks run together, beside those that measure an algorithm.
+/// The commands that may run on several ranks, besides those of the algorithms.
 const RUN_ON_RANKS: [&str; 2] = ["life", "bench"];
 
-/// The algorithms that are measured by a command of their name: all but Life, whose command shows it.
+/// Returns the algorithms that have a command of their own made by [`measure::command`]. Life has `host life`, which
+/// shows a board.
 fn measured() -> impl Iterator<Item = &'static dyn Algorithm> {
     ALGORITHMS
         .iter()
@@ -47,21 +47,21 @@ fn measured() -> impl Iterator<Item = &'static dyn Algorithm> {
         .filter(|algorithm| !Cli::command().get_subcommands().any(|own| own.get_name() == algorithm.name()))
 }
 
-/// The commands that are written down here, and one for each algorithm.
+/// Returns the definition of the command line: the commands of [`Command`], and one for each algorithm.
 fn definition() -> clap::Command {
     measured()
         .fold(Cli::command(), |cli, algorithm| cli.subcommand(measure::command::command(algorithm).display_order(0)))
 }
 
-/// Runs the command that the process was started with and reports its failure.
+/// Runs the command line of this process, and prints its error if it fails.
 pub fn main() -> ExitCode {
     ranks::finish(ranks::begin().and_then(|()| run(std::env::args_os())))
 }
 
-/// Runs one command line, the program's name first.
+/// Runs a command line, whose first argument is the name of the program.
 ///
 /// # Errors
-/// [`UsageError`] when the line is wrong, and whatever makes the command fail.
+/// [`UsageError`] if the command line is wrong; otherwise the error of the command.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> {
     let mut definition = definition();
     let matches = match definition.try_get_matches_from_mut(arguments) {
@@ -96,7 +96,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> anyhow::Result<()> 
     }
 }
 
-/// clap's explanation and tips in one line, without the usage that it adds below.
+/// Returns clap's message and tips in one line, without the usage text.
 fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let text = text.split("\nUsage:").next().unwrap_or_default();
@@ -129,7 +129,7 @@ mod tests {
         }
     }
 
-    /// Every command line in the README and on the project's other pages.
+    /// Parses every command line of the README and of the pages in `docs/`.
     #[test]
     fn the_commands_of_the_documents_are_understood() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();

@@ -10,7 +10,6 @@ pub mod explain;
 pub mod list;
 pub mod measure;
 pub mod new;
-pub mod overhead;
 pub mod probe;
 pub mod stream;
 

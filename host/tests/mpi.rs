@@ -12,10 +12,10 @@ use serde_json::Value;
 
 const HOST: &str = env!("CARGO_BIN_EXE_host");
 
-/// A rank that fails or is killed has ended all others by then.
+/// The time within which a rank that fails or is killed ends all others.
 const SOON: Duration = Duration::from_secs(10);
 
-/// `mpirun` with its own arguments and those of the programs.
+/// Returns `mpirun` with its own arguments and those of the programs.
 fn start(arguments: &[&str]) -> Child {
     let mut command = Command::new("mpirun");
     command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
@@ -24,13 +24,13 @@ fn start(arguments: &[&str]) -> Child {
     command.spawn().expect("mpirun is needed: apt-get install openmpi-bin")
 }
 
-/// Runs one to its end.
+/// Runs a command to its end.
 fn run(arguments: &[&str]) -> Output {
     start(arguments).wait_with_output().unwrap()
 }
 
-/// Asserts that it failed with `code`, with nothing on standard output and one error of the program with all of
-/// `parts`.
+/// Asserts that a command failed with `code`, with nothing on standard output and one error of the program that has all
+/// of `parts`.
 #[track_caller]
 fn assert_failed(output: &Output, code: i32, parts: &[&str]) {
     let stderr = text(&output.stderr);
@@ -43,7 +43,7 @@ fn assert_failed(output: &Output, code: i32, parts: &[&str]) {
     }
 }
 
-/// Runs a command on that many ranks, and gives the JSON object of the only one that prints.
+/// Runs a command on this number of ranks, and returns the JSON object of the only one that prints.
 #[track_caller]
 fn json(ranks: usize, arguments: &[&str]) -> Value {
     let output = run(&[&["-n", &ranks.to_string(), HOST], arguments, &["--json"]].concat());
@@ -91,7 +91,7 @@ fn patterns_are_read_and_written_in_bands() {
         let one = Command::new(HOST).args(work).args(["--device", "cpu"]).output().unwrap();
         assert!(one.status.success(), "{}", text(&one.stderr));
         let expected = fs::read(path(name)).unwrap();
-        // Which device it is makes no difference to a format.
+        // The choice of the device makes no difference to a format.
         let devices = [("3", "cpu"), ("2", "sim"), ("2", "sim:2")];
         for (ranks, device) in devices.into_iter().take(if name == "out.rle" { 3 } else { 1 }) {
             fs::remove_file(path(name)).unwrap();
@@ -146,7 +146,7 @@ fn ranks_of_different_builds_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let other = folder.path().join("host");
     fs::copy(HOST, &other).unwrap();
-    // What stands behind an executable's end does not change what it does.
+    // Bytes after the end of an executable do not change what it does.
     let mut bytes = fs::OpenOptions::new().append(true).open(&other).unwrap();
     std::io::Write::write_all(&mut bytes, b"another build").unwrap();
     drop(bytes);
@@ -157,7 +157,7 @@ fn ranks_of_different_builds_are_refused() {
     assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
 }
 
-/// A process's state and parent.
+/// Returns a process's state and parent.
 fn status(process: i32) -> Option<(String, u32)> {
     let status = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // After the name, which ends with the last parenthesis.
@@ -165,20 +165,20 @@ fn status(process: i32) -> Option<(String, u32)> {
     Some((after_name.next()?.to_owned(), after_name.next()?.parse().ok()?))
 }
 
-/// The processes that `parent` started.
+/// Returns the processes that `parent` started.
 fn children(parent: u32) -> Vec<i32> {
     let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     processes.filter(|&process| status(process).is_some_and(|(_, by)| by == parent)).collect()
 }
 
-/// Whether it is there, and no zombie that nobody has waited for.
+/// Returns true if a process exists and is no zombie.
 fn is_running(process: i32) -> bool {
     status(process).is_some_and(|(state, _)| state != "Z")
 }
 
 #[test]
 fn a_rank_that_is_killed_ends_the_others() {
-    // Minutes of work, if nobody ended it.
+    // Work for minutes.
     let mut mpirun = start(&["-n", "3", HOST, "scan", "--n", "2^26", "--device", "sim", "--rung", "naive"]);
     let begun = Instant::now();
     let ranks = loop {
@@ -189,7 +189,7 @@ fn a_rank_that_is_killed_ends_the_others() {
         std::thread::sleep(Duration::from_millis(50));
     };
     assert_eq!(ranks.len(), 3);
-    // They have joined each other, and are at work.
+    // The ranks have joined each other, and are at work.
     std::thread::sleep(Duration::from_secs(3));
     assert!(mpirun.try_wait().unwrap().is_none(), "it must still be at work");
     // SAFETY: it sends a signal to a process that this test has started through mpirun, which has not waited for it.
@@ -203,7 +203,7 @@ fn a_rank_that_is_killed_ends_the_others() {
     let output = mpirun.wait_with_output().unwrap();
     assert!(took < SOON, "{took:?}");
     assert!(!output.status.success() && output.stdout.is_empty(), "{}", text(&output.stdout));
-    // mpirun tells which, and how.
+    // mpirun prints which rank failed, and how.
     assert!(text(&output.stderr).contains("signal 9"), "{}", text(&output.stderr));
     while ranks.iter().any(|&rank| is_running(rank)) && killed.elapsed() < SOON {
         std::thread::sleep(Duration::from_millis(50));
@@ -211,7 +211,7 @@ fn a_rank_that_is_killed_ends_the_others() {
     assert!(!ranks.iter().any(|&rank| is_running(rank)), "no rank is left");
 }
 
-/// The first rank alone locks and looks at the file.
+/// Only the first rank locks and reads the file.
 #[test]
 fn the_checkpoint_of_another_run_is_kept() {
     let folder = tempfile::tempdir().unwrap();

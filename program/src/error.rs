@@ -1,10 +1,10 @@
-//! How a command ends: what it prints when it fails, and its exit code.
+//! The errors of commands, how they are printed, and the exit codes.
 //!
 //! | code | meaning |
 //! |---|---|
 //! | 0 | done |
 //! | 1 | failure: a file, a device, a wrong result |
-//! | 2 | usage: what was typed cannot be done |
+//! | 2 | usage: the command line is wrong |
 //! | 128 + n | stopped by signal n; Ctrl-C gives 130 |
 
 use std::io::Write;
@@ -17,19 +17,19 @@ use workbench::WorkbenchError;
 
 use crate::signals;
 
-/// What was typed cannot be done: exit code 2. Its text says what to type instead.
+/// An error of the command line: exit code 2. Its text says what to type instead.
 #[derive(Debug, Error)]
 #[error("{0}")]
 pub struct UsageError(pub String);
 
 impl UsageError {
-    /// For `map_err`: `error` comes from what was typed.
+    /// Wraps an error that is caused by the command line, for `map_err`.
     pub fn of(error: impl std::fmt::Display) -> Self {
         Self(error.to_string())
     }
 }
 
-/// Returns [`UsageError`] where the options were wrong, else `error` itself.
+/// Returns [`UsageError`] if the options are wrong, else `error` itself.
 pub fn usage_or_failure(error: impl Into<WorkbenchError>) -> anyhow::Error {
     use AlgorithmError::{Bins, NotBuilt, UnknownRung};
 
@@ -41,41 +41,41 @@ pub fn usage_or_failure(error: impl Into<WorkbenchError>) -> anyhow::Error {
     }
 }
 
-/// Stopped from outside before it was done: exit code 128 + `signal`.
+/// The command was stopped by a signal: exit code 128 + `signal`.
 #[derive(Debug, Error)]
 #[error("stopped by {}: {done}", signals::name(*.signal))]
 pub struct Stopped {
     /// The signal's number.
     pub signal: i32,
-    /// How far it had come, and what was not done.
+    /// How far the command had come, and what it did not do.
     pub done: String,
 }
 
-/// Whoever read standard output has closed it (`host … | head`): nothing is left to say, exit code 0.
+/// The reader of standard output has closed it (`host … | head`): exit code 0.
 #[derive(Debug, Error)]
 #[error("standard output was closed")]
 pub struct OutputClosed;
 
-/// Prints what went wrong, if anything, as one line on standard error and gives the exit code.
+/// Prints an error as one line on standard error, and returns the exit code.
 pub fn finish(result: anyhow::Result<()>) -> ExitCode {
     match result {
         Err(error) if !error.is::<OutputClosed>() => {
-            tell(&error, "");
+            print_line(&error, "");
             ExitCode::from(code(&error))
         }
         _ => ExitCode::SUCCESS,
     }
 }
 
-/// Prints what went wrong, after `who` it went wrong for, as one line on standard error.
-pub fn tell(error: &anyhow::Error, who: &str) {
-    // With standard error closed as well, the exit code alone has to say it.
-    // In one piece: other processes write there, too.
-    let line = format!("error: {who}{}\n", one_line(error));
+/// Prints `error` as one line on standard error, with `prefix` before it.
+pub fn print_line(error: &anyhow::Error, prefix: &str) {
+    // The line is one write, because other processes print there, too. If standard error is closed, only the exit code
+    // remains.
+    let line = format!("error: {prefix}{}\n", one_line(error));
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// The exit code of a failure.
+/// Returns the exit code of an error.
 pub fn code(error: &anyhow::Error) -> u8 {
     if let Some(stopped) = error.downcast_ref::<Stopped>() {
         u8::try_from(128 + stopped.signal).unwrap_or(1)
@@ -86,7 +86,8 @@ pub fn code(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// An error and its causes, the outermost first, as one line. A cause that the text before it quotes is left out.
+/// Returns an error and its causes, the outermost first, as one line. A cause that the text before it quotes is left
+/// out.
 fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain() {

@@ -1,4 +1,4 @@
-//! The memory that is free: of this host, and of a device.
+//! Free memory of this host and of a device.
 
 use std::fs;
 use std::path::Path;
@@ -7,10 +7,10 @@ use anyhow::bail;
 use launch::Device;
 use units::Bytes;
 
-/// Refuses work that needs more memory than the device has free, before anything is done.
+/// Fails if `needed` bytes are more than the device has free.
 ///
 /// # Errors
-/// How much is needed and free, and `remedy`.
+/// The error has both sizes and `remedy`.
 pub fn check_memory(device: &Device, needed: u64, remedy: &str) -> anyhow::Result<()> {
     let free = device.properties()?.memory_free_bytes;
     if needed > free {
@@ -20,8 +20,9 @@ pub fn check_memory(device: &Device, needed: u64, remedy: &str) -> anyhow::Resul
     Ok(())
 }
 
-/// Bytes that this process may still take without another one, or itself, being ended for it: what the system has
-/// available, or what is left to the process's control group or one above it. None where the system does not say.
+/// Returns the bytes that this process can still allocate before the system ends a process for lack of memory. This is
+/// the least of what the system has available and of what is left to each control group of the process. `None` if the
+/// system does not report it.
 pub fn available() -> Option<u64> {
     let system = fs::read_to_string("/proc/meminfo").ok().and_then(|text| value(&text, "MemAvailable:"));
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -29,17 +30,17 @@ pub fn available() -> Option<u64> {
     system.map(|kibibytes| kibibytes.saturating_mul(1024)).into_iter().chain(left).min()
 }
 
-/// The number behind `key` in a text of lines of names and numbers.
+/// Returns the number after `key` in a text whose lines are names and numbers.
 fn value(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(key))?.split_whitespace().next()?.parse().ok()
 }
 
-/// Bytes left to the control group of a line of `/proc/self/cgroup`, and to those above it, whose files are under
-/// `root`.
+/// Returns the least number of bytes left to a control group and to those above it. `line` is from `/proc/self/cgroup`;
+/// the files of the groups are under `root`.
 fn group_left(root: &Path, line: &str) -> Option<u64> {
     let mut parts = line.splitn(3, ':').skip(1);
     let (controllers, group) = (parts.next()?, parts.next()?.trim_start_matches('/'));
-    // The second version has one hierarchy, without names; of the first, one is that of memory.
+    // Version 2 has one hierarchy, without names; version 1 has one for memory.
     let (root, limit, used, reclaimable) = match controllers {
         "" => (root.to_owned(), "memory.max", "memory.current", "inactive_file"),
         names if names.split(',').any(|name| name == "memory") => {
@@ -47,12 +48,12 @@ fn group_left(root: &Path, line: &str) -> Option<u64> {
         }
         _ => return None,
     };
-    // In a container the group's own path may not be there; the root then is its own.
+    // In a container the path of the group may be missing; its files are then at the root.
     let groups = Path::new(group).ancestors().map(|group| root.join(group));
     let number = |path: &Path| fs::read_to_string(path).ok().and_then(|text| text.trim().parse::<u64>().ok());
     let left = groups.filter_map(|group| {
         let limit = number(&group.join(limit))?;
-        // Pages of files that nobody uses are given up first.
+        // The system frees inactive pages of files first.
         let stat = fs::read_to_string(group.join("memory.stat")).unwrap_or_default();
         let held = number(&group.join(used))?.saturating_sub(value(&stat, reclaimable).unwrap_or(0));
         Some(limit.saturating_sub(held))
@@ -91,7 +92,7 @@ mod tests {
     fn too_much_memory_is_refused_with_both_numbers() {
         let device = Device::open(launch::DeviceChoice::Sim, &[]).unwrap();
         assert!(check_memory(&device, 1 << 20, "").is_ok());
-        let message = check_memory(&device, 1 << 60, "ask for fewer with --n").unwrap_err().to_string();
-        assert!(message.contains("1 EiB") && message.contains("free: ask for fewer with --n"), "{message}");
+        let message = check_memory(&device, 1 << 60, "use fewer elements with --n").unwrap_err().to_string();
+        assert!(message.contains("1 EiB") && message.contains("free: use fewer elements with --n"), "{message}");
     }
 }

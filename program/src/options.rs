@@ -1,4 +1,4 @@
-//! Flags that several commands share, and how their values are written.
+//! Options that several commands share, and the parsers of their values.
 
 use clap::Args;
 pub use gridstride::Size;
@@ -8,7 +8,7 @@ use workbench::MODULES;
 use crate::error::UsageError;
 use crate::{ranks, report};
 
-/// Which device the kernels run on.
+/// The option `--device` of a command that runs on one device.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct DeviceOption {
     /// Device to run on: auto, gpu, gpu:N or sim
@@ -17,10 +17,10 @@ pub struct DeviceOption {
 }
 
 impl DeviceOption {
-    /// Opens the device, and says on standard error in one line which one it is.
+    /// Opens the device, and prints a line on standard error that names it.
     ///
     /// # Errors
-    /// When a GPU was asked for and cannot be used.
+    /// If a GPU is named and cannot be used.
     pub fn open(self) -> anyhow::Result<Device> {
         let device = Device::open(self.device, MODULES)?;
         report::note(&device.summary());
@@ -35,7 +35,7 @@ fn parse_device(text: &str) -> Result<DeviceChoice, String> {
     })
 }
 
-/// Which devices the kernels run on, where several may work together.
+/// The option `--device` of a command that may run on several devices.
 #[derive(Args, Clone, Debug)]
 pub struct GroupOption {
     /// Device or devices to run on: auto, gpu, gpu:N, gpu:N,M,…, gpu:all, sim or sim:COUNT
@@ -44,20 +44,19 @@ pub struct GroupOption {
 }
 
 impl GroupOption {
-    /// Opens the device, for what runs on one alone.
+    /// Opens the only device, for work that cannot use several.
     ///
     /// # Errors
-    /// [`UsageError`] where several are named; when a GPU was asked for and cannot be used.
+    /// [`UsageError`] if several devices are named; if a GPU is named and cannot be used.
     pub fn open_one(&self) -> anyhow::Result<Device> {
         let device = self.device.as_one().ok_or_else(|| UsageError(only_one(&self.device)))?;
         DeviceOption { device }.open()
     }
 
-    /// Opens the devices, of which each rank has its own, and says on standard error in one line which those of the
-    /// first are.
+    /// Opens the devices of this rank. Rank 0 prints a line on standard error that names its devices.
     ///
     /// # Errors
-    /// When a GPU was asked for and cannot be used.
+    /// If a GPU is named and cannot be used.
     pub fn open(&self) -> anyhow::Result<Group> {
         let communicator = ranks::communicator();
         let group = Group::open(&ranks::devices(&self.device, communicator), MODULES)?;
@@ -70,7 +69,7 @@ impl GroupOption {
     }
 }
 
-/// That a command runs on one device alone.
+/// Returns the error of a command that runs on one device only.
 fn only_one(several: &GroupChoice) -> String {
     format!("'{several}' may be several devices, and this command runs on one: use auto, gpu, gpu:N or sim")
 }
@@ -79,10 +78,10 @@ fn parse_devices(text: &str) -> Result<GroupChoice, String> {
     text.parse::<GroupChoice>().map_err(|error| error.to_string())
 }
 
-/// Reads a count: `1000000`, `1_000_000` or `2^20`.
+/// Parses a count: `1000000`, `1_000_000` or `2^20`.
 ///
 /// # Errors
-/// What is wrong with it, and examples.
+/// A message that says what is wrong, with examples.
 pub fn parse_count(text: &str) -> Result<usize, String> {
     let examples = "write it as 1000000, 1_000_000 or 2^20";
     let number = |text: &str| {
@@ -101,10 +100,10 @@ pub fn parse_count(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Reads a share from 0 to 1.
+/// Parses a share from 0 to 1.
 ///
 /// # Errors
-/// What is wrong with it, and an example.
+/// A message that says what is wrong, with an example.
 pub fn parse_share(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),

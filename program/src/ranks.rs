@@ -1,7 +1,7 @@
 //! The program as one of several processes: `mpirun -n 4 host …`.
 //!
-//! Every rank runs the same command. [`communicator`] is what they talk by, for whatever runs on several; [`is_first`]
-//! says whether this process is the one that prints and writes. [`begin`] and [`finish`] stand around a command.
+//! Every rank runs the same command. [`communicator`] connects the ranks, and [`is_first`] returns true in the process
+//! that prints and writes files. [`begin`] is called before a command and [`finish`] after it.
 
 use std::fs::File;
 use std::hash::{DefaultHasher, Hasher};
@@ -18,14 +18,15 @@ use multi::ranks::{Alone, Communicator, RanksError, alone};
 
 use crate::error::{self, OutputClosed, UsageError};
 
-/// By which variable of the environment an `mpirun` tells how many ranks there are, and by which the rank's number.
+/// The environment variables in which an `mpirun` passes the number of ranks and the number of this rank.
 const STARTED: [(&str, &str); 2] = [("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), ("PMI_SIZE", "PMI_RANK")];
 
-/// How long a rank lets those before it tell their error: one that all have is told once.
+/// How long a rank waits for each rank below it before it prints its error, and the most that it waits. An error that
+/// all ranks have is then printed once: the first rank that prints ends all others.
 const PATIENCE: Duration = Duration::from_millis(200);
-const MOST_PATIENCE: Duration = Duration::from_secs(5);
+const MAX_PATIENCE: Duration = Duration::from_secs(5);
 
-/// The ranks that this process is one of.
+/// The ranks of this run.
 enum Ranks {
     Alone(Alone),
     #[cfg(feature = "mpi")]
@@ -53,20 +54,20 @@ impl Ranks {
 
 static RANKS: OnceLock<Ranks> = OnceLock::new();
 
-/// What the ranks of this program talk by: that of one rank, unless `mpirun` started several.
+/// Returns the communicator of the ranks; that of a single rank unless `mpirun` started several.
 pub fn communicator() -> &'static dyn Communicator {
     RANKS.get_or_init(|| Ranks::Alone(alone())).communicator()
 }
 
-/// Whether this is the rank that prints and writes files.
+/// Returns true on the rank that prints and writes files.
 pub fn is_first() -> bool {
     communicator().rank() == 0
 }
 
-/// Refuses `command` where there are several ranks, for it runs as one.
+/// Fails if there are several ranks, because `command` runs as one process.
 ///
 /// # Errors
-/// [`UsageError`] that says what to type instead.
+/// A [`UsageError`] that says what to type instead.
 pub fn one_alone(command: &str) -> Result<(), UsageError> {
     match communicator().size() {
         1 => Ok(()),
@@ -79,7 +80,7 @@ pub fn one_alone(command: &str) -> Result<(), UsageError> {
 /// Joins the other ranks, if `mpirun` has started this process.
 ///
 /// # Errors
-/// [`UsageError`] when the program was built without MPI; when MPI does not start, or the ranks are different builds.
+/// [`UsageError`] if the program was built without MPI; if MPI does not start, or the ranks are different builds.
 pub fn begin() -> anyhow::Result<()> {
     let number = |name| std::env::var(name).ok()?.parse::<usize>().ok();
     let started = STARTED.iter().find_map(|(size, rank)| Some((number(size)?, number(rank)?)));
@@ -99,7 +100,7 @@ fn join(size: usize, rank: usize) -> anyhow::Result<()> {
     match (size, rank) {
         (1, _) => Ok(()),
         (_, 0) => Err(UsageError::of(RanksError::NotBuilt { size }).into()),
-        // The first tells it, and has ended them all before this one has waited.
+        // The first rank prints the error, and ends this one while it waits.
         _ => {
             std::thread::sleep(patience());
             std::process::exit(2)
@@ -107,14 +108,14 @@ fn join(size: usize, rank: usize) -> anyhow::Result<()> {
     }
 }
 
-/// [`MOST_PATIENCE`], or the milliseconds that the test of this says.
+/// Returns [`MAX_PATIENCE`], or the milliseconds that a test sets.
 #[cfg(not(feature = "mpi"))]
 fn patience() -> Duration {
     let milliseconds = std::env::var("GRIDSTRIDE_TEST_PATIENCE_MS").ok().and_then(|text| text.parse().ok());
-    milliseconds.map_or(MOST_PATIENCE, Duration::from_millis)
+    milliseconds.map_or(MAX_PATIENCE, Duration::from_millis)
 }
 
-/// Refuses ranks that are not the same program: they would wait for each other, or worse.
+/// Fails if the ranks are different builds, which would wait for each other forever.
 fn check_builds(ranks: &dyn Communicator) -> anyhow::Result<()> {
     if ranks.size() == 1 {
         return Ok(());
@@ -130,12 +131,12 @@ fn same_builds(builds: &[Vec<u8>]) -> anyhow::Result<()> {
     }
 }
 
-/// A hash of the program's file.
+/// Returns a hash of the program's file.
 fn fingerprint() -> anyhow::Result<u64> {
     let path = std::env::current_exe().context("cannot find the program's own file")?;
     let failed = || format!("cannot read the program's own file '{}'", path.display());
     let mut file = BufReader::with_capacity(1 << 20, File::open(&path).with_context(failed)?);
-    // The same in every process: its keys are constants.
+    // The keys of this hasher are constants, so that all processes compute the same hash.
     let mut hasher = DefaultHasher::new();
     loop {
         let bytes = file.fill_buf().with_context(failed)?;
@@ -148,7 +149,7 @@ fn fingerprint() -> anyhow::Result<u64> {
     }
 }
 
-/// As [`error::finish`], for all ranks: one that fails says so, with its number, and ends the others.
+/// Ends a command as [`error::finish`] does. A rank that fails prints its number with its error, and ends the others.
 pub fn finish(result: anyhow::Result<()>) -> ExitCode {
     let ranks = RANKS.get_or_init(|| Ranks::Alone(alone()));
     let (rank, size) = (ranks.communicator().rank(), ranks.communicator().size());
@@ -162,16 +163,17 @@ pub fn finish(result: anyhow::Result<()>) -> ExitCode {
     if size == 1 {
         return error::finish(Err(error));
     }
-    std::thread::sleep((PATIENCE * rank as u32).min(MOST_PATIENCE));
+    std::thread::sleep((PATIENCE * rank as u32).min(MAX_PATIENCE));
     let code = error::code(&error);
     if !error.is::<OutputClosed>() {
-        error::tell(&error, &format!("rank {rank} of {size}: "));
+        error::print_line(&error, &format!("rank {rank} of {size}: "));
     }
     ranks.abort(code)
 }
 
-/// The devices that are a rank's own, of those that the user names: its share of several GPUs of the host, one GPU
-/// where one is asked for without a number. Simulated devices and GPUs named alone are the same for all.
+/// Returns the devices of this rank among those that the user names. Several GPUs are divided among the ranks of a
+/// host. If a GPU is named without a number, each rank takes one in turn. Simulated devices and a GPU named by its
+/// number are the same for all ranks.
 pub fn devices(choice: &GroupChoice, ranks: &dyn Communicator) -> GroupChoice {
     if ranks.size() == 1 {
         return choice.clone();
@@ -180,7 +182,7 @@ pub fn devices(choice: &GroupChoice, ranks: &dyn Communicator) -> GroupChoice {
     share(choice, gpus, ranks.local_rank(), ranks.local_size())
 }
 
-/// As [`devices`], for the rank with the local number `rank` of `ranks` on a host with that many GPUs.
+/// As [`devices`], for the rank with the local number `rank` of `ranks` on a host with `gpus` GPUs.
 fn share(choice: &GroupChoice, gpus: usize, rank: usize, ranks: usize) -> GroupChoice {
     let named: Vec<u32> = match (choice.as_one(), choice.to_string().strip_prefix("gpu:")) {
         (Some(DeviceChoice::Auto | DeviceChoice::Gpu(None)), _) if gpus > 0 => {

@@ -11,38 +11,38 @@ const STOPPING: &[i32] = &[SIGINT, SIGTERM, signal_hook::consts::SIGHUP, signal_
 #[cfg(not(unix))]
 const STOPPING: &[i32] = &[SIGINT, SIGTERM];
 
-/// Notes a request to stop, so that a run can end between two batches of work and leave everything in order.
+/// Records the first signal that asks the process to stop, so that a run can end between two batches of work.
 ///
-/// A second request ends the process at once, for a first one that meets a batch of many seconds.
+/// A second signal ends the process at once, because a batch may take many seconds.
 #[derive(Clone, Debug)]
 pub struct StopRequests {
     signal: Arc<AtomicUsize>,
 }
 
 impl StopRequests {
-    /// Watches from now on, until the process ends.
+    /// Installs the handlers, which stay until the process ends.
     ///
     /// # Errors
-    /// When the system refuses the handlers.
+    /// If the system refuses the handlers.
     pub fn watch() -> io::Result<Self> {
         let signal = Arc::new(AtomicUsize::new(0));
-        let asked_before = Arc::new(AtomicBool::new(false));
+        let was_requested = Arc::new(AtomicBool::new(false));
         for &number in STOPPING {
-            // In this order: the first signal finds the flag unset, and sets it.
-            signal_hook::flag::register_conditional_shutdown(number, 128 + number, Arc::clone(&asked_before))?;
-            signal_hook::flag::register(number, Arc::clone(&asked_before))?;
+            // The order matters: the first signal finds the flag unset, and then sets it.
+            signal_hook::flag::register_conditional_shutdown(number, 128 + number, Arc::clone(&was_requested))?;
+            signal_hook::flag::register(number, Arc::clone(&was_requested))?;
             signal_hook::flag::register_usize(number, Arc::clone(&signal), number as usize)?;
         }
         Ok(Self { signal })
     }
 
-    /// The signal that came, if one did.
+    /// Returns the signal that was received, if any.
     pub fn received(&self) -> Option<i32> {
         i32::try_from(self.signal.load(Ordering::Relaxed)).ok().filter(|&signal| signal != 0)
     }
 }
 
-/// What a signal is called.
+/// Returns the name of a signal.
 pub fn name(signal: i32) -> String {
     match signal {
         SIGINT => "Ctrl-C".into(),

@@ -1,7 +1,8 @@
-//! What is kept of runs: README's figures and plots, counts beside a GPU's own, and barriers that were left out.
+//! Tasks that record measurements: the figures and plots of the documents, the comparison of counters, and the deletion
+//! of barriers.
 //!
-//! `cargo xtask` starts it: `xtask` builds the PTX that `host` holds, and so cannot depend on `host`, whose types these
-//! tasks work with. Both have one command line, [`xtask::records`].
+//! `cargo xtask` starts this program. `xtask` builds the PTX that `host` embeds, so that it cannot depend on `host`,
+//! whose types these tasks use. Both have one command line, [`xtask::records`].
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 

@@ -1,4 +1,4 @@
-//! `cargo xtask counters`, `bench` and `mutate-barriers`.
+//! Runs `cargo xtask counters`, `bench` and `mutate-barriers`.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -9,7 +9,7 @@ use records::{bench, counters, mutate_barriers};
 use xtask::records::Task;
 use xtask::workspace::Workspace;
 
-/// Those of Gridstride's tasks that use its program's types.
+/// Gridstride's tasks that use the types of its program
 #[derive(Parser)]
 #[command(name = "cargo xtask")]
 struct Arguments {

@@ -1,8 +1,8 @@
-//! `mutate-barriers`: every block barrier, warp synchronisation and fence of the kernels left out, one at a time, to
-//! see that the simulator's checks miss it.
+//! `mutate-barriers`: deletes each block barrier, warp synchronisation and fence of the kernels, one at a time, and
+//! tests that the checks of the simulator report it.
 //!
-//! The places come from the sources; the kernels' cases run without each of those that they come to. So a place that no
-//! case comes to is seen as well.
+//! The synchronisations are read from the sources. The cases of the kernels run without each synchronisation that they
+//! reach, so that one that no case reaches is reported, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,10 @@ use workbench::check::mutations::{MutationEntry, MutationReport, mutate};
 use xtask::kernels::{SyncSite as Place, sync_sites as places};
 use xtask::workspace::Workspace;
 
-/// Synchronisations that may be left out without a report: the file, the kernel's family, and why the synchronisation
-/// is redundant there and stays all the same. The aim is that there is none.
+/// Synchronisations whose deletion need not be reported. The aim is an empty list.
 const REDUNDANT: &[Redundant] = &[];
 
-/// A synchronisation that is not needed.
+/// A synchronisation that a kernel does not need: its file, the kernel, and why it stays.
 #[derive(Clone, Copy, Debug)]
 struct Redundant {
     file: &'static str,
@@ -26,21 +25,17 @@ struct Redundant {
     argument: &'static str,
 }
 
-/// Leaves out each and prints what that was reported as.
+/// Deletes each synchronisation, and prints what the checks reported.
 ///
 /// # Errors
-/// If a place of the sources is not come to by any case, or a deletion is not reported and not known to be redundant;
-/// if a case fails as it is.
+/// If no case reaches a synchronisation; if a deletion is not reported and not listed as redundant; if a case fails
+/// without a deletion.
 pub fn run(workspace: &Workspace) -> Result<()> {
     let places = places(workspace)?;
     let mutations = MutationReport::new(mutate(&catalogue(), &Settings::default(), &())?).synchronisations;
     println!("{}", table(&mutations));
     let findings = findings(&places, &mutations, REDUNDANT);
-    println!(
-        "{} synchronisations in the sources, {} with the kernels that come to them",
-        places.len(),
-        mutations.len()
-    );
+    println!("{} synchronisations in the sources, {} with the kernels that reach them", places.len(), mutations.len());
     for finding in &findings {
         println!("{finding}");
     }
@@ -48,19 +43,19 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// What is wrong, one line each.
+/// Returns what is wrong, a line each.
 fn findings(places: &BTreeSet<Place>, mutations: &[MutationEntry], redundant: &[Redundant]) -> Vec<String> {
     let mut findings = Vec::new();
     let met: BTreeSet<(&str, usize)> = mutations.iter().map(|one| (one.file.as_str(), one.line as usize)).collect();
     for Place { file, line, call } in places {
         if !met.contains(&(file.as_str(), *line)) {
-            findings.push(format!("{file}:{line}: no case comes to this {call}: add one to those of its algorithm"));
+            findings.push(format!("{file}:{line}: no case reaches this {call}: add a case to its algorithm"));
         }
     }
     let known: BTreeSet<(&str, usize)> = places.iter().map(|place| (place.file.as_str(), place.line)).collect();
     for (file, line) in met.difference(&known) {
         findings.push(format!(
-            "{file}:{line}: a case comes to a synchronisation here, which the source text does not show"
+            "{file}:{line}: a case reaches a synchronisation here, but the source has none in this line"
         ));
     }
     let mut used = vec![false; redundant.len()];
@@ -69,20 +64,21 @@ fn findings(places: &BTreeSet<Place>, mutations: &[MutationEntry], redundant: &[
         match (reported, entry) {
             (None, Some(entry)) => used[entry] = true,
             (None, None) => findings.push(format!(
-                "{file}:{line}: the {kind} of {kernel} can be left out and nothing reports it: remove it, or add the \
-                 case that needs it"
+                "{file}:{line}: the deletion of this {kind} of {kernel} is not reported: remove it, or add a case that \
+                 needs it"
             )),
             (Some(_), _) => {}
         }
     }
     for (entry, _) in redundant.iter().zip(used).filter(|(_, used)| !used) {
         let Redundant { file, kernel, argument } = entry;
-        findings.push(format!("{file}: what {kernel} has there is needed, and listed as redundant ({argument})"));
+        findings
+            .push(format!("{file}: the synchronisation of {kernel} is needed, but listed as redundant ({argument})"));
     }
     findings
 }
 
-/// One row per place, with the kernels and what their checks reported.
+/// Returns a table with a row for each synchronisation and report, and the kernels.
 fn table(mutations: &[MutationEntry]) -> String {
     let mut rows: BTreeMap<(&str, u32, &str), BTreeMap<&str, Vec<&str>>> = BTreeMap::new();
     for MutationEntry { file, line, kind, kernel, reported, .. } in mutations {
@@ -135,7 +131,7 @@ mod tests {
         let places = BTreeSet::from([place(3), place(9)]);
         assert!(findings(&BTreeSet::from([place(3)]), &[mutation(3, Some("data race"))], &[]).is_empty());
         let found = findings(&places, &[mutation(3, None), mutation(5, Some("panic"))], &[]);
-        for part in ["a.rs:9: no case", "a.rs:5: a case comes", "a.rs:3: the barrier of sum can be left out"] {
+        for part in ["a.rs:9: no case", "a.rs:5: a case reaches", "a.rs:3: the deletion of this barrier of sum"] {
             assert!(found.iter().any(|finding| finding.contains(part)), "{part}: {found:?}");
         }
         assert_eq!(found.len(), 3);
@@ -163,7 +159,7 @@ mod tests {
         assert_eq!(rows, expected);
     }
 
-    /// The simulator and the sources name a place alike.
+    /// The simulator and the sources name a site in the same way.
     #[test]
     fn what_cases_come_to_is_in_the_sources() {
         let places = places(&Workspace::open().unwrap()).unwrap();

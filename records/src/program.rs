@@ -1,34 +1,28 @@
-//! The program `host`, where a task runs it.
+//! Finds or builds the program `host` for a task.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use xtask::workspace::{self, Workspace};
 
-/// How cargo builds it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Profile {
-    /// As `cargo build` does.
-    Dev,
-    /// As its users do who measure with it.
-    Release,
-}
+/// The profile of a program that measures.
+pub(crate) const RELEASE: &str = "release";
 
-/// The path of the one that is `given`, or else of one that cargo builds.
-pub(crate) fn path(workspace: &Workspace, given: Option<&Path>, profile: Profile) -> Result<PathBuf> {
+/// The profile of all other programs.
+pub(crate) const DEV: &str = "dev";
+
+/// Returns the path of the program: `given`, or the one that cargo builds with this profile.
+pub(crate) fn path(workspace: &Workspace, given: Option<&Path>, profile: &str) -> Result<PathBuf> {
     if let Some(path) = given {
-        // It may run in another folder.
+        // The program may run in another folder.
         return std::path::absolute(path).with_context(|| format!("cannot find {}", path.display()));
     }
-    let (name, folder) = match profile {
-        Profile::Dev => ("dev", "debug"),
-        Profile::Release => ("release", "release"),
-    };
     let status = workspace::cargo()
-        .args(["build", "--quiet", "--package", "host", "--profile", name])
+        .args(["build", "--quiet", "--package", "host", "--profile", profile])
         .current_dir(workspace.root())
         .status()
         .context("cannot run cargo")?;
-    ensure!(status.success(), "host does not build");
+    ensure!(status.success(), "cargo cannot build host");
+    let folder = if profile == DEV { "debug" } else { profile };
     Ok(workspace.target_dir().join(folder).join(format!("host{}", std::env::consts::EXE_SUFFIX)))
 }

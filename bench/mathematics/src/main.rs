@@ -1,4 +1,4 @@
-//! Builds the kernels, or hashes what the functions are on the host, where the simulator runs them.
+//! Builds the kernels, or hashes the results of the functions on the host, where the simulator runs them.
 
 #[path = "../kernels/src/pairs.rs"]
 mod pairs;
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The sum of the bits of `count` results, each multiplied by an odd number of its own.
+/// Returns a hash of `count` results: the sum of their bits, each multiplied by an odd number of its own.
 fn hash(count: u64, f: impl Fn(u64) -> u64 + Copy + Send + Sync) -> u64 {
     let parts = thread::available_parallelism().map_or(1, |count| count.get() as u64);
     let part = move |k: u64| {
@@ -66,7 +66,7 @@ fn hash_all(names: Option<&str>) {
     }
 }
 
-/// As many pairs as `bench/peers/mathematics.cu` takes.
+/// The number of pairs, as in `bench/peers/mathematics.cu`.
 const PAIRS: u64 = 1 << 24;
 
 fn hash_pairs(names: Option<&str>) {

@@ -9,16 +9,16 @@ use std::{env, fs, io};
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
-/// Writes the PTX of each module to `OUT_DIR`, compressed by DEFLATE, for every architecture that it was built for, and
-/// `<module>.rs` beside it: the list of its images, as `launch::PtxModule` takes it.
+/// Compresses the PTX of each module by DEFLATE into `OUT_DIR`, for every architecture that it was built for. Beside it
+/// this writes `<module>.rs`: the list of its images, as `launch::PtxModule` takes it.
 ///
 /// # Errors
-/// When a file cannot be read or written, a module has no PTX, or `OUT_DIR` is not set because no build script is
+/// If a file cannot be read or written, a module has no PTX, or `OUT_DIR` is not set because no build script is
 /// running.
 pub fn compress(modules: &[&str]) -> io::Result<()> {
     let gpu = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gpu");
     let out = env::var_os("OUT_DIR").map(PathBuf::from).ok_or_else(|| io::Error::other("cargo sets OUT_DIR"))?;
-    // It says for which architectures there is PTX.
+    // This file has the architectures of the PTX.
     println!("cargo::rerun-if-changed={}", gpu.join("Cargo.toml").display());
     for path in compress_into(&gpu.join("ptx"), modules, &out)? {
         println!("cargo::rerun-if-changed={}", path.display());
@@ -44,7 +44,7 @@ fn compress_into(folder: &Path, modules: &[&str], out: &Path) -> io::Result<Vec<
     Ok(read)
 }
 
-/// The architectures that a module was built for, in their order, with the files.
+/// Returns the architectures that a module was built for, sorted, with their files.
 fn images_of(folder: &Path, module: &str) -> io::Result<Vec<(u32, PathBuf)>> {
     let mut images = Vec::new();
     for entry in fs::read_dir(folder)? {

@@ -1,6 +1,6 @@
 //! Formats numbers, shares, times, sizes and lists of names for messages, tables and reports.
 //!
-//! With the feature `table`, how tables are laid out.
+//! The feature `table` adds tables for a terminal.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -10,9 +10,9 @@ use std::fmt;
 mod table;
 
 #[cfg(feature = "table")]
-pub use table::{table, table_of};
+pub use table::table;
 
-/// Returns a number in groups of three digits: `1,234,567`.
+/// Returns a number with commas between groups of three digits: `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() * 4 / 3);
@@ -75,12 +75,12 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// Writes a share in percent, in three digits: `97.3 %`, `0.12 %`, `212 %`.
+/// Formats a share in percent with three digits: `97.3 %`, `0.12 %`, `212 %`.
 pub fn percent(share: f64) -> String {
     format!("{} %", Rate(100.0 * share))
 }
 
-/// Writes a share in percent with at most one decimal, and with none where it would be 0: `100 %`, `12.5 %`, `0.4 %`.
+/// Formats a share in percent with at most one decimal, and with none if it would be 0: `100 %`, `12.5 %`, `0.4 %`.
 pub fn short_percent(share: f64) -> String {
     let value = 100.0 * share;
     match value {
@@ -91,7 +91,7 @@ pub fn short_percent(share: f64) -> String {
     }
 }
 
-/// Writes a number without decimals that are 0: `4`, `4.5`, `0.03`.
+/// Formats a number without decimals that are 0: `4`, `4.5`, `0.03`.
 pub fn number(value: f64) -> String {
     if (value - value.round()).abs() < 0.005 || value >= 99.95 {
         grouped(value.round() as u64)
@@ -121,7 +121,7 @@ fn listed(names: &[&str], word: &str) -> String {
     }
 }
 
-/// Breaks `line` between words where it is longer than `most` columns, and indents the further lines.
+/// Breaks `line` between words into lines of at most `most` columns, and indents all but the first.
 pub fn wrapped(line: &str, indent: usize, most: usize) -> String {
     let mut text = String::with_capacity(line.len());
     let mut columns = 0;

@@ -1,14 +1,9 @@
 //! Tables for a terminal.
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Row, Table, TableStyle};
 
 /// Returns a table with a heading. Its first column is aligned to the left, the others to the right.
-pub fn table<const COLUMNS: usize>(heading: [&str; COLUMNS], rows: &[[String; COLUMNS]]) -> Table {
-    table_of(&heading, rows.iter().map(<[String; COLUMNS]>::as_slice))
-}
-
-/// Returns such a table with as many columns as `heading` has.
-pub fn table_of<'a>(heading: &[&str], rows: impl Iterator<Item = &'a [String]>) -> Table {
+pub fn table(heading: impl Into<Row>, rows: impl IntoIterator<Item: Into<Row>>) -> Table {
     let style = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
     let mut table = Table::new();
     table.load_style(style).set_content_arrangement(ContentArrangement::Disabled);
@@ -28,8 +23,7 @@ mod tests {
 
     #[test]
     fn a_table_aligns_names_left_and_numbers_right() {
-        let text =
-            table(["kernel", "GB/s"], &[["long name".into(), "1".into()], ["short".into(), "23".into()]]).to_string();
+        let text = table(["kernel", "GB/s"], [["long name", "1"], ["short", "23"]]).to_string();
         assert!(text.contains("long name") && text.contains("    1 ") && text.contains("   23 "), "{text}");
     }
 }

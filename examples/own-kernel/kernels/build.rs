@@ -1,4 +1,4 @@
-//! Has `cargo` compile this crate again where another project of the same name shares the target folder.
+//! Makes `cargo` compile this crate again if another project of the same name shares the target folder.
 
 fn main() -> Result<(), std::env::VarError> {
     let folder = std::env::var("CARGO_MANIFEST_DIR")?;

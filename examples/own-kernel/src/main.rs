@@ -14,7 +14,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// How often each byte occurs.
+/// Returns how often each byte occurs.
 fn histogram(device: &Device, bytes: &[u8]) -> Result<Vec<u32>, Error> {
     let input = device.upload(bytes)?;
     let mut counts = device.zeroed(256)?;
@@ -29,8 +29,8 @@ fn histogram(device: &Device, bytes: &[u8]) -> Result<Vec<u32>, Error> {
 mod tests {
     use super::*;
 
-    /// Each of these devices looks for data races and for reads of what nobody wrote, in another
-    /// order of threads and blocks.
+    /// Each of these devices looks for data races and uninitialised reads, in another order of
+    /// threads and blocks.
     #[test]
     fn every_byte_is_counted() -> Result<(), Error> {
         for device in launch::checked_devices() {

@@ -1,4 +1,4 @@
-//! Conway's Life as a library: a glider crosses a torus and comes back to where it was.
+//! Conway's Life as a library: a glider crosses a torus and returns to its place.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -7,7 +7,7 @@ use std::error::Error;
 use life::{Board, LifeExt};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let device = life::open()?; // a GPU where there is one, otherwise the simulator
+    let device = life::open()?; // a GPU if there is one, otherwise the simulator
     println!("{}", device.summary());
 
     let mut board = Board::new(12, 8)?;

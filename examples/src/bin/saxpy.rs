@@ -7,7 +7,7 @@ use std::error::Error;
 use gridstride::prelude::*;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let device = gridstride::open()?; // a GPU where there is one, otherwise the simulator
+    let device = gridstride::open()?; // a GPU if there is one, otherwise the simulator
     println!("{}", device.summary());
 
     let x: Vec<f32> = (0..1_000_000).map(|i| i as f32).collect();

@@ -1,4 +1,4 @@
-//! A kernel's source with the figures of each line behind it.
+//! The source of a kernel, with the figures of each line behind it.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use super::{escaped, grade};
 use crate::figures::KernelFigures;
 use crate::sites::Memory;
 
-/// Adds the kernel's function, folded up, if its source is known.
+/// Adds the function of the kernel, folded up, if its source is known.
 pub(super) fn add(page: &mut String, kernel: &KernelFigures) {
     if kernel.listing.is_empty() {
         return;
@@ -21,13 +21,13 @@ pub(super) fn add(page: &mut String, kernel: &KernelFigures) {
     for (line, text) in (kernel.line..).zip(&kernel.listing) {
         let (class, figure) = figures_of(kernel, line);
         let tag = if figure.is_empty() { String::new() } else { format!("<b class=\"f\">{}</b>", escaped(&figure)) };
-        // The spans are blocks: a line end between them would be an empty line.
+        // The spans are blocks, so that a line end between them would be an empty line.
         let _ = write!(page, "<span class=\"{class}\"><i class=\"n\">{line}</i>{}{tag}</span>", escaped(text));
     }
     page.push_str("</pre></details>\n");
 }
 
-/// The worst grade of what stands in a line, and its figures.
+/// Returns the worst grade of the sites in a line, and their figures.
 fn figures_of(kernel: &KernelFigures, line: u32) -> (&'static str, String) {
     let mut worst: f64 = f64::INFINITY;
     let mut figures = Vec::new();

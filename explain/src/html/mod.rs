@@ -1,12 +1,12 @@
-//! An explanation as one HTML page: nothing but itself is needed to read it, on a screen of any width, light or dark.
+//! An explanation as one HTML page. It needs no other file, and fits screens of any width, light or dark.
 
-use std::fmt::{self, Write};
+use std::fmt::Write;
 
 use units::{Bytes, Seconds, grouped, number, short_percent};
 
 use crate::explanation::{Explanation, RungFigures, RungNames};
 use crate::figures::KernelFigures;
-use crate::sites::{AccessSite, BranchSite};
+use crate::sites::{AccessSite, BranchSite, SourceSite};
 use crate::summary::Summary;
 use crate::text;
 
@@ -14,11 +14,11 @@ mod listing;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The page.
+/// Returns the page.
 pub fn page(explanation: &Explanation) -> String {
     let Explanation { subject, gpu, rungs, left_out } = explanation;
     let mut page = String::new();
-    let title = escaped(&format!("{subject} on {}", gpu.name)).to_string();
+    let title = escaped(&format!("{subject} on {}", gpu.name));
     let _ = write!(
         page,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -46,18 +46,17 @@ pub fn page(explanation: &Explanation) -> String {
     page
 }
 
-/// What the words mean.
+/// The explanation of the terms.
 const WORDS: &str = "\
 <h2>What the figures are</h2>
-<p class=\"quiet\">A request is an instruction of a warp: the accesses of its 32 lanes. Global memory moves sectors of 32 bytes;
-ideal are the fewest in which a request's bytes fit. Shared memory has 32 banks and takes a wavefront for each 128 bytes, and
-one more for each further word wanted of one bank. What must move is each sector that a launch reads or writes, once: at the
-speed of the GPU's memory that is the floor, below which no arithmetic and no cache can bring the kernel. What moves is all
-sectors that its requests touch, as if caches kept nothing. All counts come
-from a simulator, which runs the kernel as it is.</p>
+<p class=\"quiet\">A request is one instruction of a warp: the accesses of its 32 lanes. Global memory moves sectors of 32
+bytes; ideal are the fewest sectors that hold the bytes of a request. Shared memory has 32 banks. It takes a wavefront for
+each 128 bytes, and one more for each further word of one bank. Each sector that a launch reads or writes must move once: the
+time for that is the floor, and the kernel cannot be faster. What moves is all sectors that its requests touch, as if there
+were no caches. All counts come from a simulator, which runs the kernel as it is written.</p>
 ";
 
-/// How good a share is.
+/// Returns the grade of a share, which is a class of the style.
 fn grade(share: f64) -> &'static str {
     match share {
         share if share >= 0.8 => "good",
@@ -66,23 +65,23 @@ fn grade(share: f64) -> &'static str {
     }
 }
 
-/// A bar of that share of its width.
+/// Returns a bar that is filled to that share.
 fn bar(share: f64) -> String {
     format!("<span class=\"bar\"><i style=\"width:{:.1}%\"></i></span>", 100.0 * share.clamp(0.0, 1.0))
 }
 
-/// A cell with a share and its bar.
+/// Returns a cell with a share and its bar.
 fn share_cell(label: &str, share: Option<f64>) -> String {
     match share {
         None => format!("<td data-label=\"{label}\">–</td>"),
         Some(share) => {
-            let (grade, text) = (grade(share), escaped(&short_percent(share)).to_string());
+            let (grade, text) = (grade(share), escaped(&short_percent(share)));
             format!("<td data-label=\"{label}\" class=\"num {grade}\"><b>{text}</b>{}</td>", bar(share))
         }
     }
 }
 
-/// The rungs side by side.
+/// Adds the table of the rungs side by side.
 fn comparison(page: &mut String, rungs: &[RungFigures]) {
     let time = |summary: &Summary| summary.per_element(summary.access_seconds);
     let highest = rungs.iter().map(|rung| time(&rung.summary)).fold(f64::MIN_POSITIVE, f64::max);
@@ -116,7 +115,7 @@ fn comparison(page: &mut String, rungs: &[RungFigures]) {
             time_text = escaped(&text::picoseconds(time(summary))),
             time_bar = bar(time(summary) / highest),
             occupancy = share_cell("occupancy", summary.occupancy),
-            change = change.as_deref().map_or(String::new(), |change| escaped(change).to_string()),
+            change = change.as_deref().map_or(String::new(), escaped),
         );
     }
     page.push_str(
@@ -125,7 +124,7 @@ fn comparison(page: &mut String, rungs: &[RungFigures]) {
     );
 }
 
-/// The anchor of a rung.
+/// Returns the anchor of a rung.
 fn id(algorithm: &str, rung: &str) -> String {
     format!("{algorithm}-{rung}").replace(|c: char| !c.is_ascii_alphanumeric(), "-")
 }
@@ -174,8 +173,7 @@ fn site_part(page: &mut String, site: &AccessSite) {
         ("bytes", format!("{}, {} per lane", Bytes(site.bytes_moved), site.bytes_per_lane)),
         ("at least", Seconds(site.seconds).to_string()),
     ];
-    let place = Figure { file: &site.place.file, line: site.place.line, source: site.place.source.as_deref() };
-    article(page, grade(efficiency), &site.what(), &place, &site.meaning, &figures, ("used", efficiency));
+    article(page, grade(efficiency), &site.what(), &site.place, &site.meaning, &figures, ("used", efficiency));
 }
 
 fn branch_part(page: &mut String, branch: &BranchSite) {
@@ -185,23 +183,15 @@ fn branch_part(page: &mut String, branch: &BranchSite) {
         ("split", grouped(branch.divergent)),
         ("lanes took it", short_percent(branch.taken as f64 / branch.lanes.max(1) as f64)),
     ];
-    let place = Figure { file: &branch.place.file, line: branch.place.line, source: branch.place.source.as_deref() };
-    article(page, grade(whole), "branch", &place, &branch.meaning, &figures, ("whole", whole));
+    article(page, grade(whole), "branch", &branch.place, &branch.meaning, &figures, ("whole", whole));
 }
 
-/// Where a figure belongs.
-struct Figure<'a> {
-    file: &'a str,
-    line: u32,
-    source: Option<&'a str>,
-}
-
-/// A place of the source with its figures beside it.
+/// Adds a site of the source with its figures beside it.
 fn article(
     page: &mut String,
     grade: &str,
     what: &str,
-    place: &Figure<'_>,
+    place: &SourceSite,
     meaning: &str,
     figures: &[(&str, String)],
     (share_name, share): (&str, f64),
@@ -210,10 +200,10 @@ fn article(
         page,
         "<li class=\"site {grade}\">\n<div><b>{}</b> <span class=\"where\">{}:{}</span>\n",
         escaped(what),
-        escaped(place.file),
+        escaped(&place.file),
         place.line
     );
-    if let Some(source) = place.source {
+    if let Some(source) = &place.source {
         let _ = writeln!(page, "<pre>{}</pre>", escaped(source));
     }
     let _ = write!(page, "<p>{}.</p></div>\n<dl class=\"{grade}\">", escaped(&capitalised(meaning)));
@@ -225,33 +215,16 @@ fn article(
     page.push_str("</dl>\n</li>\n");
 }
 
-/// With a capital letter at its beginning.
+/// Returns the text with a capital letter at its beginning.
 fn capitalised(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// Text as HTML shows it.
-struct Escaped<'a>(&'a str);
-
-fn escaped(text: &str) -> Escaped<'_> {
-    Escaped(text)
-}
-
-impl fmt::Display for Escaped<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for character in self.0.chars() {
-            match character {
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '&' => f.write_str("&amp;")?,
-                '"' => f.write_str("&quot;")?,
-                '\'' => f.write_str("&#39;")?,
-                other => f.write_char(other)?,
-            }
-        }
-        Ok(())
-    }
+/// Returns a text with the special characters of HTML escaped.
+fn escaped(text: &str) -> String {
+    let escapes = [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;"), ('\'', "&#39;")];
+    escapes.iter().fold(text.to_owned(), |text, (character, escape)| text.replace(*character, escape))
 }
 
 #[cfg(test)]
@@ -261,7 +234,7 @@ mod tests {
     #[test]
     fn text_is_escaped() {
         assert_eq!(
-            escaped("if a < b && x > \"y\" { shared::<'a>() }").to_string(),
+            escaped("if a < b && x > \"y\" { shared::<'a>() }"),
             "if a &lt; b &amp;&amp; x &gt; &quot;y&quot; { shared::&lt;&#39;a&gt;() }"
         );
     }
@@ -269,7 +242,8 @@ mod tests {
     #[test]
     fn a_place_has_its_source_its_figures_and_a_bar() {
         let mut page = String::new();
-        let place = Figure { file: "gpu/src/a.rs", line: 7, source: Some("let x: Global<T> = y;") };
+        let source = Some("let x: Global<T> = y;".to_owned());
+        let place = SourceSite { file: "gpu/src/a.rs".into(), line: 7, column: 1, source };
         article(
             &mut page,
             "bad",

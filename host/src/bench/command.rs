@@ -17,7 +17,7 @@ use crate::options::{GroupOption, parse_count};
 use crate::recordings::{self, plots};
 use crate::{ranks, report};
 
-/// What the columns say.
+/// Returns the end of the help: how the command measures.
 fn help() -> String {
     let mut split: Vec<&str> = catalogue::scaling_works().iter().map(|(algorithm, _)| algorithm.name()).collect();
     split.dedup();
@@ -26,26 +26,29 @@ fn help() -> String {
 
 const HELP: &str = "\
 How it measures:
-  Each point is a rung at a size: runs that warm up, then up to 401 within 0.3 seconds, of which the median and the
-  quartiles are shown, by device events. Before every run a kernel reads 256 MiB or twice the L2 cache, whichever is more,
-  so that the caches hold none of the run's data and the launch is on its way when it can begin; Life's generations follow
-  each other as they do in a simulation. GB/s counts the bytes that the work cannot do without, in units of 10⁹. For small
-  inputs the last rung is also timed by the host's clock, from the launch to the end. Those of reduce and scan are timed in
-  a series too, as a program pays for them that makes many: 64 calls launched one after the other between two events, each
-  on memory of its own that the caches do not hold, divided by their number; the median of 11 such series.
+  A point is a rung at a size. After runs that warm up, the program times up to 401 runs within 0.3 seconds by device
+  events; the table has their median and quartiles. Before every run a kernel reads 256 MiB, or twice the L2 cache if
+  that is more. The caches then hold none of the run's data, and the host enqueues the launch before the device can
+  begin it. Life's generations follow each other without this, as in a simulation. GB/s counts the bytes that the
+  algorithm must read and write, in units of 10⁹.
+
+  For small inputs the last rung is also timed by the host's clock, from the launch to the end. The last rungs of reduce
+  and scan are also timed in a series: 64 calls launched one after the other between two events, each on memory that the
+  caches do not hold. The table has the time per call, as the median of 11 series.
 
   On several devices (--device gpu:all, gpu:0,1 or sim:COUNT, or several ranks): SPLIT by
-  their last rungs, on 1, 2, 4, … and all members. Strong scaling divides --n elements among them, weak scaling gives each
-  as many. Their inputs repeat a pattern and are made on the devices, so that no host holds a vector; results are
-  checked by it.
+  their last rungs, on 1, 2, 4, … and all devices. Strong scaling divides --n elements among the devices; weak scaling
+  gives --n elements to each. The inputs repeat a pattern and are generated on the devices; results are checked against
+  that pattern.
 
-  The simulator measures small sizes, whose times are those of this machine's CPU.
+  The simulator measures small sizes, and its times are those of this machine's CPU.
 
-Exit code: 0 when it is done, 1 when the device or a file fails, 2 when the command line is wrong.";
+Exit code: 0 on success, 1 if the device or a file fails, 2 if the command line is wrong.";
 
 /// Measure every rung over sizes from 2^10 to 2^30, beside the device's own copy and NVIDIA's libraries
 ///
-/// Results are those that the algorithms' own commands check: host saxpy, host reduce and so on.
+/// On one device this command does not check results; the algorithms' own commands do: host saxpy, host reduce and so
+/// on.
 #[derive(Args, Debug)]
 #[command(after_long_help = help())]
 pub struct BenchOptions {
@@ -53,27 +56,28 @@ pub struct BenchOptions {
     #[arg(id = "algorithms", value_name = "ALGORITHM", value_parser = subjects())]
     subjects: Vec<Subject>,
 
-    /// Measure few sizes: 2^16, 2^20, 2^28, and those of the README's tables
+    /// Measure only 2^16, 2^20, 2^28 and the sizes of the README's tables
     #[arg(long)]
     quick: bool,
 
-    /// Write all points to a JSON file as well
+    /// Also write all points to a JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Draw GB/s over size for each algorithm into a folder, as bench-ALGORITHM.svg and .png
+    /// Also plot GB/s over size for each algorithm, as bench-ALGORITHM.svg and .png in this folder
     #[arg(long, value_name = "DIR")]
     plot: Option<PathBuf>,
 
-    /// Measure NVIDIA's libraries beside ours, by the library that cargo xtask bench --build makes
+    /// Also measure CUB and cuBLAS, through the library that cargo xtask bench --build makes
     #[arg(long, value_name = "LIBRARY")]
     peers: Option<PathBuf>,
 
-    /// Elements on several devices: of all together, and of each [default: 2^30, in the simulator 2^16]
+    /// Elements on several devices: in all (strong scaling) and per device (weak) [default: 2^30, in the simulator
+    /// 2^16]
     #[arg(long, value_name = "N", value_parser = parse_count, conflicts_with = "quick")]
     n: Option<usize>,
 
-    /// Show what --json wrote, and measure nothing
+    /// Show the file that --json wrote, and measure nothing
     #[arg(long, value_name = "FILE", conflicts_with_all = ["algorithms", "quick", "json", "peers", "device", "seed", "n"])]
     from: Option<PathBuf>,
 
@@ -85,13 +89,13 @@ pub struct BenchOptions {
     seed: u64,
 }
 
-/// Reads the name of a subject.
+/// Returns a parser for a subject's name.
 fn subjects() -> impl TypedValueParser<Value = Subject> {
     let values = Subject::all().map(|subject| PossibleValue::new(subject.name()).help(subject.summary()));
     PossibleValuesParser::new(values).try_map(|name| Subject::find(&name).ok_or("there is no such algorithm"))
 }
 
-/// Says which files were written.
+/// Prints the paths of the written files on standard error.
 fn noted(paths: &[PathBuf]) {
     paths.iter().for_each(|path| report::note(&format!("wrote {}", WholeFile::new(path))));
 }
@@ -100,9 +104,9 @@ impl BenchOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// When the device, the peers' library or a file fails.
+    /// If the device, the library of `--peers` or a file fails.
     pub fn run(self) -> anyhow::Result<()> {
-        // Of several ranks the first alone writes.
+        // Only rank 0 writes files.
         let json = self.json.as_deref().filter(|_| ranks::is_first()).map(WholeFile::new);
         if let Some(json) = &json {
             json.check()?;
@@ -113,7 +117,7 @@ impl BenchOptions {
         }
         if let Some(scaling) = self.scaling()? {
             if let Some(json) = &json {
-                scaling.write(json)?;
+                recordings::write(&scaling, json)?;
                 report::note(&format!("wrote {json}"));
             }
             if let Some(folder) = plot {
@@ -125,7 +129,7 @@ impl BenchOptions {
             Some(path) => recordings::read(path)?,
             None => self.measure()?,
         };
-        // The file first: what cost minutes is not lost to a closed standard output.
+        // The file comes first: a closed standard output must not lose minutes of measurement.
         if let Some(json) = &json {
             recordings::write(&recording, json)?;
             report::note(&format!("wrote {json}"));
@@ -136,8 +140,8 @@ impl BenchOptions {
         report::print(&table::text(&recording))
     }
 
-    /// What was measured on several devices: where `--device` names several or there are several ranks, or where
-    /// `--from` was.
+    /// Measures the scaling if `--device` names several devices or there are several ranks; reads it if `--from` names
+    /// such a recording. Returns `None` otherwise.
     fn scaling(&self) -> anyhow::Result<Option<Scaling>> {
         if let Some(path) = &self.from {
             return Ok(Scaling::read(path));

@@ -1,5 +1,4 @@
-//! What nvidia-smi tells of a GPU and CUDA does not, the driver's version and the clocks; and what compiled the
-//! kernels.
+//! The driver's version and the GPU's clocks, from `nvidia-smi`; and the compiler of the kernels.
 
 use std::process::Command;
 
@@ -7,37 +6,36 @@ use launch::Device;
 use workbench::MODULES;
 use workbench::bench::Clocks;
 
-/// The driver's version; where nvidia-smi does not tell it, the CUDA version that it supports.
+/// Returns the driver's version; without `nvidia-smi`, the CUDA version that the driver supports.
 pub(super) fn driver(device: &Device) -> Result<Option<String>, launch::Error> {
-    if let Some(version) = ask(device, "driver_version").and_then(|values| values.into_iter().next()) {
+    if let Some(version) = query(device, "driver_version").and_then(|values| values.into_iter().next()) {
         return Ok(Some(version));
     }
     Ok(device.properties()?.driver.map(|version| format!("CUDA {version}")))
 }
 
-/// The compiler that the embedded PTX names.
+/// Returns the compiler that the embedded PTX names.
 pub(super) fn compiler() -> Option<String> {
     MODULES.first()?.images.first()?.compiler()
 }
 
-/// The clocks of this moment, if they are to be had.
+/// Returns the present clocks, if `nvidia-smi` reports them.
 pub(super) fn clocks(device: &Device, when: &str) -> Option<Clocks> {
-    let values = ask(device, "clocks.sm,clocks.mem")?;
+    let values = query(device, "clocks.sm,clocks.mem")?;
     let [sm, memory] = values.as_slice() else { return None };
     Some(Clocks { when: when.to_owned(), sm_mhz: sm.parse().ok()?, memory_mhz: memory.parse().ok()? })
 }
 
-/// What nvidia-smi says of the properties of the GPU of that name. Where there are several of different names, it is
-/// not known which is the device.
-fn ask(device: &Device, properties: &str) -> Option<Vec<String>> {
-    // It knows of NVIDIA's GPUs alone, which have one.
+/// Queries `nvidia-smi` for properties of the first GPU with the device's name.
+fn query(device: &Device, properties: &str) -> Option<Vec<String>> {
+    // Only NVIDIA's GPUs have a compute capability.
     device.properties().ok()?.compute_capability?;
-    let query = format!("--query-gpu=name,{properties}");
-    let output = Command::new("nvidia-smi").args([query.as_str(), "--format=csv,noheader,nounits"]).output().ok()?;
+    let list = format!("--query-gpu=name,{properties}");
+    let output = Command::new("nvidia-smi").args([list.as_str(), "--format=csv,noheader,nounits"]).output().ok()?;
     parse(std::str::from_utf8(&output.stdout).ok().filter(|_| output.status.success())?, device.name())
 }
 
-/// The values of the first line for a GPU called `name`.
+/// Returns the values of the first line for a GPU called `name`.
 fn parse(text: &str, name: &str) -> Option<Vec<String>> {
     text.lines().find_map(|line| {
         let mut values = line.split(',').map(|value| value.trim().to_owned());

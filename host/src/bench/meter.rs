@@ -1,40 +1,41 @@
-//! Times of a point: runs with cold caches by device events, and by the host's clock; and calls in a series.
+//! Times a work: single runs with cold caches, by device events or by the host's clock; and calls in a series.
 //!
 //! # Design
 //!
 //! Before every timed run a kernel reads more bytes than the caches hold. No run then finds its data in a cache, and
-//! the host enqueues the launch before the device is ready for it: events see the device's time alone.
+//! the host enqueues the launch before the device is ready for it. The events therefore measure the device alone.
 //!
 //! Sums and scans of few elements are also timed in a series: 64 calls launched one after the other between two events,
-//! starting on an idle device. Successive calls take turns over so many inputs that the L2 holds none of the next one.
-//! Where launching takes the host longer than the work takes the device, this figure is the host's time.
+//! beginning on an idle device. The calls use different inputs in turn, so many that the L2 cache holds none of the
+//! next one. If launching takes the host longer than the work takes the device, this figure is the host's time.
 
 use std::time::{Duration, Instant};
 
 use gpu::probe::U32x4;
 use launch::{Device, Error, LaunchConfig};
 
+use workbench::bench::{MeasuredPoint, Sweep};
 use workbench::probe::{Arrays, BandwidthKernel, Instance, Measured, full_grid};
 
-/// Timed runs of a point: at least so many, and more as long as they are short.
+/// The numbers of runs of a timed work.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// At least.
+    /// The fewest timed runs.
     pub fewest: usize,
-    /// At most.
+    /// The most timed runs.
     pub most: usize,
-    /// No further run begins after this.
+    /// The time after which no further run begins.
     pub time: Duration,
-    /// A run of several generations that takes no longer than this is made longer.
+    /// A run of several generations that takes no longer than this is lengthened.
     pub short: Duration,
-    /// Timed series of a point.
+    /// Timed series.
     pub series: usize,
-    /// Calls of each.
+    /// Calls per series.
     pub calls: usize,
 }
 
 impl Limits {
-    /// On a GPU.
+    /// The limits on a GPU.
     pub const GPU: Self = Self {
         fewest: 5,
         most: 401,
@@ -44,50 +45,76 @@ impl Limits {
         calls: 64,
     };
 
-    /// In the simulator, whose times mean nothing.
+    /// The limits in the simulator, whose times say nothing about a GPU.
     pub const SIMULATOR: Self =
         Self { fewest: 2, most: 3, time: Duration::from_millis(20), short: Duration::ZERO, series: 2, calls: 2 };
 }
 
-/// Bytes read between two runs, at least. It takes a GPU some 60 µs and more: time for the host to hand over the run,
-/// so that what is measured is the device's time alone.
+/// The fewest bytes read between two runs. This takes a GPU at least 60 µs, in which the host enqueues the next run.
 const FLUSH_BYTES: u64 = 256 << 20;
 
-/// Threads of a block of the kernel that flushes, and the instance of 16-byte loads that it is.
+/// Threads per block of the kernel that flushes the caches, and its instance, which loads 16 bytes at a time.
 const FLUSH_BLOCK: u32 = 256;
 const FLUSH_INSTANCE: Instance<U32x4> = <U32x4 as Measured>::INSTANCES[2];
 
-/// The quartiles of a point's times.
+/// The quartiles of the times of a work.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Times {
-    /// Timed runs.
+    /// The number of timed runs.
     pub runs: usize,
     /// The first quartile, in seconds.
     pub low: f64,
-    /// The median.
+    /// The median, in seconds.
     pub median: f64,
-    /// The third quartile.
+    /// The third quartile, in seconds.
     pub high: f64,
 }
 
 impl Times {
-    /// Of at least one time.
+    /// Returns the quartiles of `times`.
     pub(super) fn of(mut times: Vec<Duration>) -> Self {
         times.sort_unstable();
         let at = |index: usize| times.get(index).map_or(0.0, Duration::as_secs_f64);
         Self { runs: times.len(), low: at(times.len() / 4), median: at(times.len() / 2), high: at(times.len() * 3 / 4) }
     }
+
+    /// Returns a row of `sweep` with these times of `steps` steps, and without bytes.
+    pub(super) fn row(&self, sweep: &Sweep, rung: &str, steps: u64) -> MeasuredPoint {
+        let [median_us, low_us, high_us] =
+            [self.median, self.low, self.high].map(|seconds| 1e6 * seconds / steps as f64);
+        MeasuredPoint {
+            algorithm: sweep.subject.name().to_owned(),
+            rung: Some(rung.to_owned()),
+            number: sweep.number.to_owned(),
+            variant: sweep.variant.map(str::to_owned),
+            size: sweep.largest() as u64,
+            runs: self.runs,
+            median_us,
+            low_us,
+            high_us,
+            ..MeasuredPoint::default()
+        }
+    }
+
+    /// Returns the GB/s of 10⁹ bytes at which a run moves `bytes`; 0 if it takes no time.
+    pub(super) fn gbps(&self, bytes: f64) -> f64 {
+        if self.median > 0.0 { bytes / self.median / 1e9 } else { 0.0 }
+    }
 }
 
-/// Measures on a device.
+/// Work that is timed, such as a launch.
+pub type Work<'a> = dyn FnMut() -> anyhow::Result<()> + 'a;
+
+/// Times works on a device.
 #[derive(Debug)]
 pub struct Meter {
-    device: Device,
-    limits: Limits,
+    pub(super) device: Device,
+    /// The numbers of runs of a timed work.
+    pub(super) limits: Limits,
     flush: Option<Flush>,
 }
 
-/// What is read so that the caches hold nothing else.
+/// The memory that is read to flush the caches.
 #[derive(Debug)]
 struct Flush {
     arrays: Arrays<U32x4>,
@@ -96,10 +123,10 @@ struct Flush {
 }
 
 impl Meter {
-    /// For `device`. In the simulator there is no cache to flush.
+    /// Returns a meter for `device`. The simulator has no cache to flush.
     ///
     /// # Errors
-    /// When the device fails or has no memory left.
+    /// If the device fails or has too little memory.
     pub fn new(device: &Device) -> Result<Self, Error> {
         if device.is_simulated() {
             return Ok(Self { device: device.clone(), limits: Limits::SIMULATOR, flush: None });
@@ -112,22 +139,12 @@ impl Meter {
         Ok(Self { device: device.clone(), limits: Limits::GPU, flush: Some(flush) })
     }
 
-    /// The device.
-    pub fn device(&self) -> &Device {
-        &self.device
-    }
-
-    /// How many runs there are.
-    pub fn limits(&self) -> Limits {
-        self.limits
-    }
-
-    /// Bytes read before each run.
+    /// Returns the bytes that are read before each run; 0 in the simulator.
     pub fn flush_bytes(&self) -> u64 {
         self.flush.as_ref().map_or(0, |flush| flush.bytes)
     }
 
-    /// Fills the caches with something else. On a GPU it returns at once.
+    /// Enqueues the kernel that flushes the caches.
     fn flush(&mut self) -> Result<(), Error> {
         match &mut self.flush {
             Some(Flush { arrays, config, .. }) => {
@@ -137,33 +154,12 @@ impl Meter {
         }
     }
 
-    /// The times of `work` run by run, after a run that warms up, and one more where there are caches to flush: by
-    /// device events on a GPU, by the clock in the simulator.
+    /// Times works that take turns, so that a change of clocks affects all of them. Each is run once or twice before,
+    /// to warm up. Device events measure on a GPU, and the clock in the simulator.
     ///
     /// # Errors
-    /// The first error of `work`, or of the device.
-    pub fn events<E: From<Error>>(&mut self, mut work: impl FnMut() -> Result<(), E>) -> Result<Times, E> {
-        Ok(Times::of(self.in_turns([&mut work])?.into_iter().flatten().collect()))
-    }
-
-    /// As [`events`](Self::events), of two works that take turns, so that what changes while they are measured changes
-    /// for both.
-    ///
-    /// # Errors
-    /// As for [`events`](Self::events).
-    pub fn events_of_both<E: From<Error>>(
-        &mut self,
-        mut one: impl FnMut() -> Result<(), E>,
-        mut other: impl FnMut() -> Result<(), E>,
-    ) -> Result<[Times; 2], E> {
-        let times = self.in_turns([&mut one, &mut other])?;
-        Ok([0, 1].map(|place| Times::of(times.iter().map(|turn| turn[place]).collect())))
-    }
-
-    fn in_turns<E: From<Error>, const N: usize>(
-        &mut self,
-        mut works: [&mut dyn FnMut() -> Result<(), E>; N],
-    ) -> Result<Vec<[Duration; N]>, E> {
+    /// The first error of a work, or of the device.
+    pub fn events<const N: usize>(&mut self, mut works: [&mut Work<'_>; N]) -> anyhow::Result<[Times; N]> {
         for work in &mut works {
             work()?;
             if self.flush.is_some() {
@@ -171,82 +167,83 @@ impl Meter {
             }
         }
         let limits = Limits { time: self.limits.time * N as u32, ..self.limits };
-        self.repeat(limits, |meter| {
+        let turns = self.repeat(limits, |meter| {
             let mut turn = [Duration::ZERO; N];
             for (time, work) in turn.iter_mut().zip(&mut works) {
                 *time = meter.once(work)?;
             }
             Ok(turn)
-        })
+        })?;
+        Ok(std::array::from_fn(|place| Times::of(turns.iter().map(|turn| turn[place]).collect())))
     }
 
-    /// The median of few runs after one that warms up, in seconds: to choose among many settings.
+    /// Returns the median of few runs after one that warms up, in seconds. It serves to compare many settings.
     ///
     /// # Errors
-    /// As for [`events`](Self::events).
-    pub fn trial<E: From<Error>>(&mut self, mut work: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
+    /// The first error of the work, or of the device.
+    pub fn trial(&mut self, work: &mut Work<'_>) -> anyhow::Result<f64> {
         work()?;
         let limits = Limits { most: self.limits.fewest, ..self.limits };
-        Ok(Times::of(self.repeat(limits, |meter| meter.once(&mut work))?).median)
+        Ok(Times::of(self.repeat(limits, |meter| meter.once(work))?).median)
     }
 
-    /// One run with cold caches.
-    fn once<E: From<Error>>(&mut self, work: &mut impl FnMut() -> Result<(), E>) -> Result<Duration, E> {
+    /// Times one run with cold caches.
+    fn once(&mut self, work: &mut Work<'_>) -> anyhow::Result<Duration> {
         self.flush()?;
         let (result, time) = self.device.time(|| Ok(work()))?;
-        result.map(|()| time)
+        result?;
+        Ok(time)
     }
 
-    /// The median of what the host waits for `work`, in seconds: from its launch to its end, with the device idle
-    /// before.
+    /// Returns the median time by the host's clock, in seconds: from the launch of `work` on an idle device to its end.
     ///
     /// # Errors
-    /// As for [`events`](Self::events).
-    pub fn host<E: From<Error>>(&mut self, mut work: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
+    /// The first error of the work, or of the device.
+    pub fn host(&mut self, work: &mut Work<'_>) -> anyhow::Result<f64> {
         let times = self.repeat(self.limits, |meter| {
             meter.flush()?;
             meter.device.synchronize()?;
             let begun = Instant::now();
             work()?;
             meter.device.synchronize()?;
-            Ok::<_, E>(begun.elapsed())
+            Ok(begun.elapsed())
         })?;
         Ok(Times::of(times).median)
     }
 
-    /// How many calls take turns in a series, each with `bytes` of its own: so many that the caches hold nothing of a
-    /// call when its turn comes again. They have four times the L2 cache together, and more.
+    /// Returns how many inputs of `bytes` bytes take turns in a series: so many that the caches hold nothing of an
+    /// input when its turn comes again. Together they have at least four times the size of the L2 cache.
     pub fn turns(&self, bytes: u64) -> usize {
         let enough = (2 * self.flush_bytes()).div_ceil(bytes.max(1));
         self.limits.calls.max(usize::try_from(enough).unwrap_or(usize::MAX))
     }
 
-    /// The median of what one of many calls takes, in seconds: calls that are launched one after the other, from an
-    /// idle device on, divided by their number. It is the host's time where the host takes longer to launch than the
-    /// device to run.
+    /// Returns the median time per call of a series, in seconds. A series is many calls launched one after the other,
+    /// beginning on an idle device. If the host takes longer to launch than the device to run, this is the host's time.
     ///
-    /// No cache is flushed: each `call` has to find data of its own, in [`turns`](Self::turns).
+    /// No cache is flushed: each `call` must use an input of its own, in [`turns`](Self::turns).
     ///
     /// # Errors
-    /// As for [`events`](Self::events).
-    pub fn series<E: From<Error>>(&mut self, mut call: impl FnMut() -> Result<(), E>) -> Result<f64, E> {
+    /// The first error of the work, or of the device.
+    pub fn series(&mut self, call: &mut Work<'_>) -> anyhow::Result<f64> {
         let Limits { series, calls, .. } = self.limits;
-        let mut one = || {
+        let mut one = || -> anyhow::Result<Duration> {
             let (result, time) = self.device.time(|| Ok((0..calls).try_for_each(|_| call())))?;
-            result.map(|()| time)
+            result?;
+            Ok(time)
         };
         if self.flush.is_some() {
             one()?;
         }
-        let times = (0..series).map(|_| one()).collect::<Result<_, E>>()?;
+        let times = (0..series).map(|_| one()).collect::<Result<_, _>>()?;
         Ok(Times::of(times).median / calls as f64)
     }
 
-    fn repeat<T, E>(
+    fn repeat<T>(
         &mut self,
         Limits { fewest, most, time, .. }: Limits,
-        mut run: impl FnMut(&mut Self) -> Result<T, E>,
-    ) -> Result<Vec<T>, E> {
+        mut run: impl FnMut(&mut Self) -> anyhow::Result<T>,
+    ) -> anyhow::Result<Vec<T>> {
         let begun = Instant::now();
         let mut times = Vec::new();
         while times.len() < fewest || (times.len() < most && begun.elapsed() < time) {
@@ -277,39 +274,39 @@ mod tests {
         let mut meter = Meter::new(&device).unwrap();
         assert_eq!(meter.flush_bytes(), 0);
         let mut runs = 0;
-        let times = meter
-            .events(|| {
+        let [times] = meter
+            .events([&mut || {
                 runs += 1;
-                Ok::<_, Error>(())
-            })
+                Ok(())
+            }])
             .unwrap();
         assert_eq!(times.runs + 1, runs);
         assert!(times.low <= times.median && times.median <= times.high);
-        assert!(meter.host(|| Ok::<_, Error>(())).unwrap() >= 0.0);
+        assert!(meter.host(&mut || Ok(())).unwrap() >= 0.0);
     }
 
     #[test]
     fn a_series_is_of_many_calls_and_gives_the_time_of_one() {
         let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
         let mut meter = Meter::new(&device).unwrap();
-        let Limits { series, calls, .. } = meter.limits();
-        // Without caches, as many turns as calls are enough.
+        let Limits { series, calls, .. } = meter.limits;
+        // Without caches the inputs need not be more than the calls.
         assert_eq!([0, 1, 1 << 40].map(|bytes| meter.turns(bytes)), [calls; 3]);
         let mut made = 0;
         let begun = Instant::now();
         let each = meter
-            .series(|| {
+            .series(&mut || {
                 made += 1;
                 std::thread::sleep(Duration::from_millis(2));
-                Ok::<_, Error>(())
+                Ok(())
             })
             .unwrap();
         assert_eq!(made, series * calls);
         assert!(each >= 0.002 && each <= begun.elapsed().as_secs_f64() / calls as f64, "{each}");
         let mut made = 0;
-        let failing = meter.series(|| {
+        let failing = meter.series(&mut || {
             made += 1;
-            Err(Error::LengthMismatch { what: "test", buffer: 1, other: 2 })
+            Err(Error::LengthMismatch { what: "test", buffer: 1, other: 2 }.into())
         });
         assert!(failing.is_err() && made == 1);
     }

@@ -1,12 +1,11 @@
 //! `host bench`: every rung over sizes, beside the device's own copy and NVIDIA's libraries.
 //!
-//! [`workbench::bench`] has the sweeps that are measured, and [`meter`] measures: after runs that warm up, the median
-//! and the quartiles of device-event times, with caches that hold other data before every run; for small inputs of some
-//! algorithms, also the time per call in a series. [`recordings`](crate::recordings) keeps a run as JSON and draws it,
-//! [`table`] shows it, and [`peers`] calls the library of `bench/peers/`, whose calls take turns with the rungs' runs;
-//! its points stand in the same tables.
+//! [`workbench::bench`] lists the sweeps to measure. [`meter`] times a rung: runs that warm up, then the median and
+//! quartiles by device events, with flushed caches. For small inputs of some algorithms it also times calls in a
+//! series. [`table`] shows a run; [`recordings`](crate::recordings) reads, writes and plots it. [`peers`] calls the
+//! library of `bench/peers/`, whose calls take turns with the runs of the last rungs.
 //!
-//! A subject that is no algorithm, such as the cost of a launch, adds its points itself.
+//! A subject that is no algorithm, such as the cost of a launch, adds its own points.
 
 use std::rc::Rc;
 
@@ -20,19 +19,19 @@ pub mod command;
 pub mod meter;
 pub mod peers;
 pub mod scaling;
+pub mod subjects;
 pub mod table;
-pub mod works;
 
 mod machine;
 mod points;
 
-/// Elements of the copy whose speed all else is compared with.
+/// The largest copy that serves as the yardstick, in elements.
 const LARGEST_COPY: u64 = 1 << 28;
 
-/// Measures the subjects, and beside them what the library `peers` has of the same works.
+/// Measures the subjects, and the functions of `peers` that compute the same.
 ///
 /// # Errors
-/// When the device fails.
+/// If the device fails.
 pub fn run(
     device: &Device,
     subjects: &[Subject],
@@ -42,16 +41,16 @@ pub fn run(
 ) -> anyhow::Result<Recording> {
     let scope = Scope::on(device, quick);
     let mut all_sweeps: Vec<Sweep> = Vec::new();
-    // The yardstick is a part of every run.
+    // Every run includes the yardstick.
     if !subjects.contains(&Subject::Copy) {
         let all = sweeps(Subject::Copy, scope);
-        all_sweeps.extend(all.into_iter().map(|sweep| works::copy::yardstick(sweep.shapes)));
+        all_sweeps.extend(all.into_iter().map(|sweep| subjects::copy::yardstick(sweep.shapes)));
     }
     all_sweeps.extend(subjects.iter().flat_map(|&subject| sweeps(subject, scope)));
     let mut bench = Bench::new(device, seed, all_sweeps.iter().map(Sweep::points).sum(), peers.map(Rc::new))?;
     let mut clocks = Vec::new();
     for (number, sweep) in all_sweeps.iter().enumerate() {
-        works::run(&mut bench, sweep)?;
+        subjects::run(&mut bench, sweep)?;
         if number == 0 {
             clocks.extend(machine::clocks(device, "before"));
         }
@@ -81,16 +80,16 @@ pub fn run(
         seed,
         quick,
         flush_bytes: bench.meter.flush_bytes(),
-        series_calls: bench.rows.iter().any(|row| row.series_us.is_some()).then_some(bench.meter.limits().calls),
+        series_calls: bench.rows.iter().any(|row| row.series_us.is_some()).then_some(bench.meter.limits.calls),
         copy_gbps: copy_gbps(&bench.rows),
-        // Two transfers a cycle.
+        // Double data rate: two transfers per cycle.
         datasheet_gbps: datasheet.map(|(mhz, bits)| 2e6 * f64::from(mhz) * f64::from(bits) / 8.0 / 1e9),
         rows: bench.rows,
         left_out: bench.left_out,
     })
 }
 
-/// The device's own copy at the largest size that every run on a GPU has.
+/// Returns the speed of the device's own copy at the largest size up to [`LARGEST_COPY`].
 fn copy_gbps(rows: &[MeasuredPoint]) -> f64 {
     let is_copy = |row: &&MeasuredPoint| row.rung.as_deref() == Some(sweep::DEVICE_COPY);
     let copies = rows.iter().filter(|row| is_copy(row) && row.size <= LARGEST_COPY);
@@ -157,7 +156,7 @@ mod tests {
         let reduce = Subject::find("reduce").unwrap();
         let work = sweeps(reduce, Scope { quick: false, simulated: true }).swap_remove(0);
         let mut bench = Bench::new(&device, 0, work.points(), None).unwrap();
-        let Limits { series, calls, .. } = bench.meter.limits();
+        let Limits { series, calls, .. } = bench.meter.limits;
         for (shape, is_last) in work.shapes.iter().flat_map(|&shape| [(shape, false), (shape, true)]) {
             let mut noted = Noted { used: Vec::new(), sets: 0 };
             let point = Point::new(&work, "rung", is_last, shape, 4 * shape.elements() as u64);

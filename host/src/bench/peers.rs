@@ -1,11 +1,11 @@
-//! NVIDIA's libraries beside ours: the library of `bench/peers/`, whose calls are measured as our own runs are, on the
-//! same memory.
+//! NVIDIA's libraries: the library of `bench/peers/` calls them, and they are measured as our rungs are, on the same
+//! memory.
 //!
 //! # Design
 //!
-//! The library is loaded into this process, and its calls run on the memory of the last rung, in its stream and in
-//! turns with its runs. In a process of their own the same kernels differed by up to 0.1 µs for small works, and by up
-//! to 2 % for large ones, depending on where their buffers lay.
+//! The library is loaded into this process. Its calls use the memory and the stream of the last rung, and take turns
+//! with its runs. In a process of their own the same kernels differed by up to 0.1 µs for small inputs and by up to 2 %
+//! for large ones, depending on where their buffers lay.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::Path;
@@ -18,17 +18,17 @@ use libloading::Library;
 use workbench::algorithm::Shape;
 use workbench::bench::{PeersAbout, Sweep};
 
-/// How to come by the library.
+/// How to get the library.
 const REMEDY: &str = "cargo xtask bench --build makes it, on a machine with nvcc and a GPU";
 
-/// Its functions, as `bench/peers/peers.cu` declares them.
+/// The types of its functions, as `bench/peers/peers.cu` declares them.
 type Say = unsafe extern "C" fn() -> *const c_char;
 type Open = unsafe extern "C" fn(*const c_char, *const c_char, usize, usize, *mut c_void) -> *mut c_void;
 type Name = unsafe extern "C" fn(*const c_void) -> *const c_char;
 type Call = unsafe extern "C" fn(*const c_void, *mut c_void, *mut c_void) -> c_int;
 type Close = unsafe extern "C" fn(*mut c_void);
 
-/// The peers' library.
+/// The loaded library.
 #[derive(Debug)]
 pub struct Peers {
     about: PeersAbout,
@@ -37,21 +37,21 @@ pub struct Peers {
     name: Name,
     call: Call,
     close: Close,
-    /// Where the functions are.
+    /// Keeps the functions loaded.
     _library: Library,
 }
 
 impl Peers {
-    /// The library at `path`.
+    /// Loads the library at `path`.
     ///
     /// # Errors
-    /// When it cannot be loaded, or is another library.
+    /// If it cannot be loaded, or is another library.
     pub fn load(path: &Path) -> anyhow::Result<Self> {
-        // A name alone is a file here, and none to be looked for where libraries are.
+        // The loader would look for a bare name in its own folders.
         let file = std::path::absolute(path).with_context(|| format!("cannot find '{}'", path.display()))?;
         let load = || -> Result<_, libloading::Error> {
-            // SAFETY: the user names it as this library, whose functions have these types, and do nothing when it is
-            // loaded.
+            // SAFETY: `--peers` names the library of `bench/peers/`, whose functions have these types and which runs no
+            // code when it is loaded.
             unsafe {
                 let library = Library::new(&file)?;
                 let (say, error): (Say, Say) = (*library.get("peers_about")?, *library.get("peers_error")?);
@@ -62,21 +62,23 @@ impl Peers {
         };
         let (say, peers) =
             load().with_context(|| format!("'{}' is not the peers' library: {REMEDY}", path.display()))?;
-        // SAFETY: it gives a text that ends with a zero and stays, or null.
+        // SAFETY: `peers_about` takes no arguments.
         let about = text(unsafe { say() }).ok_or_else(|| peers.failure())?;
-        let about = serde_json::from_str(&about).context("the peers' library does not say what it is")?;
+        let about = serde_json::from_str(&about)
+            .context("the peers' library describes itself in another form than this program reads")?;
         Ok(Self { about, ..peers })
     }
 
-    /// What it says of itself.
+    /// Returns its versions and the works that it has.
     pub fn about(&self) -> &PeersAbout {
         &self.about
     }
 
-    /// Its peer of a work at a size, to run in the device's stream. None where it has none.
+    /// Opens the peer of a sweep at a size, which runs in the stream of the device. Returns `None` if the library has
+    /// none.
     ///
     /// # Errors
-    /// When the library fails.
+    /// If the library fails.
     pub fn open(self: &Rc<Self>, device: &Device, sweep: &Sweep, shape: Shape) -> anyhow::Result<Option<Peer>> {
         let name = format!("{} {}", sweep.subject.name(), sweep.number);
         if !self.about.works.contains(&name) {
@@ -88,16 +90,16 @@ impl Peers {
         };
         let (name, variant) = (CString::new(name)?, CString::new(sweep.variant.unwrap_or_default())?);
         let stream = device.raw_stream()?;
-        // SAFETY: two texts that end with a zero, and the stream of a device whose context is current; what it gives is
-        // kept in `Peer`, which closes it.
+        // SAFETY: both texts end with a zero and outlive the call; the stream is that of a device whose context is
+        // current. `Peer` closes the result.
         let peer = unsafe { (self.open)(name.as_ptr(), variant.as_ptr(), width, height, stream) };
         let peer = NonNull::new(peer).ok_or_else(|| self.failure())?;
         Ok(Some(Peer { peers: Rc::clone(self), peer }))
     }
 
-    /// Why the last call failed.
+    /// Returns the error of the last call.
     fn failure(&self) -> anyhow::Error {
-        // SAFETY: it gives a text that ends with a zero.
+        // SAFETY: `peers_error` takes no arguments.
         anyhow!("{}", text(unsafe { (self.error)() }).unwrap_or_default())
     }
 }
@@ -110,23 +112,23 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// What it is called: "CUB".
+    /// Returns its name, such as "CUB".
     pub fn name(&self) -> String {
-        // SAFETY: the peer is open, and the text stays as long.
+        // SAFETY: the peer stays open until it is dropped.
         text(unsafe { (self.peers.name)(self.peer.as_ptr()) }).unwrap_or_default()
     }
 
-    /// Asks the stream for it, from `x` to `y`.
+    /// Enqueues a call that reads `x` and writes `y`.
     ///
     /// # Errors
-    /// What the library says.
+    /// The library's error.
     ///
     /// # Safety
-    /// At these addresses there must be what the work reads and writes, of the size that it was opened for, until it is
-    /// done.
+    /// `x` and `y` must be the addresses of the input and the output, of the size that the peer was opened for, until
+    /// the call has finished on the device.
     pub unsafe fn call(&self, [x, y]: [usize; 2]) -> anyhow::Result<()> {
         let (x, y) = (std::ptr::with_exposed_provenance_mut(x), std::ptr::with_exposed_provenance_mut(y));
-        // SAFETY: the peer is open; the memory is the caller's word.
+        // SAFETY: the peer is open; the caller guarantees the memory at `x` and `y`.
         match unsafe { (self.peers.call)(self.peer.as_ptr(), x, y) } {
             0 => Err(self.peers.failure()),
             _ => Ok(()),
@@ -136,13 +138,14 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // SAFETY: it is open, and not used again.
+        // SAFETY: the peer is open, and nothing uses it after this.
         unsafe { (self.peers.close)(self.peer.as_ptr()) };
     }
 }
 
-/// A text that ends with a zero; none for null.
+/// Copies a text that ends with a zero; returns `None` for null.
 fn text(text: *const c_char) -> Option<String> {
-    // SAFETY: the library's functions give such texts, or null.
+    // SAFETY: `text` is what a function of the library returned: null, or a text that ends with a zero and is not yet
+    // freed.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
 }

@@ -2,10 +2,9 @@
 //! of each algorithm's [`scaling_works`](workbench::algorithm::Algorithm::scaling_works).
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use launch::Group;
 use multi::team::Team;
 use serde::{Deserialize, Serialize};
@@ -14,27 +13,27 @@ use workbench::{bench::recording, catalogue};
 
 use super::machine;
 use crate::error::UsageError;
-use crate::files::WholeFile;
+use crate::measure::doubled_up_to;
 use crate::measure::split::{median_time, of_all};
-use crate::report::plot::{self, LinePlot, Series};
+use crate::report::plot::{LinePlot, Series};
 use crate::report::progress::Progress;
 use crate::report::{self, Bytes, Rate};
 use crate::{ranks, recordings::plots};
 
-/// All that a run found.
+/// The result of a run on several devices.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct Scaling {
-    /// What the first member is: "NVIDIA H200" or "simulator".
+    /// The name of the first device: "NVIDIA H200" or "simulator".
     pub device: String,
-    /// Members of all ranks.
+    /// The members: the devices of all ranks.
     pub members: usize,
-    /// Processes that they belong to.
+    /// The number of processes.
     pub ranks: usize,
-    /// Whether they are simulated: their times are those of a CPU, which they share.
+    /// True if the devices are simulated. Their times are then those of one CPU, which they share.
     pub simulated: bool,
-    /// The driver's version, or the CUDA version that it supports where nobody tells more.
+    /// The driver's version; without `nvidia-smi`, the CUDA version that the driver supports.
     pub driver: Option<String>,
-    /// The day, as in 2026-11-21.
+    /// The date, as in 2026-11-21.
     pub date: String,
     /// The compiler of the kernels' PTX.
     pub compiler: Option<String>,
@@ -42,56 +41,56 @@ pub struct Scaling {
     pub version: String,
     /// The points.
     pub scaling: Vec<ScalingPoint>,
-    /// What was not measured, and why.
+    /// Points that were left out, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
-/// A work on so many members.
+/// The measurement of a work on a number of members.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct ScalingPoint {
     /// The algorithm.
     pub algorithm: String,
-    /// The type of its elements.
+    /// The type of the elements.
     #[serde(rename = "type")]
     pub number: String,
-    /// Whether the size is the same for all members together, or for each.
+    /// Strong or weak scaling.
     pub kind: Kind,
-    /// Members.
+    /// The number of members.
     pub members: usize,
-    /// Elements on all of them.
+    /// Elements of all members together.
     pub size: u64,
-    /// Bytes that have to be read and written.
+    /// Bytes that the work must read and write.
     pub bytes: u64,
-    /// Timed runs.
+    /// The number of timed runs.
     pub runs: usize,
-    /// The median of their times, by the clock of the host, in microseconds.
+    /// The median time by the host's clock, in microseconds.
     pub median_us: f64,
-    /// The bytes over that time, in units of 10⁹ per second; 0 where it is not bytes that count.
+    /// Bytes per second, in units of 10⁹; 0 for a cellular automaton.
     pub gbps: f64,
-    /// Of a cellular automaton.
+    /// Cell updates per second, of a cellular automaton.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell_updates_per_second: Option<f64>,
-    /// That as a multiple of what one member reaches.
+    /// The rate as a multiple of that of one member.
     pub speedup: f64,
-    /// That for each member.
+    /// The speed-up divided by the number of members.
     pub efficiency: f64,
 }
 
 impl ScalingPoint {
-    /// Elements per second.
+    /// Returns the elements per second.
     fn rate(&self) -> f64 {
         self.size as f64 / (1e-6 * self.median_us)
     }
 }
 
-/// What stays the same as members are added.
+/// What stays constant as members are added.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// The size of all together.
+    /// The size of all members together.
     Strong,
-    /// The size of each.
+    /// The size per member.
     Weak,
 }
 
@@ -104,17 +103,17 @@ impl Kind {
     }
 }
 
-/// Measures the works of the algorithms named, or all, on 1, 2, 4, … and all members, with `n` elements in all and for
-/// each.
+/// Measures the works of `algorithms`, or all works if it is empty, on 1, 2, 4, … and all members. `n` is the number of
+/// elements in all (strong scaling) and per member (weak scaling).
 ///
 /// # Errors
-/// [`UsageError`] for an algorithm that does not run on several devices; when a device or another rank fails, or when a
-/// result is wrong.
+/// [`UsageError`] for an algorithm that does not run on several devices; if a device or another rank fails, or a result
+/// is wrong.
 pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scaling> {
     let mut works: Vec<(&str, ScalingWork)> =
         catalogue::scaling_works().into_iter().map(|(algorithm, work)| (algorithm.name(), work)).collect();
     if let Some(unknown) = algorithms.iter().find(|name| works.iter().all(|(algorithm, _)| algorithm != *name)) {
-        let text = format!("{unknown} is not measured on several devices: name one of them alone with --device");
+        let text = format!("{unknown} does not run on several devices: name one device with --device");
         return Err(UsageError(text).into());
     }
     let team = Team::new(group, ranks::communicator())?;
@@ -132,14 +131,13 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
         left_out: Vec::new(),
     };
     works.retain(|(algorithm, _)| algorithms.is_empty() || algorithms.contains(algorithm));
-    let counts = counts(team.members());
+    let counts = doubled_up_to(team.members());
     let mut progress = Progress::new((works.len() * (2 * counts.len() - 1)) as u64, "points");
     for (algorithm, work) in &works {
         for kind in [Kind::Strong, Kind::Weak] {
-            let mut one = None;
             for &members in &counts {
                 let size = (work.whole)(if kind == Kind::Weak { n.saturating_mul(members) } else { n });
-                // Both begin with one member.
+                // Strong and weak scaling share the point of one member.
                 let known = scaling.scaling.iter().find(|row| {
                     kind == Kind::Weak
                         && (row.kind, row.members, members) == (Kind::Strong, 1, 1)
@@ -149,40 +147,30 @@ pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scali
                     Some(known) => Some(ScalingPoint { kind, ..known }),
                     None => point(&team.of_first(members), algorithm, work, kind, size, &mut scaling.left_out)?,
                 };
-                let Some(mut row) = row else { continue };
-                row.speedup = row.rate() / *one.get_or_insert(row.rate());
-                row.efficiency = row.speedup / members as f64;
+                let Some(row) = row else { continue };
                 let (rate, unit) = row.cell_updates_per_second.map_or((1e9 * row.gbps, "B"), |rate| (rate, "cells"));
                 scaling.scaling.push(row);
                 progress.set(scaling.scaling.len() as u64, rate, unit);
             }
         }
     }
-    // A speed-up is over one member: what one alone cannot hold has none.
-    for row in without_one(&scaling.scaling) {
-        scaling.scaling[row].speedup = 0.0;
-        scaling.scaling[row].efficiency = 0.0;
-    }
+    set_speedups(&mut scaling.scaling);
     Ok(scaling)
 }
 
-/// The rows whose work was not measured on one member.
-fn without_one(rows: &[ScalingPoint]) -> Vec<usize> {
-    let same =
-        |a: &ScalingPoint, b: &ScalingPoint| (&a.algorithm, &a.number, a.kind) == (&b.algorithm, &b.number, b.kind);
-    let has_one = |row: &ScalingPoint| rows.iter().any(|other| other.members == 1 && same(row, other));
-    (0..rows.len()).filter(|&row| !has_one(&rows[row])).collect()
+/// Computes the speed-ups over one member. A work that does not fit one member has none.
+fn set_speedups(rows: &mut [ScalingPoint]) {
+    let ones: Vec<ScalingPoint> = rows.iter().filter(|row| row.members == 1).cloned().collect();
+    for row in rows {
+        let is_same =
+            |one: &&ScalingPoint| (&one.algorithm, &one.number, one.kind) == (&row.algorithm, &row.number, row.kind);
+        row.speedup = ones.iter().find(is_same).map_or(0.0, |one| row.rate() / one.rate());
+        row.efficiency = row.speedup / row.members as f64;
+    }
 }
 
-/// 1, 2, 4 and so on, and all.
-fn counts(members: usize) -> Vec<usize> {
-    let mut counts: Vec<usize> =
-        std::iter::successors(Some(1), |count| Some(2 * count)).take_while(|count| *count < members).collect();
-    counts.push(members);
-    counts
-}
-
-/// Measures a work on a team; `None`, with the reason in `left_out`, if a member has no room for its part.
+/// Measures a work on a team. Returns `None`, with the reason in `left_out`, if a member has too little memory for its
+/// part.
 fn point(
     team: &Team<'_>,
     algorithm: &str,
@@ -198,12 +186,12 @@ fn point(
     for device in team.devices() {
         free = free.min(device.properties()?.memory_free_bytes);
     }
-    // What one rank cannot do none begins.
+    // All ranks leave out a point that one of them has no memory for.
     let all = team.ranks().all_gather(&free.to_le_bytes())?;
     let free = all.iter().filter_map(|bytes| Some(u64::from_le_bytes(bytes.as_slice().try_into().ok()?))).min();
     let free = free.unwrap_or(0);
     let name = format!("{} {} {} of {size} on {members}", kind.name(), algorithm, work.number);
-    // A little is lost between allocations.
+    // Some memory is lost between allocations.
     if needed > free - free / 64 {
         left_out.push(format!("{name}: {} needed on each, {} free", Bytes(needed), Bytes(free)));
         return Ok(None);
@@ -229,7 +217,7 @@ fn point(
         runs: timing.runs,
         median_us: 1e6 * timing.seconds,
         gbps: bytes / timing.seconds / 1e9,
-        // Rank 0 has a member, and prints.
+        // Rank 0, which prints, has a member and therefore the number of generations.
         cell_updates_per_second: prepared
             .generations()
             .map(|generations| size as f64 * generations as f64 / timing.seconds),
@@ -239,43 +227,28 @@ fn point(
 }
 
 impl Scaling {
-    /// What `host bench --json` wrote to the file, if it was on several devices.
+    /// Reads a file that `host bench --json` wrote. Returns `None` if that run was not on several devices.
     pub fn read(path: &Path) -> Option<Self> {
         serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
     }
 
-    /// Writes it as JSON.
-    ///
-    /// # Errors
-    /// What prevents it.
-    pub fn write(&self, file: &WholeFile) -> anyhow::Result<()> {
-        let text = serde_json::to_string_pretty(self).context("cannot express the result as JSON")?;
-        let mut out = file.create()?;
-        writeln!(out, "{text}").with_context(|| file.failed())?;
-        file.keep(out)
-    }
-
-    /// The table.
+    /// Returns the table.
     pub fn text(&self) -> String {
         let share = |value: f64, text: String| if value > 0.0 { text } else { "–".to_owned() };
-        let rows: Vec<_> = self
-            .scaling
-            .iter()
-            .map(|row| {
-                [
-                    format!("{} {}", row.algorithm, row.number),
-                    row.kind.name().to_owned(),
-                    row.members.to_string(),
-                    if row.size.is_power_of_two() { format!("2^{}", row.size.ilog2()) } else { row.size.to_string() },
-                    report::Seconds(1e-6 * row.median_us).to_string(),
-                    row.cell_updates_per_second
-                        .map_or(format!("{} GB/s", Rate(row.gbps)), |rate| format!("{} cells/s", Rate(rate))),
-                    share(row.speedup, format!("{:.3}", row.speedup)),
-                    share(row.efficiency, format!("{} %", Rate(100.0 * row.efficiency))),
-                    row.runs.to_string(),
-                ]
-            })
-            .collect();
+        let rows = self.scaling.iter().map(|row| {
+            [
+                format!("{} {}", row.algorithm, row.number),
+                row.kind.name().to_owned(),
+                row.members.to_string(),
+                if row.size.is_power_of_two() { format!("2^{}", row.size.ilog2()) } else { row.size.to_string() },
+                report::Seconds(1e-6 * row.median_us).to_string(),
+                row.cell_updates_per_second
+                    .map_or(format!("{} GB/s", Rate(row.gbps)), |rate| format!("{} cells/s", Rate(rate))),
+                share(row.speedup, format!("{:.3}", row.speedup)),
+                share(row.efficiency, format!("{} %", Rate(100.0 * row.efficiency))),
+                row.runs.to_string(),
+            ]
+        });
         let heading = ["work", "scaling", "members", "size", "median", "rate", "speed-up", "efficiency", "runs"];
         let mut text = format!(
             "scaling on {} × {}, {} process{}, {}\nmedians by the host's clock, from the moment when all are ready until the last \
@@ -285,37 +258,30 @@ impl Scaling {
             self.ranks,
             if self.ranks == 1 { "" } else { "es" },
             self.date,
-            report::table(heading, &rows),
+            report::table(heading, rows),
         );
         self.left_out.iter().for_each(|reason| text += &format!("left out: {reason}\n"));
         if self.simulated {
-            text += "Simulated: the times are this CPU's, which all members share, and say nothing of a GPU's.\n";
+            text += "Simulated: all members share this machine's CPU, whose times say nothing about a GPU's.\n";
         }
         text
     }
 
-    /// Writes `bench-scaling.svg` and `.png` into `folder`, and gives their paths.
+    /// Writes `bench-scaling.svg` and `.png` into `folder`, and returns their paths.
     ///
     /// # Errors
-    /// What prevents it.
+    /// If a file cannot be written.
     pub fn draw(&self, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-        let paths = plots::FORMATS.map(|format| folder.join(format!("bench-scaling.{format}")));
-        let plot = self.plot();
-        paths.iter().try_for_each(|path| plot::lines(path, &plot))?;
-        Ok(paths.into())
+        plots::write_formats(folder, "bench-scaling", &self.plot())
     }
 
-    /// Speed-up over members: what would be ideal, and a line for each work and kind.
+    /// Returns the plot of speed-up over members: the ideal, and a line for each work and kind.
     fn plot(&self) -> LinePlot {
-        let ideal = counts(self.members).into_iter().map(|members| (members as f64, members as f64)).collect();
+        let ideal = doubled_up_to(self.members).into_iter().map(|members| (members as f64, members as f64)).collect();
         let mut series = vec![Series { name: "ideal".to_owned(), points: ideal }];
         for row in self.scaling.iter().filter(|row| row.speedup > 0.0) {
             let name = format!("{} {}, {}", row.algorithm, row.number, row.kind.name());
-            let point = (row.members as f64, row.speedup);
-            match series.iter_mut().find(|line| line.name == name) {
-                Some(line) => line.points.push(point),
-                None => series.push(Series { name, points: vec![point] }),
-            }
+            Series::add(&mut series, &name, (row.members as f64, row.speedup));
         }
         LinePlot {
             title: format!("scaling on {}", self.device),
@@ -330,6 +296,8 @@ impl Scaling {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::files::WholeFile;
+    use crate::recordings;
 
     fn row(members: usize, kind: Kind, gbps: f64) -> ScalingPoint {
         ScalingPoint {
@@ -380,7 +348,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.json");
         let scaling = scaling(vec![row(1, Kind::Weak, 10.0)]);
-        scaling.write(&WholeFile::new(&path)).unwrap();
+        recordings::write(&scaling, &WholeFile::new(&path)).unwrap();
         assert_eq!(Scaling::read(&path), Some(scaling));
         fs::write(&path, "{\"device\": \"GPU X\", \"rows\": []}").unwrap();
         assert_eq!(Scaling::read(&path), None);
@@ -388,12 +356,15 @@ mod tests {
 
     #[test]
     fn members_are_doubled_up_to_all() {
-        assert_eq!([1, 2, 3, 8].map(counts), [vec![1], vec![1, 2], vec![1, 2, 3], vec![1, 2, 4, 8]]);
+        assert_eq!([1, 2, 3, 8].map(doubled_up_to), [vec![1], vec![1, 2], vec![1, 2, 3], vec![1, 2, 4, 8]]);
     }
 
     #[test]
     fn what_one_member_cannot_hold_has_no_speed_up() {
-        let rows = [row(2, Kind::Strong, 10.0), row(1, Kind::Weak, 10.0), row(2, Kind::Weak, 20.0)];
-        assert_eq!(without_one(&rows), [0]);
+        let mut rows = [row(2, Kind::Strong, 10.0), row(1, Kind::Weak, 10.0), row(2, Kind::Weak, 20.0)];
+        rows[2].median_us = 1.0;
+        set_speedups(&mut rows);
+        assert_eq!(rows.each_ref().map(|row| row.speedup), [0.0, 1.0, 3.0]);
+        assert_eq!(rows[2].efficiency, 1.5);
     }
 }

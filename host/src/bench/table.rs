@@ -1,19 +1,20 @@
-//! A recording as tables for people.
+//! A recording as tables for a terminal.
 
 use units::percent;
 use workbench::algorithm::Unit;
 use workbench::bench::{MeasuredPoint, Recording, subject};
 
+use crate::recordings;
 use crate::report::{self, Bytes, Rate};
 
-/// The size that is shown in full: the largest of a power of two, of vectors and matrices up to this.
+/// The largest size of vectors and matrices that is shown in full, in elements.
 const HEADLINE: u64 = 1 << 28;
 
-/// Everything: the machine, GB/s over size, the rungs at the largest size, and small inputs.
+/// Returns the tables: the machine, GB/s over size, the rungs at the largest size, and small inputs.
 pub fn text(recording: &Recording) -> String {
     let mut text = heading(recording);
     let tables = tables(recording);
-    // What moves no bytes has its times below.
+    // Points that move no bytes have their times in the tables below.
     let moves_bytes = |table: &&Table<'_>| table.columns.iter().flat_map(|(_, rows)| rows).any(|row| row.bytes > 0);
     for Table { title, columns } in tables.iter().filter(moves_bytes) {
         text += &format!("\n{title}: GB/s\n{}\n", over_size(columns));
@@ -40,19 +41,20 @@ pub fn text(recording: &Recording) -> String {
         text += &format!("left out: {reason}\n");
     }
     if recording.simulated {
-        text += "Simulated: the times are this CPU's, and say nothing of a GPU's.\n";
+        text += report::SIMULATED;
     }
     text
 }
 
-/// Rows that stand in one table.
+/// The rows of one table.
 struct Table<'a> {
     title: String,
-    /// Each with its heading: a rung or peer at several sizes.
+    /// The headings, each with the points of that rung or peer.
     columns: Vec<(String, Vec<&'a MeasuredPoint>)>,
 }
 
-/// A table for each ladder, and one for the other types and variants of an algorithm, which have the last rung alone.
+/// Returns a table for each ladder. The types and variants of which only the last rung was measured share one table per
+/// algorithm.
 fn tables(recording: &Recording) -> Vec<Table<'_>> {
     let mut tables: Vec<Table<'_>> = Vec::new();
     for group in recording.groups() {
@@ -80,13 +82,8 @@ fn tables(recording: &Recording) -> Vec<Table<'_>> {
 }
 
 fn heading(recording: &Recording) -> String {
-    let machine = &recording.machine;
-    let mut parts = Vec::new();
-    parts.extend(recording.driver.as_ref().map(|driver| format!("driver {driver}")));
-    parts.extend(machine.compute_capability.as_ref().map(|capability| format!("compute capability {capability}")));
-    let clock = machine.sm_clock_mhz.map_or(String::new(), |mhz| format!(" at up to {mhz} MHz"));
-    parts.push(format!("{} SMs{clock}", machine.multiprocessors));
-    parts.extend(machine.l2_bytes.map(|bytes| format!("L2 {}", Bytes(bytes))));
+    let mut parts = recordings::machine(recording);
+    parts.extend(recording.machine.l2_bytes.map(|bytes| format!("L2 {}", Bytes(bytes))));
     let mut text = format!("bench on {}, {}: {}\n", recording.device, recording.date, parts.join(", "));
     for clocks in &recording.clocks {
         text += &format!("clocks {}: SMs {} MHz, memory {} MHz\n", clocks.when, clocks.sm_mhz, clocks.memory_mhz);
@@ -112,7 +109,7 @@ fn title(group: &[&MeasuredPoint]) -> String {
     format!("{algorithm}{variant} {number}")
 }
 
-/// A row for each size, a column for each rung and peer.
+/// Returns a table with a row for each size and a column for each rung and peer.
 fn over_size(columns: &[(String, Vec<&MeasuredPoint>)]) -> String {
     let mut sizes: Vec<(u64, String)> =
         columns.iter().flat_map(|(_, rows)| rows).map(|row| (row.size, row.size_text())).collect();
@@ -122,17 +119,14 @@ fn over_size(columns: &[(String, Vec<&MeasuredPoint>)]) -> String {
         let row = rows.iter().find(|row| row.size_text() == size);
         row.map_or("–".to_owned(), |row| Rate(row.gbps).to_string())
     };
-    let rows: Vec<Vec<String>> = sizes
-        .iter()
-        .map(|(_, size)| {
-            std::iter::once(size.clone()).chain(columns.iter().map(|(_, rows)| cell(size, rows))).collect()
-        })
-        .collect();
+    let row = |(_, size): &(u64, String)| -> Vec<String> {
+        std::iter::once(size.clone()).chain(columns.iter().map(|(_, rows)| cell(size, rows))).collect()
+    };
     let heading: Vec<&str> = std::iter::once("size").chain(columns.iter().map(|(name, _)| name.as_str())).collect();
-    report::table_of(&heading, rows.iter().map(Vec::as_slice)).to_string()
+    report::table(heading, sizes.iter().map(row)).to_string()
 }
 
-/// Each column's row at the largest size to show, if it has one, with its heading.
+/// Returns the heading of each column, with its row at the largest size that is shown in full.
 fn at_headline<'a>(columns: &'a [(String, Vec<&'a MeasuredPoint>)]) -> Vec<(&'a str, &'a MeasuredPoint)> {
     let fits =
         |row: &MeasuredPoint| row.size.is_power_of_two() && (subject::unit(row) == Unit::Cells || row.size <= HEADLINE);
@@ -141,26 +135,23 @@ fn at_headline<'a>(columns: &'a [(String, Vec<&'a MeasuredPoint>)]) -> Vec<(&'a 
 }
 
 fn in_full(recording: &Recording, rows: &[(&str, &MeasuredPoint)]) -> String {
-    let rows: Vec<_> = rows
-        .iter()
-        .map(|(name, row)| {
-            [
-                row.setting.as_ref().map_or((*name).to_owned(), |setting| format!("{name}: {setting}")),
-                row.size_text(),
-                micros(row.median_us),
-                format!("{} – {}", micros(row.low_us), micros(row.high_us)),
-                Rate(row.gbps).to_string(),
-                share(row.gbps, recording.copy_gbps),
-                recording.datasheet_gbps.map_or("–".to_owned(), |datasheet| share(row.gbps, datasheet)),
-                row.runs.to_string(),
-            ]
-        })
-        .collect();
+    let rows = rows.iter().map(|(name, row)| {
+        [
+            row.setting.as_ref().map_or((*name).to_owned(), |setting| format!("{name}: {setting}")),
+            row.size_text(),
+            micros(row.median_us),
+            format!("{} – {}", micros(row.low_us), micros(row.high_us)),
+            Rate(row.gbps).to_string(),
+            share(row.gbps, recording.copy_gbps),
+            recording.datasheet_gbps.map_or("–".to_owned(), |datasheet| share(row.gbps, datasheet)),
+            row.runs.to_string(),
+        ]
+    });
     let heading = ["kernel", "size", "median", "quartiles", "GB/s", "of copy", "of datasheet", "runs"];
-    report::table(heading, &rows).to_string()
+    report::table(heading, rows).to_string()
 }
 
-/// Whether any of the rows was measured in a series.
+/// Returns true if any of the rows was measured in a series.
 fn has_series(rows: &[&MeasuredPoint]) -> bool {
     rows.iter().any(|row| row.series_us.is_some())
 }
@@ -176,15 +167,14 @@ fn of_small(rows: &[&MeasuredPoint]) -> String {
     };
     let mut heading = vec!["work", "size", "kernel", "device", "host"];
     heading.extend(has_series.then_some("a call in a series"));
-    let rows: Vec<Vec<String>> = rows.iter().map(cells).collect();
-    report::table_of(&heading, rows.iter().map(Vec::as_slice)).to_string()
+    report::table(heading, rows.iter().map(cells)).to_string()
 }
 
 fn micros(micros: f64) -> String {
     report::Seconds(1e-6 * micros).to_string()
 }
 
-/// Returns `part` of `whole` in percent, if `whole` is known.
+/// Returns `part` of `whole` in percent, or `–` if `whole` is 0.
 fn share(part: f64, whole: f64) -> String {
     if whole > 0.0 { percent(part / whole) } else { "–".to_owned() }
 }

@@ -1,7 +1,7 @@
-//! `host check`: the kernels in a simulator that looks for data races, reads of what nobody wrote and the like, in
-//! hostile orders of their threads.
+//! `host check`: runs the kernels in the simulator under hostile orders of their threads, and reports data races,
+//! uninitialised reads and other faults.
 //!
-//! [`workbench::check`] runs the [cases](workbench::cases); here their findings are reported.
+//! [`workbench::check`] runs the [cases](workbench::cases); this module reports their findings.
 
 use std::time::Duration;
 
@@ -25,34 +25,37 @@ use progress::Bar;
 use report_of_kernels::{Further, Report};
 use selection::Selection;
 
-/// Check kernels for races, barrier faults, reads of what nobody wrote, and wrong results, in the simulator
+/// Check kernels in the simulator for races, barrier faults, uninitialised reads and wrong results
 ///
-/// Runs small launches of each kernel, made as the commands make them, such that every barrier and branch is reached:
-/// each under eight orders of the threads, most of them hostile to some mistake, in a simulator that follows every
-/// access. A report names both source lines, both threads, the element, and what would order the two. Exits with 1 if
-/// there is one.
+/// Runs small launches of each kernel that reach all its barriers and branches, each under eight orders of the threads.
+/// Most of these orders are hostile to one kind of mistake. The simulator follows every memory access. A report names
+/// both source lines, both threads, the element, and what would order the two accesses.
+///
+/// Exit code: 0 if nothing is found, 1 if something is, 2 if the command line is wrong.
 #[derive(Args, Debug)]
 pub struct CheckOptions {
-    /// What to check: kernels (see `host list`), rungs, algorithms, or all; or faults, kernels that show what is found
+    /// What to check: kernels (see `host list ALGORITHM`), rungs, algorithms, or all; faults selects kernels that are
+    /// wrong on purpose
     #[arg(value_name = "KERNEL", default_value = "all")]
     kernels: Vec<String>,
 
-    /// Order of the threads: natural, last-first, or random, one-ahead, one-behind, every-access or interleaved with a
-    /// seed, such as random:7, or held as --thorough names it. Several times for several [default: eight of them]
+    /// Order of the threads: natural or last-first; random, one-ahead, one-behind, every-access or interleaved with a
+    /// seed, such as random:7; or an order that --thorough printed. It may be given several times [default: eight
+    /// orders]
     #[arg(long = "schedule", value_name = "NAME:SEED")]
     schedules: Vec<Schedule>,
 
-    /// Let shuffles and votes order no memory accesses, which CUDA's documentation does not promise, and warn of warps
-    /// that come to a barrier by different calls
+    /// Assume that shuffles and votes order no memory accesses, since CUDA's documentation does not promise it; and
+    /// warn of warps that reach a barrier by different calls
     #[arg(long)]
     strict: bool,
 
-    /// Leave out each barrier, warp synchronisation and fence instead, one at a time, and show whether that is reported
+    /// Delete each barrier, warp synchronisation and fence instead, one at a time, and show whether that is reported
     #[arg(long)]
     mutate_barriers: bool,
 
-    /// Try more orders as well, for so many seconds per kernel [10 if it is not said] or until there is none worth
-    /// trying: threads are held before atomic accesses by which they were seen to communicate
+    /// Also search more orders, for up to SECONDS per kernel (10 without a value): threads are held before the atomic
+    /// accesses by which they communicate
     #[arg(
         long,
         value_name = "SECONDS",
@@ -64,8 +67,8 @@ pub struct CheckOptions {
     )]
     thorough: Option<Duration>,
 
-    /// Show as well which barriers, warp synchronisations and fences no order misses when they are left out: hints,
-    /// which do not change the exit code
+    /// Also list the barriers, warp synchronisations and fences whose deletion no order reports: hints, which do not
+    /// change the exit code
     #[arg(long, conflicts_with = "mutate_barriers")]
     redundant: bool,
 
@@ -82,7 +85,8 @@ impl CheckOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] for a name that nothing has; when something is at fault, or a barrier is not missed.
+    /// [`UsageError`] for an unknown name; if a kernel has a fault, or the deletion of a synchronisation is not
+    /// reported.
     pub fn run(self) -> anyhow::Result<()> {
         let cases = catalogue().into_iter().chain(faults()).collect::<Vec<_>>();
         let selection = Selection::new(&self.kernels, &cases).map_err(UsageError::of)?;

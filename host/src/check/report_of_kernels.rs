@@ -1,4 +1,4 @@
-//! What a check has found, one line per kernel, and each mistake in full.
+//! The report of a check: a line per kernel, and each fault in full.
 
 use std::time::{Duration, Instant};
 
@@ -14,34 +14,34 @@ use crate::report::{self, Seconds};
 use workbench::case::Case;
 use workbench::check::{self, CaseRun, Settings, mutations, run_cases};
 
-/// What is printed.
+/// The report that is printed.
 #[derive(Serialize, Debug)]
 pub(super) struct Report {
     schedules: Vec<String>,
     strict: bool,
     seconds: f64,
     kernels: Vec<KernelChecks>,
-    /// How many more orders were tried, if that was asked.
+    /// The search of `--thorough`.
     #[serde(skip_serializing_if = "Option::is_none")]
     thorough: Option<Tried>,
-    /// What kernels seem not to need, if that was asked.
+    /// The hints of `--redundant`.
     #[serde(skip_serializing_if = "Option::is_none")]
     redundant: Option<Vec<Finding>>,
-    /// What GPUs allow and CUDA's documentation does not: no faults.
+    /// Warnings: uses of what GPUs allow and CUDA's documentation does not promise. They are no faults.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<Finding>,
 }
 
-/// What is asked besides the runs in the orders that the settings name.
+/// The work besides the runs under the schedules of the settings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Further {
-    /// Which synchronisations the cases that are right can do without.
+    /// Search for synchronisations that the cases without faults do not need.
     pub(super) redundant: bool,
-    /// More orders of those cases, for so long per kernel.
+    /// Search more orders of those cases, for this time per kernel.
     pub(super) thorough: Option<Duration>,
 }
 
-/// A kernel: what of it was run.
+/// The checks of one kernel.
 #[derive(Serialize, Debug)]
 struct KernelChecks {
     kernel: &'static str,
@@ -49,30 +49,30 @@ struct KernelChecks {
     cases: usize,
     launches: usize,
     threads: u64,
-    /// Of all launches together, on one core.
+    /// The time of all launches together, on one core.
     seconds: f64,
     faults: Vec<Found>,
-    /// Cases that came to no end, for reasons that are not the kernel's.
+    /// Cases that could not be finished, for reasons outside the kernel.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unfinished: Vec<Found>,
 }
 
-/// A mistake, or why a case came to no end.
+/// A fault, or the reason why a case could not be finished.
 #[derive(Serialize, Debug)]
 struct Found {
-    /// The case that has it.
+    /// The case.
     case: String,
-    /// The schedules under which that was so.
+    /// The schedules under which it was found.
     schedules: Vec<String>,
     #[serde(flatten)]
     finding: Finding,
 }
 
 impl Report {
-    /// Runs what is selected, and does what is asked `further`.
+    /// Runs the selected cases, and what `further` demands.
     ///
     /// # Errors
-    /// When a case fails that was right before.
+    /// If a case fails that had no fault before.
     pub(super) fn new(
         selection: Selection,
         cases: Vec<Case>,
@@ -80,7 +80,7 @@ impl Report {
         further: Further,
     ) -> anyhow::Result<Self> {
         let begun = Instant::now();
-        let families = selection.kernels().to_vec();
+        let families = selection.kernels.clone();
         let cases = selection.cases(cases);
         let mut runs = run_cases(&cases.iter().collect::<Vec<_>>(), settings, &Bar::new("runs", "threads"));
         let is_right = |runs: &[CaseRun], case: usize| !runs.iter().any(|run| run.case == case && run.error.is_some());
@@ -112,8 +112,7 @@ impl Report {
         self.kernels.iter().filter(|row| !row.unfinished.is_empty()).count()
     }
 
-    /// All that is at fault, that came to no end, that is warned of, and that the kernels seem not to need, each with
-    /// its level in SARIF.
+    /// Returns all faults, unfinished cases, warnings and hints, each with its level in SARIF.
     pub(super) fn findings(&self) -> impl Iterator<Item = (&'static str, &Finding)> {
         let faults = self.kernels.iter().flat_map(|row| &row.faults).map(|found| ("error", &found.finding));
         let unfinished = self.kernels.iter().flat_map(|row| &row.unfinished).map(|found| &found.finding);
@@ -121,7 +120,7 @@ impl Report {
         faults.chain(warnings).chain(self.redundant.iter().flatten().map(|hint| ("note", hint)))
     }
 
-    /// Fails if a kernel is at fault, or could not be checked to the end.
+    /// Fails if a kernel has a fault or could not be checked to the end.
     pub(super) fn verdict(&self) -> anyhow::Result<()> {
         let all = self.kernels.len();
         let at_fault = match self.at_fault() {
@@ -158,7 +157,7 @@ impl Report {
             ]
         };
         let heading = ["kernel", "cases", "launches", "threads", "time", "result"];
-        let rows: Vec<_> = self.kernels.iter().map(row).collect();
+        let rows = self.kernels.iter().map(row);
         let orders = match self.schedules.len() {
             1 => "order of the threads",
             _ => "orders of the threads",
@@ -168,7 +167,7 @@ impl Report {
             text += "strict: shuffles and votes order no memory accesses\n";
         }
         text += &self.thorough.as_ref().map_or_else(String::new, Tried::text);
-        text += &format!("{}\n", report::table(heading, &rows));
+        text += &format!("{}\n", report::table(heading, rows));
         for row in &self.kernels {
             let all = row.faults.iter().map(|found| ("", found));
             for (not, Found { case, schedules, finding }) in
@@ -177,7 +176,7 @@ impl Report {
                 text += &format!("\n{}: {not}{}\n", row.kernel, finding.kind);
                 let is_of_these = schedules.iter().all(|schedule| self.schedules.contains(schedule));
                 let found = match &schedules[..] {
-                    [schedule] if !is_of_these => format!("in a further order; again by --schedule {schedule}"),
+                    [schedule] if !is_of_these => format!("in a further order; repeat it with --schedule {schedule}"),
                     _ => {
                         format!("in {} of {} orders: {}", schedules.len(), self.schedules.len(), schedules.join(", "))
                     }
@@ -186,17 +185,16 @@ impl Report {
                 text += &finding.text("  ");
             }
         }
-        for finding in &self.warnings {
-            text += &format!("\n{}: {}\n{}", finding.kernel.unwrap_or_default(), finding.kind, finding.text("  "));
-        }
+        let full = |finding: &Finding| {
+            format!("\n{}: {}\n{}", finding.kernel.unwrap_or_default(), finding.kind, finding.text("  "))
+        };
+        text.extend(self.warnings.iter().map(full));
         if let Some(redundant) = &self.redundant {
             text += &match redundant.len() {
-                0 => "\nhints: every synchronisation is missed when it is left out\n".to_owned(),
-                many => format!("\nhints: {many} that no order misses\n"),
+                0 => "\nhints: the deletion of every synchronisation is reported\n".to_owned(),
+                many => format!("\nhints: {many} whose deletion no order reports\n"),
             };
-            for finding in redundant {
-                text += &format!("\n{}: {}\n{}", finding.kernel.unwrap_or_default(), finding.kind, finding.text("  "));
-            }
+            text.extend(redundant.iter().map(full));
         }
         let summary = match (self.at_fault(), self.unfinished()) {
             (0, 0) => "nothing found".to_owned(),
@@ -212,7 +210,7 @@ fn redundant(cases: &[Case], settings: &Settings) -> anyhow::Result<Vec<Finding>
     Ok(all.iter().filter_map(mutations::Mutation::hint).collect())
 }
 
-/// What the runs warn of, each once.
+/// Returns the warnings of the runs, each once.
 fn warnings(runs: &[CaseRun]) -> Vec<Finding> {
     let mut all: Vec<Finding> = Vec::new();
     for warning in runs.iter().flat_map(|run| &run.warnings).map(Finding::of_note) {
@@ -248,7 +246,7 @@ fn rows(families: &[Family], cases: &[Case], runs: &[CaseRun]) -> Vec<KernelChec
         }
         if let Some(error) = &run.error {
             let finding = check::of_error(error);
-            // A wrong result is laid to the kernel that the case is about.
+            // A wrong result counts against the first kernel of the case.
             let culprit = check::family(&finding).or(case.kernels().first().copied());
             if let Some(row) = rows.iter_mut().find(|row| Some(row.kernel) == culprit) {
                 let found = if error.is_unfinished() { &mut row.unfinished } else { &mut row.faults };
@@ -261,7 +259,7 @@ fn rows(families: &[Family], cases: &[Case], runs: &[CaseRun]) -> Vec<KernelChec
     rows
 }
 
-/// Adds `finding` to `all`, or its schedule to one that is alike.
+/// Adds `finding` to `all`. If one like it is there, this adds only its schedule.
 fn add(all: &mut Vec<Found>, case: &Case, schedule: Schedule, finding: Finding) {
     let schedule = schedule.to_string();
     match all.iter_mut().find(|found| found.finding.is_like(&finding)) {

@@ -1,20 +1,20 @@
-//! Which synchronisations are missed when they are left out, as a table.
+//! The report of `--mutate-barriers`: a table of deletions, and whether each was reported.
 
 use anyhow::anyhow;
 use workbench::check::mutations::{MutationEntry, MutationReport};
 
 use crate::report;
 
-/// Fails if a deletion passes unnoticed.
+/// Fails if a deletion was not reported.
 pub(super) fn verdict(report: &MutationReport) -> anyhow::Result<()> {
     let all = report.synchronisations.len();
     match report.synchronisations.iter().filter(|entry| entry.reported.is_none()).count() {
         0 => Ok(()),
-        missed => Err(anyhow!("{missed} of {all} synchronisations can be left out, and nothing reports it")),
+        missed => Err(anyhow!("the deletion of {missed} of {all} synchronisations is not reported")),
     }
 }
 
-/// The table.
+/// Returns the table.
 pub(super) fn text(report: &MutationReport) -> String {
     let row = |entry: &MutationEntry| {
         let (verdict, schedule) = match &entry.reported {
@@ -23,7 +23,7 @@ pub(super) fn text(report: &MutationReport) -> String {
         };
         [format!("{}:{}", entry.file, entry.line), entry.kind.to_owned(), entry.kernel.to_owned(), verdict, schedule]
     };
-    let rows: Vec<_> = report.synchronisations.iter().map(row).collect();
+    let rows = report.synchronisations.iter().map(row);
     let heading = ["left out", "which is a", "in kernel", "reported as", "in order"];
-    format!("{}\n{} synchronisations\n", report::table(heading, &rows), rows.len())
+    format!("{}\n{} synchronisations\n", report::table(heading, rows), report.synchronisations.len())
 }

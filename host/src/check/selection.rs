@@ -1,4 +1,4 @@
-//! Which cases and kernels are meant by what was typed.
+//! Selects cases and kernels by the names on the command line.
 
 use std::collections::BTreeSet;
 
@@ -8,27 +8,27 @@ use units::alternatives;
 use workbench::case::Case;
 use workbench::cases::kernels;
 
-/// Names that are suggested instead of an unknown one.
+/// The number of known names that an error suggests.
 const SUGGESTIONS: usize = 3;
 
-/// The kernels that are wrong, and that are checked if they are asked for.
+/// The module of kernels that are wrong on purpose. `all` does not include it.
 const FAULTS: &str = "faults";
 
-/// The cases to run and the kernels to tell of.
+/// The cases to run and the kernels to report on.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Selection {
-    /// The places of the cases.
+    /// The indices of the cases.
     cases: BTreeSet<usize>,
-    /// The kernels' families, in the order of their modules.
-    kernels: Vec<Family>,
+    /// The kernels to report on, in the order of their modules.
+    pub kernels: Vec<Family>,
 }
 
-/// The instances of a kernel.
+/// A kernel with all its instances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Family {
     /// Its name.
     pub name: &'static str,
-    /// The algorithm that it is a kernel of.
+    /// Its algorithm.
     pub algorithm: &'static str,
 }
 
@@ -37,7 +37,7 @@ impl Family {
         Self { name: kernel.family, algorithm: kernel.module.split("::").nth(1).unwrap_or(kernel.module) }
     }
 
-    /// All of them, in the order of their modules.
+    /// Returns all kernels, in the order of their modules.
     pub(super) fn all() -> Vec<Self> {
         let mut all: Vec<Self> = kernels().map(Self::of).collect();
         all.dedup();
@@ -46,11 +46,10 @@ impl Family {
 }
 
 impl Selection {
-    /// Those that the `names` mean: families or instances of kernels, rungs, algorithms, or `all` but the faulty
-    /// kernels.
+    /// Selects by `names`: kernels or their instances, rungs, algorithms, or `all` except the faulty kernels.
     ///
     /// # Errors
-    /// For a name that nothing has: what there is instead.
+    /// For an unknown name: the error suggests known ones.
     pub(super) fn new(names: &[String], cases: &[Case]) -> Result<Self, String> {
         let families = Family::all();
         let (mut chosen_cases, mut chosen_kernels) = (BTreeSet::new(), BTreeSet::new());
@@ -73,18 +72,13 @@ impl Selection {
         Ok(Self { cases: chosen_cases, kernels })
     }
 
-    /// The kernels to tell of.
-    pub(super) fn kernels(&self) -> &[Family] {
-        &self.kernels
-    }
-
-    /// The chosen ones of `cases`.
+    /// Returns the selected ones of `cases`.
     pub(super) fn cases(&self, cases: Vec<Case>) -> Vec<Case> {
         cases.into_iter().enumerate().filter(|(index, _)| self.cases.contains(index)).map(|(_, case)| case).collect()
     }
 }
 
-/// The families of the kernel or algorithm of that name.
+/// Returns the kernels of a name, which may be that of a kernel, an instance or an algorithm.
 fn meant(name: &str, families: &[Family], cases: &[Case]) -> BTreeSet<&'static str> {
     let tested = |family: &str| cases.iter().any(|case| case.kernels().contains(&family));
     let of_instance = kernels().find(|kernel| kernel.name == name).map(|kernel| kernel.family);
@@ -104,20 +98,16 @@ fn unknown(name: &str, families: &[Family], cases: &[Case]) -> String {
             algorithms.push(algorithm);
         }
     }
-    let known: BTreeSet<&str> = families
-        .iter()
-        .map(|family| family.name)
-        .chain(cases.iter().map(Case::rung))
-        .chain(algorithms.iter().copied())
-        .collect();
+    let names = families.iter().map(|family| family.name).chain(cases.iter().map(Case::rung));
+    let known: BTreeSet<&str> = names.chain(algorithms.iter().copied()).collect();
     let similarity = |known: &str| strsim::jaro_winkler(&name.to_lowercase(), known);
     let mut known: Vec<&str> = known.into_iter().collect();
     known.sort_by(|a, b| similarity(b).total_cmp(&similarity(a)));
     known.truncate(SUGGESTIONS);
     algorithms.push("all");
     format!(
-        "there is nothing to check that is called '{name}': did you mean {}? Use an algorithm ({}), a kernel, which `host \
-         list` shows, or a rung",
+        "no kernel, rung or algorithm is called '{name}': did you mean {}? Use an algorithm ({}), a rung of `host list`, or \
+         a kernel of `host list ALGORITHM`",
         alternatives(&known),
         alternatives(&algorithms)
     )

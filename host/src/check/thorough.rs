@@ -1,4 +1,4 @@
-//! `--thorough`: cases in order after order, each made from what was seen in earlier ones.
+//! `--thorough`: runs cases under many orders, each derived from the accesses seen under earlier ones.
 
 use std::time::Duration;
 
@@ -13,20 +13,20 @@ use workbench::check::{CaseRun, Progress};
 use super::progress::Bar;
 use crate::report;
 
-/// How much was tried.
+/// The extent of a search.
 #[derive(Serialize, Debug)]
 pub(super) struct Tried {
-    /// The time that each kernel had at most.
+    /// The most time per kernel.
     seconds_per_kernel: f64,
     cases: usize,
-    /// Of all cases together.
+    /// The orders of all cases together.
     orders: usize,
-    /// The cases of which there was no further order to try.
+    /// The cases without a further order to try.
     exhausted: usize,
 }
 
 impl Tried {
-    /// A line for people.
+    /// Returns a line for the terminal.
     pub(super) fn text(&self) -> String {
         format!(
             "thorough: {} orders of {} cases, up to {} s per kernel; {} cases have no further order worth trying\n",
@@ -38,7 +38,7 @@ impl Tried {
     }
 }
 
-/// Searches for an order in which one of `cases` fails, which come with their numbers; those of one kernel share the
+/// Searches for an order in which one of `cases` fails. Each case has its number; the cases of one kernel share the
 /// time.
 pub(super) fn search(cases: &[(usize, &Case)], checks: Checks, per_kernel: Duration) -> (Vec<CaseRun>, Tried) {
     let progress = Bar::new("cases", "orders");
@@ -47,7 +47,7 @@ pub(super) fn search(cases: &[(usize, &Case)], checks: Checks, per_kernel: Durat
     let search = |&(index, case): &(usize, &Case)| {
         let of_kernel = cases.iter().filter(|(_, other)| about(other) == about(case)).count();
         let log = LaunchLog::new();
-        // Notes were taken in the orders before.
+        // The runs before this search have collected the notes.
         let simulator = Simulator::new().with_checks(checks).with_log(log.clone()).with_notes(Notes::new());
         let found = launch::search(&simulator, per_kernel / of_kernel as u32, |simulator| case.run(simulator));
         let (schedule, error, orders, is_exhausted) = match found {
@@ -67,8 +67,8 @@ pub(super) fn search(cases: &[(usize, &Case)], checks: Checks, per_kernel: Durat
     (found.into_iter().map(|(run, _, _)| run).collect(), tried)
 }
 
-/// Reads a number of seconds.
+/// Parses a number of seconds.
 pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     let duration = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    duration.ok_or_else(|| "it has to be a number of seconds, such as 10 or 0.5".to_owned())
+    duration.ok_or_else(|| "it must be a number of seconds, such as 10 or 0.5".to_owned())
 }

@@ -1,4 +1,4 @@
-//! `host devices`: the GPUs, the simulator, and what each kernel takes of a GPU.
+//! `host devices`: the GPUs, the simulator, and the resources that each kernel uses.
 
 use clap::Args;
 use launch::{Device, DeviceChoice, Gpu, KernelInfo, Properties, gpus};
@@ -9,39 +9,39 @@ use workbench::catalogue::{self, MODULES};
 
 mod text;
 
-/// Threads of a block for the occupancy of a kernel without a launch bound.
+/// Threads per block for which the occupancy of a kernel without a launch bound is computed.
 const TYPICAL_BLOCK: u32 = 256;
 
-/// Show the GPUs and the simulator, and what each kernel takes of a GPU
+/// Show the GPUs and the simulator, and the resources that each kernel uses
 ///
-/// With --kernels, for each kernel, as the driver has compiled it for the GPU, which takes it seconds the first time:
-/// 32-bit registers per thread, static shared memory per block, local memory per thread, and how many blocks of its
-/// largest size (256 threads where it has no bound) fit a multiprocessor at once; occupancy is their threads as a share
-/// of what the multiprocessor holds. The instances of a generic kernel share a row with the most that one of them
-/// takes; --json has each.
+/// With --kernels the driver compiles every kernel, which takes seconds the first time. The table has 32-bit registers
+/// per thread, static shared memory per block, local memory per thread, and how many blocks of the kernel's largest
+/// size (256 threads if it has no bound) fit a multiprocessor at once. Occupancy is their threads as a share of those
+/// that the multiprocessor holds. The instances of a generic kernel share a row with their largest values; --json has
+/// each instance.
 #[derive(Args, Debug)]
 pub struct DevicesOptions {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
 
-    /// Show what each kernel takes, too
+    /// Also show the resources that each kernel uses
     #[arg(long)]
     kernels: bool,
 }
 
 impl DevicesOptions {
-    /// Runs the command. That there is no GPU is no failure.
+    /// Runs the command. A machine without a GPU is no failure.
     ///
     /// # Errors
-    /// When the result cannot be printed.
+    /// If the result cannot be printed.
     pub fn run(self) -> anyhow::Result<()> {
         let inventory = Inventory::take(self.kernels);
-        if self.json { report::print_json(&inventory) } else { report::print(&inventory.to_string()) }
+        report::print_either(self.json, &inventory, &inventory.to_string())
     }
 }
 
-/// What there is to run on.
+/// The devices of this machine.
 #[derive(Serialize, Debug)]
 struct Inventory {
     gpus: Vec<GpuEntry>,
@@ -71,10 +71,26 @@ struct GpuEntry {
     kernels: Vec<KernelEntry>,
 }
 
-/// What an opened GPU tells of itself. Sizes are in bytes.
-#[derive(Serialize, Debug)]
-struct GpuDetails {
-    cuda_version: Option<String>,
+/// Declares the properties of a GPU that are copied from [`Properties`].
+macro_rules! details {
+    ($($field:ident: $type:ty,)*) => {
+        /// The properties of a GPU that could be opened. Sizes are in bytes.
+        #[derive(Serialize, Debug)]
+        struct GpuDetails {
+            cuda_version: Option<String>,
+            $($field: $type,)*
+        }
+
+        impl GpuDetails {
+            fn of(properties: &Properties) -> Self {
+                let cuda_version = properties.driver.map(|version| version.to_string());
+                Self { cuda_version, $($field: properties.$field,)* }
+            }
+        }
+    };
+}
+
+details! {
     multiprocessors: u32,
     warp_size: u32,
     memory_free_bytes: u64,
@@ -103,7 +119,7 @@ struct KernelEntry {
     needs: Option<KernelNeeds>,
 }
 
-/// What a kernel takes of a GPU, and how many of its blocks fit an SM at once.
+/// The resources that a kernel uses, and how many of its blocks fit a multiprocessor at once.
 #[derive(Clone, Serialize, Debug)]
 struct KernelNeeds {
     registers: u32,
@@ -155,28 +171,6 @@ impl GpuEntry {
     }
 }
 
-impl GpuDetails {
-    fn of(properties: &Properties) -> Self {
-        Self {
-            cuda_version: properties.driver.map(|version| version.to_string()),
-            multiprocessors: properties.multiprocessors,
-            warp_size: properties.warp_size,
-            memory_free_bytes: properties.memory_free_bytes,
-            memory_bus_bits: properties.memory_bus_bits,
-            memory_clock_mhz: properties.memory_clock_mhz,
-            clock_mhz: properties.clock_mhz,
-            l2_bytes: properties.l2_bytes,
-            shared_bytes_per_block: properties.shared_bytes_per_block,
-            shared_bytes_per_block_optin: properties.shared_bytes_per_block_optin,
-            shared_bytes_per_multiprocessor: properties.shared_bytes_per_multiprocessor,
-            registers_per_block: properties.registers_per_block,
-            registers_per_multiprocessor: properties.registers_per_multiprocessor,
-            max_threads_per_block: properties.max_threads_per_block,
-            max_threads_per_multiprocessor: properties.max_threads_per_multiprocessor,
-        }
-    }
-}
-
 impl KernelEntry {
     fn of(kernel: &'static KernelInfo, device: &Device) -> Self {
         let (needs, cannot_be_loaded) = match KernelNeeds::of(kernel, device) {
@@ -188,7 +182,7 @@ impl KernelEntry {
 }
 
 impl KernelNeeds {
-    /// The most that two instances of a kernel take, and the fewest blocks that fit.
+    /// Returns the larger resources of two instances, and the lower occupancy.
     fn worse(&self, other: &Self) -> Self {
         Self {
             registers: self.registers.max(other.registers),

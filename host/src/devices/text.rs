@@ -1,4 +1,4 @@
-//! The inventory for people.
+//! The devices as text.
 
 use std::fmt;
 
@@ -32,13 +32,13 @@ impl fmt::Display for GpuEntry {
         if let Some(reason) = &self.cannot_be_used {
             line(f, "cannot be used", reason)?;
         }
-        // Kernels of a module stand together, in the order of the list.
+        // The list has the kernels of a module together.
         for of_module in self.kernels.chunk_by(|one, next| module(one) == module(next)) {
             writeln!(f, "\n  kernels of {}", module(&of_module[0]))?;
             write_kernels(f, of_module)?;
         }
         if self.kernels.iter().any(|kernel| kernel.name != kernel.family) {
-            writeln!(f, "\n  name (9): the most that one of a kernel's 9 instances takes; --json has each")?;
+            writeln!(f, "\n  name (9): the largest values of the kernel's 9 instances; --json has each")?;
         }
         Ok(())
     }
@@ -64,7 +64,7 @@ impl GpuDetails {
     }
 }
 
-/// The module that a kernel is listed under: its algorithm, `gpu::life` for `gpu::life::bitpacked`.
+/// Returns the module under which a kernel is listed: `gpu::life` for `gpu::life::bitpacked`.
 fn module(kernel: &KernelEntry) -> &'static str {
     match kernel.module.match_indices("::").nth(1) {
         Some((end, _)) => &kernel.module[..end],
@@ -76,7 +76,7 @@ fn write_kernels(f: &mut fmt::Formatter<'_>, kernels: &[KernelEntry]) -> fmt::Re
     let heading =
         ["kernel", "registers", "shared memory", "local memory", "threads per block", "blocks per SM", "occupancy"];
     let mut rows = Vec::new();
-    // The instances of a generic kernel stand together, in one row.
+    // The list has the instances of a kernel together; they share a row.
     for instances in kernels.chunk_by(|one, next| one.family == next.family) {
         let needs = instances.iter().filter_map(|kernel| kernel.needs.clone());
         if let Some(needs) = needs.reduce(|one, next| KernelNeeds::worse(&one, &next)) {
@@ -104,7 +104,7 @@ fn write_kernels(f: &mut fmt::Formatter<'_>, kernels: &[KernelEntry]) -> fmt::Re
     Ok(())
 }
 
-/// `saxpy_grid_stride`, or `reduce_shuffle (3)` for three instances of a generic kernel.
+/// Returns `saxpy_grid_stride`, or `reduce_shuffle (3)` for three instances of a generic kernel.
 fn family_name(instances: &[KernelEntry]) -> String {
     match instances {
         [kernel] => kernel.name.to_owned(),
@@ -116,7 +116,7 @@ fn line(f: &mut fmt::Formatter<'_>, name: &str, value: impl fmt::Display) -> fmt
     writeln!(f, "  {name:<18}  {value}")
 }
 
-/// A value with its unit, or that it is not known.
+/// Returns a value with its unit, or `unknown`.
 fn some(value: Option<impl fmt::Display>, unit: &str) -> String {
     value.map_or_else(|| "unknown".into(), |value| format!("{value}{unit}"))
 }

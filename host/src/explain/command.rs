@@ -19,17 +19,17 @@ use gridstride::numbers::OperatorName;
 
 /// Explain what a GPU's memory system does for a kernel, line by line
 ///
-/// Runs the kernel in the simulator, as its algorithm's command would on the GPU named, and counts what the memory
-/// system of a GPU would do. A request is an instruction of a warp: the accesses of its 32 lanes. Global memory moves
-/// sectors of 32 bytes; shared memory takes a wavefront for each 128 bytes, and one more for each further word wanted
-/// of one of its 32 banks. The floor is the time in which the GPU's memory moves each sector once that a launch reads
-/// or writes: no arithmetic and no cache can bring the kernel below it. As accessed it is all sectors that requests
-/// touch, as if caches kept nothing.
+/// Runs the kernel in the simulator, on the grid that its command would use on the GPU, and counts what the memory
+/// system of the GPU would do. A request is one instruction of a warp: the accesses of its 32 lanes. Global memory
+/// moves sectors of 32 bytes. Shared memory takes a wavefront for each 128 bytes, and one more for each further word of
+/// one of its 32 banks. The floor is the time in which the memory moves each sector once that a launch reads or writes:
+/// the kernel cannot be faster. The time as accessed counts all sectors that requests touch, as if there were no
+/// caches.
 #[derive(Args, Debug)]
 #[command(after_long_help = help())]
 pub struct ExplainOptions {
     /// An algorithm (transpose), whose rungs are shown side by side; a rung (padded, transpose/padded); or a kernel of
-    /// `host list` (transpose_padded)
+    /// `host list ALGORITHM` (transpose_padded)
     #[arg(value_name = "KERNEL|ALGORITHM")]
     subject: String,
 
@@ -49,12 +49,11 @@ pub struct ExplainOptions {
     #[arg(long = "op", value_name = "NAME")]
     operator: Option<OperatorName>,
 
-    /// The element of their buffers with which the vectors of saxpy, scale, reduce and scan begin, up to 1024 [default:
-    /// 0]
+    /// Element of the buffer at which the vectors of saxpy, scale, reduce and scan begin, up to 1024 [default: 0]
     #[arg(long, value_name = "ELEMENT", value_parser = clap::value_parser!(u16).range(..=1024))]
     from: Option<u16>,
 
-    /// GPU to explain it for: v100, t4, a100, a10, rtx3090, l4, l40s, rtx4090, h100, h200, b200 or rtx5090
+    /// GPU to compute with: v100, t4, a100, a10, rtx3090, l4, l40s, rtx4090, h100, h200, b200 or rtx5090
     #[arg(long, value_name = "NAME", default_value = Gpu::DEFAULT, value_parser = Gpu::find)]
     gpu: &'static Gpu,
 
@@ -62,18 +61,18 @@ pub struct ExplainOptions {
     #[arg(long)]
     json: bool,
 
-    /// Write a report to FILE as one HTML page, too
+    /// Also write the report to FILE as one HTML page
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }
 
-/// The GPUs, and the exit codes.
+/// Returns the end of the help: the GPUs and the exit codes.
 fn help() -> String {
     let gpus: String = Gpu::ALL.iter().map(|gpu| format!("  {:<8}  {gpu}\n", gpu.id)).collect();
     format!(
         "GPUs:\n{gpus}\n\
-         A datasheet's speed is the peak, of which a copy reaches some 85 to 93 %.\n\
-         Exit code: 0 when it is done, 1 when a kernel fails or the file cannot be written, 2 when the command line is wrong."
+         The speed of a datasheet is a peak; a copy reaches 85 to 93 % of it.\n\
+         Exit code: 0 on success, 1 if a kernel fails or the file cannot be written, 2 if the command line is wrong."
     )
 }
 
@@ -81,8 +80,8 @@ impl ExplainOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] when there is no such kernel, or it does not take what was asked; when a
-    /// kernel fails, or the file cannot be written.
+    /// [`UsageError`] if there is no such kernel, or it does not support the options; if a kernel fails or the file
+    /// cannot be written.
     pub fn run(self) -> anyhow::Result<()> {
         let chosen = subjects::find(&self.subject).map_err(usage_or_failure)?;
         let page = self.html.as_deref().map(WholeFile::new);

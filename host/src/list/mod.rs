@@ -16,7 +16,7 @@ mod rungs;
 
 use rungs::RungEntry;
 
-/// The most columns of a line, and the fewest that lines are broken for.
+/// The fewest and the most columns that lines are wrapped to.
 const MAX_COLUMNS: usize = 160;
 const MIN_COLUMNS: usize = 60;
 
@@ -36,7 +36,7 @@ impl ListOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] if there is no such algorithm; when the result cannot be printed.
+    /// [`UsageError`] if there is no such algorithm; if the result cannot be printed.
     pub fn run(self) -> anyhow::Result<()> {
         let mut catalogue = Catalogue::new(catalogue::kernels(), SUMMARIES);
         for algorithm in &mut catalogue.algorithms {
@@ -112,7 +112,7 @@ impl Catalogue {
         Catalogue { algorithms }
     }
 
-    /// Keeps the algorithm of that name alone.
+    /// Keeps only the algorithm of that name.
     fn keep(&mut self, name: &str) -> Result<(), UsageError> {
         match self.algorithms.iter().position(|algorithm| algorithm.name == name) {
             Some(index) => self.algorithms = vec![self.algorithms.swap_remove(index)],
@@ -133,7 +133,7 @@ fn algorithm_of(kernel: &KernelInfo) -> &'static str {
 
 impl AlgorithmEntry {
     fn add(&mut self, kernel: &'static KernelInfo) {
-        // The only instance of a kernel may have the kernel's name, as if there were no arguments.
+        // A kernel whose only instance has its name is listed without arguments.
         let named = if kernel.name == kernel.family { &[] } else { kernel.arguments };
         let arguments = named.iter().map(|argument| argument.name).collect();
         let instance = Instance { name: kernel.name, arguments };
@@ -166,7 +166,7 @@ impl KernelEntry {
 /// The arguments at each place. All combinations of them are built.
 type Product = Vec<Vec<&'static str>>;
 
-/// Returns the instances as products: any two that differ in one place alone become one, until there are no such two.
+/// Returns the instances as products. Two products that differ in one place become one, until no two do.
 fn products(instances: &[Instance]) -> Vec<Product> {
     let single = |instance: &Instance| instance.arguments.iter().map(|argument| vec![*argument]).collect();
     let mut products: Vec<Product> = instances.iter().map(single).collect();
@@ -177,7 +177,7 @@ fn products(instances: &[Instance]) -> Vec<Product> {
     products
 }
 
-/// Returns the first two products that differ in one place alone, and this place.
+/// Returns the first two products that differ in one place only, and that place.
 fn mergeable(products: &[Product]) -> Option<(usize, usize, usize)> {
     let pairs = (0..products.len()).flat_map(|one| (one + 1..products.len()).map(move |other| (one, other)));
     pairs.filter(|&(one, other)| products[one].len() == products[other].len()).find_map(|(one, other)| {

@@ -1,4 +1,4 @@
-//! What the list is made of.
+//! The catalogue of made-up kernels.
 
 use simt::{ArgumentId, GenericArgument};
 

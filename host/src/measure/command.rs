@@ -1,11 +1,11 @@
-//! `host reduce`, `host scan` and so on, the same command for every algorithm: each rung's time, bandwidth, and error
-//! against the reference.
+//! `host reduce`, `host scan` and so on. All algorithms have the same command: it measures each rung's time and
+//! bandwidth, and compares its result with the reference.
 //!
 //! # Design
 //!
-//! The driver compiles the kernels of small inputs while the command opens the GPU. To find out which ones these are,
-//! the work is recorded on a simulated device with the GPU's number of multiprocessors. A wrong prediction costs time
-//! only.
+//! The driver compiles the kernels of small inputs while the command opens the GPU. To predict these kernels, the
+//! command records its launches on a simulated device that has as many multiprocessors as the GPU. A wrong prediction
+//! costs time only.
 
 use std::num::NonZeroUsize;
 
@@ -18,28 +18,28 @@ use workbench::WorkbenchError;
 use workbench::algorithm::{Algorithm, Inputs, Options, ProblemOption, Purpose, Shape, parse_type};
 use workbench::inputs::REMEDY;
 
-use super::{Facts, MeasureOptions, Report, check_memory, help, median_time, split};
+use super::{Facts, MeasureOptions, Report, check_memory, copy_speed, help, median_time, split};
 use crate::error::{UsageError, usage_or_failure};
 use crate::options::parse_count;
 use crate::ranks;
 use crate::report::progress;
 
-/// Bytes of a work up to which its inputs take less time to make than its kernels take to compile.
+/// For problems of up to this many bytes, the inputs take less time to make than the kernels take to compile.
 const SMALL_BYTES: u64 = 16 << 20;
 
-/// The command of an algorithm.
+/// Returns the command of an algorithm.
 pub fn command(algorithm: &'static dyn Algorithm) -> Command {
     let about = algorithm.about();
     let command = Command::new(algorithm.name()).arg(shape_argument(algorithm));
     let options = algorithm.options().iter().map(|option| option_argument(algorithm, *option));
-    // What the command is for is said last: the flags bring their own documentation as that.
+    // `about` comes last, because `augment_args` sets it to the documentation of the flags.
     MeasureOptions::augment_args(command.args(options).arg(rung_argument(algorithm)))
         .about(about.lines().next().unwrap_or_default())
         .long_about(about)
         .after_long_help(help(algorithm.rungs()))
 }
 
-/// `--n` or `--size`.
+/// Returns the argument `--n` or `--size`.
 fn shape_argument(algorithm: &dyn Algorithm) -> Arg {
     let default = |simulated| algorithm.default_shape(None, Purpose::Measure { simulated });
     match (default(false), default(true)) {
@@ -84,39 +84,21 @@ fn rung_argument(algorithm: &'static dyn Algorithm) -> Arg {
         .alias("kernel")
         .value_name("NAME")
         .default_value("all")
-        .value_parser(move |text: &str| Chosen::parse(algorithm, text))
-        .help(format!("Rung: {}, or all that offer what is asked", names.join(", ")))
+        .value_parser(move |text: &str| parse_rung(algorithm, text))
+        .help(format!("Rung: {}, or all that support the other options", names.join(", ")))
 }
 
-/// Which rungs a command runs.
-#[derive(Clone, Copy, Debug)]
-enum Chosen {
-    All,
-    One(&'static Rung),
-}
-
-impl Chosen {
-    fn parse(algorithm: &'static dyn Algorithm, text: &str) -> Result<Self, UnknownRung> {
-        match algorithm.rungs().iter().find(|rung| rung.name == text) {
-            Some(rung) => Ok(Self::One(rung)),
-            None if text == "all" => Ok(Self::All),
-            None => Err(UnknownRung {
-                algorithm: algorithm.name(),
-                name: text.to_owned(),
-                known: algorithm.rungs().iter().map(|rung| rung.name).chain(["all"]).collect(),
-            }),
-        }
+/// Returns the rung of that name, or `None` for `all`.
+fn parse_rung(algorithm: &'static dyn Algorithm, text: &str) -> Result<Option<&'static Rung>, UnknownRung> {
+    let rung = algorithm.rungs().iter().find(|rung| rung.name == text);
+    if rung.is_some() || text == "all" {
+        return Ok(rung);
     }
-
-    fn one(self) -> Option<&'static Rung> {
-        match self {
-            Self::All => None,
-            Self::One(rung) => Some(rung),
-        }
-    }
+    let known = algorithm.rungs().iter().map(|rung| rung.name).chain(["all"]).collect();
+    Err(UnknownRung { algorithm: algorithm.name(), name: text.to_owned(), known })
 }
 
-/// What is asked for beside the size and the rung.
+/// Reads the options of the algorithm itself.
 fn options(algorithm: &dyn Algorithm, matches: &ArgMatches, seed: u64) -> Options {
     let mut options = Options::default().seeded(seed);
     for option in algorithm.options() {
@@ -130,23 +112,24 @@ fn options(algorithm: &dyn Algorithm, matches: &ArgMatches, seed: u64) -> Option
     options
 }
 
-/// What a command line asks for.
-struct Asked {
+/// A parsed command line.
+struct Request {
     algorithm: &'static dyn Algorithm,
-    /// None for the one that suits the device.
+    /// `None` for the default shape of the device.
     shape: Option<Shape>,
     options: Options,
-    chosen: Chosen,
+    /// The chosen rung; `None` for all.
+    rung: Option<&'static Rung>,
 }
 
-impl Asked {
-    /// The rungs that may be meant.
+impl Request {
+    /// Returns the rungs to run if they support the options.
     fn rungs(&self) -> &'static [Rung] {
-        self.chosen.one().map_or(self.algorithm.rungs(), std::slice::from_ref)
+        self.rung.map_or(self.algorithm.rungs(), std::slice::from_ref)
     }
 
-    /// The kernels of a small work on a GPU of so many multiprocessors, as the simulator tells them before there is
-    /// one; none of a work whose inputs take longer than the compiler.
+    /// Predicts the kernels of a small problem on a GPU with this number of multiprocessors. Returns `None` for a
+    /// problem of more than [`SMALL_BYTES`].
     fn kernels(&self, multiprocessors: u32) -> Option<Vec<&'static KernelInfo>> {
         let workers = NonZeroUsize::new(multiprocessors as usize)?;
         let device = Device::simulated(Simulator::new().with_workers(workers));
@@ -161,21 +144,21 @@ impl Asked {
 
     /// Measures on the devices, and prints the report.
     fn measure(&self, measure: &MeasureOptions) -> anyhow::Result<()> {
-        let (algorithm, chosen) = (self.algorithm, self.chosen);
+        let algorithm = self.algorithm;
         let (group, ranks) = (measure.device.open()?, ranks::communicator());
         let device = group.members()[0].clone();
         let members = group.members().len() * ranks.size();
         let shape = self.shape.unwrap_or_else(|| {
-            algorithm.default_shape(chosen.one(), Purpose::Measure { simulated: device.is_simulated() })
+            algorithm.default_shape(self.rung, Purpose::Measure { simulated: device.is_simulated() })
         });
         let problem = algorithm.problem(shape, &self.options).map_err(usage_or_failure)?;
 
         let (mut rungs, mut left_out) = (Vec::new(), Vec::new());
         for rung in self.rungs() {
-            match (problem.check(&device, rung), chosen) {
-                (Ok(()), _) => rungs.push(rung),
-                (Err(reason), Chosen::All) => left_out.push((rung.name, reason)),
-                (Err(reason), Chosen::One(_)) => return Err(UsageError::of(reason).into()),
+            match problem.check(&device, rung) {
+                Ok(()) => rungs.push(rung),
+                Err(reason) if self.rung.is_some() => return Err(UsageError::of(reason).into()),
+                Err(reason) => left_out.push((rung.name, reason)),
             }
         }
         for device in group.members() {
@@ -187,13 +170,14 @@ impl Asked {
             left_out.iter().for_each(|(rung, reason)| report.leave_out(rung, reason));
             return report.finish(measure.json);
         }
-        let mut report = Report::new(&device, algorithm.name(), problem.title(), facts, problem.bytes())?;
+        let copy = copy_speed(&device, problem.bytes())?;
+        let mut report = Report::new(&device, copy, algorithm.name(), problem.title(), facts, problem.bytes());
         left_out.iter().for_each(|(rung, reason)| report.leave_out(rung, reason));
         let mut inputs = problem.inputs(&device)?;
         device.load(|queue| launch_all(&mut *inputs, &rungs, queue))?;
         for rung in progress::rungs(rungs) {
             let mut prepared = inputs.prepare(rung)?;
-            // The first run is checked, and warms up.
+            // The first run warms up; its result is checked.
             let deviation = prepared.verify(&device)?;
             let timing = median_time::<WorkbenchError>(&device, || prepared.run(device.queue()))?;
             report.add(rung.name, timing, deviation);
@@ -210,8 +194,8 @@ fn launch_all(inputs: &mut dyn Inputs, rungs: &[&Rung], queue: Queue<'_>) -> Res
 /// Runs the command of an algorithm.
 ///
 /// # Errors
-/// [`UsageError`] when the rung asked for does not offer what was asked; when the device fails or has too little
-/// memory, or when a result is wrong.
+/// [`UsageError`] if the rung does not support the options; if the device fails or has too little memory, or a result
+/// is wrong.
 pub fn run(algorithm: &'static dyn Algorithm, matches: &ArgMatches) -> anyhow::Result<()> {
     let measure = MeasureOptions::from_arg_matches(matches)?;
     let options = options(algorithm, matches, measure.seed);
@@ -219,13 +203,13 @@ pub fn run(algorithm: &'static dyn Algorithm, matches: &ArgMatches) -> anyhow::R
         Shape::Vector(_) => matches.get_one("n").map(|&n| Shape::Vector(n)),
         Shape::Plane(_) => matches.get_one("size").map(|&size| Shape::Plane(size)),
     };
-    let chosen = matches.get_one::<Chosen>("rung").copied().unwrap_or(Chosen::All);
-    let asked = Asked { algorithm, shape, options, chosen };
+    let rung = matches.get_one::<Option<&'static Rung>>("rung").copied().flatten();
+    let request = Request { algorithm, shape, options, rung };
     match measure.device.device.as_one() {
         Some(choice) => {
-            let kernels = |multiprocessors| asked.kernels(multiprocessors).unwrap_or_default();
-            compile_beside(choice, MODULES, kernels, || asked.measure(&measure))
+            let kernels = |multiprocessors| request.kernels(multiprocessors).unwrap_or_default();
+            compile_beside(choice, MODULES, kernels, || request.measure(&measure))
         }
-        None => asked.measure(&measure),
+        None => request.measure(&measure),
     }
 }

@@ -1,5 +1,4 @@
-//! Measuring the rungs of an algorithm: times, the copy speed beside them, the report, and the command of any
-//! algorithm.
+//! Measures the rungs of an algorithm: their times, the speed of a copy beside them, and the report.
 
 use std::time::{Duration, Instant};
 
@@ -22,45 +21,45 @@ pub use program::memory::check_memory;
 pub mod command;
 pub(crate) mod split;
 
-/// Timed runs of a kernel: at least so many, and more as long as they are short.
+/// The fewest and the most timed runs of a rung, and the time after which no further run begins.
 const FEWEST_RUNS: usize = 5;
 const MOST_RUNS: usize = 101;
 const TIME_FOR_RUNS: Duration = Duration::from_millis(500);
 
-/// Fewest runs whose times may be called steady.
+/// The fewest runs whose times may count as steady.
 const FEWEST_STEADY_RUNS: usize = 3;
 
-/// The spread of steady times, as a share of their median.
+/// The largest distance between the quartiles of steady times, as a share of the median.
 const STEADY: f64 = 0.01;
 
-/// Bytes that the copy beside a measurement moves: as many as the work, but no fewer than fill a GPU and no more than
-/// it takes to see its speed.
+/// The fewest and the most bytes that the copy moves beside a measurement. Between these limits it moves as many as the
+/// work.
 const COPY_BYTES_GPU: (u64, u64) = (256 << 20, 4 << 30);
 const COPY_BYTES_SIMULATOR: (u64, u64) = (1 << 20, 64 << 20);
 
-/// What the columns of [`Report`]'s table say, for the help.
+/// The help on the columns of the table of a [`Report`].
 const COLUMNS: &str = "\
 Columns:
-  median time    of the timed runs, after one that warms up
-  GB/s           bytes read and written, as said above, over that time; GB is 10⁹ bytes
-  of copy        that as a share of the device's own copy, measured in the same run
-  runs           timed runs: at least 5, and up to 101 within half a second
-  largest error  the largest distance of an element of the result from the reference
-  of allowed     the largest distance as a share of what is allowed for its element; above 100 % is wrong
-  wrong          wrong elements
+  median time    median of the timed runs, after one that warms up
+  GB/s           bytes read and written over that time; the title has the bytes, and 1 GB is 10⁹ bytes
+  of copy        GB/s as a share of the speed of the device's own copy, measured in the same run
+  runs           number of timed runs: at least 5, and up to 101 within half a second
+  largest error  largest distance between an element of the result and the reference
+  of allowed     largest distance as a share of the tolerance of its element; above 100 % is wrong
+  wrong          number of wrong elements
 
-On several devices times are by the clock of the host, from the moment when all are ready until the last is done.
-In the simulator times are those of this machine's CPU, and say nothing of a GPU's.
-Exit code: 0 when all results are right, 1 when one is wrong or the device fails, 2 when the command line is wrong.";
+On several devices the host's clock measures, from the moment when all are ready until the last has finished.
+In the simulator the times are those of this machine's CPU and say nothing about a GPU's.
+Exit code: 0 if all results are right, 1 if one is wrong or the device fails, 2 if the command line is wrong.";
 
-/// What a command's help says at its end: the idea of each rung, what the columns mean, and the exit codes.
+/// Returns the end of the help: the idea of each rung, the columns, and the exit codes.
 fn help(rungs: &[Rung]) -> String {
     let width = rungs.iter().map(|rung| rung.name.len()).max().unwrap_or(0);
     let line = |rung: &Rung| format!("  {:<width$}  {}\n", rung.name, rung.idea);
     format!("Rungs:\n{}\n{COLUMNS}", rungs.iter().map(line).collect::<String>())
 }
 
-/// What was computed, for JSON.
+/// The facts of a problem, for JSON.
 struct Facts(Vec<(&'static str, Fact)>);
 
 impl Facts {
@@ -91,16 +90,22 @@ pub struct MeasureOptions {
     pub json: bool,
 }
 
-/// The median of several runs.
+/// Returns 1, 2, 4, … below `most`, and `most`: the numbers of devices or chunks to measure.
+pub(crate) fn doubled_up_to(most: usize) -> Vec<usize> {
+    std::iter::successors(Some(1), |count| Some(2 * count)).take_while(|&count| count < most).chain([most]).collect()
+}
+
+/// The median time of several runs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Timing {
-    /// Seconds per run.
+    /// The median, in seconds.
     pub seconds: f64,
-    /// Runs.
+    /// The number of timed runs.
     pub runs: usize,
 }
 
-/// Times `work` run by run: by device events on a GPU, by the clock in the simulator. Run it once before, to warm up.
+/// Times `work` run by run: by device events on a GPU, by the clock in the simulator. The caller runs it once before,
+/// to warm up.
 ///
 /// # Errors
 /// The first error of `work`, or of the device.
@@ -108,7 +113,7 @@ pub fn median_time<E: From<Error>>(device: &Device, work: impl FnMut() -> Result
     time_until(device, work, |_| false)
 }
 
-/// As [`median_time`], with no further runs once the middle half of the times lies within `STEADY` of the median.
+/// As [`median_time`], but ends when the quartiles are at most 1 % of the median apart.
 ///
 /// # Errors
 /// As for [`median_time`].
@@ -128,19 +133,19 @@ fn time_until<E: From<Error>>(
     {
         let (result, time) = device.time(|| Ok(work()))?;
         result?;
-        // In order.
+        // Keep the times sorted.
         times.insert(times.partition_point(|&other| other <= time), time);
     }
     Ok(Timing { seconds: times[times.len() / 2].as_secs_f64(), runs: times.len() })
 }
 
-/// Whether the middle half of the times, which are in order, lies close together.
+/// Returns true if the quartiles of the sorted times are close to each other.
 fn is_steady(times: &[Duration]) -> bool {
     let at = |place: usize| times.get(place).map_or(0.0, Duration::as_secs_f64);
     times.len() >= FEWEST_STEADY_RUNS && at(times.len() * 3 / 4) - at(times.len() / 4) <= STEADY * at(times.len() / 2)
 }
 
-/// The speed of the device's own copy beside work that moves `bytes`, in GB/s of 10⁹ bytes read and written.
+/// Measures the speed of the device's own copy, of about `bytes` bytes, in GB/s of 10⁹ bytes read and written.
 ///
 /// # Errors
 /// When the device fails.
@@ -155,25 +160,25 @@ pub fn copy_speed(device: &Device, bytes: u64) -> Result<f64, Error> {
     Ok(2.0 * len as f64 / timing.seconds / 1e9)
 }
 
-/// One kernel's part of a report.
+/// A row of a report: the measurement of one rung.
 #[derive(Clone, Serialize, Debug)]
 pub struct Measurement {
-    /// The kernel's name on the command line.
+    /// The name of the rung.
     pub kernel: &'static str,
-    /// Timed runs.
+    /// The number of timed runs.
     pub runs: usize,
-    /// The median of their times.
+    /// The median of their times, in seconds.
     pub seconds: f64,
-    /// The report's bytes over that time, in units of 10⁹.
+    /// The report's bytes per second, in units of 10⁹.
     pub gigabytes_per_second: f64,
-    /// That as a share of the copy's speed.
+    /// The same as a share of the copy's speed.
     pub share_of_copy: f64,
-    /// How far the result is from the reference.
+    /// The result's deviation from the reference.
     #[serde(flatten)]
     pub deviation: Deviation,
 }
 
-/// What a command prints: `problem` says what was computed, for JSON, and `title` says it in words.
+/// The report of a command: `problem` describes the problem in JSON, and `title` in words.
 #[derive(Serialize, Debug)]
 pub struct Report<P> {
     #[serde(skip)]
@@ -187,28 +192,19 @@ pub struct Report<P> {
     bytes: u64,
     copy_gigabytes_per_second: f64,
     kernels: Vec<Measurement>,
-    /// Kernels left out, each with the reason.
+    /// Rungs left out, each with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left_out: Vec<String>,
-    /// The same for people: kernels with the same reason together.
+    /// The rungs left out, grouped by reason, for the table.
     #[serde(skip)]
     left_out_groups: Vec<(Vec<&'static str>, String)>,
 }
 
 impl<P: Serialize> Report<P> {
-    /// A report of `algorithm` on `device`, whose kernels read and write `bytes` at least. Measures the copy speed.
-    ///
-    /// # Errors
-    /// When the device fails.
-    pub fn new(device: &Device, algorithm: &'static str, title: String, problem: P, bytes: u64) -> Result<Self, Error> {
-        let copy = copy_speed(device, bytes)?;
-        Ok(Self::of(device.name().to_owned(), device.is_simulated(), copy, algorithm, title, problem, bytes))
-    }
-
-    /// The same on devices of that name, whose copies have that speed.
-    fn of(
-        device: String,
-        is_simulated: bool,
+    /// Returns an empty report of `algorithm` on `device`, whose copies have that speed and whose rungs read and write
+    /// `bytes` at least.
+    pub fn new(
+        device: &Device,
         copy_gigabytes_per_second: f64,
         algorithm: &'static str,
         title: String,
@@ -218,8 +214,8 @@ impl<P: Serialize> Report<P> {
         Self {
             title,
             algorithm,
-            device,
-            is_simulated,
+            device: device.name().to_owned(),
+            is_simulated: device.is_simulated(),
             problem,
             bytes,
             copy_gigabytes_per_second,
@@ -229,7 +225,7 @@ impl<P: Serialize> Report<P> {
         }
     }
 
-    /// Adds a kernel.
+    /// Adds a rung.
     pub fn add(&mut self, kernel: &'static str, timing: Timing, deviation: Deviation) {
         let rate = if self.bytes == 0 { 0.0 } else { self.bytes as f64 / timing.seconds / 1e9 };
         self.kernels.push(Measurement {
@@ -242,7 +238,7 @@ impl<P: Serialize> Report<P> {
         });
     }
 
-    /// Notes a kernel that was not run, and why.
+    /// Notes a rung that was not run, and the reason.
     pub fn leave_out(&mut self, kernel: &'static str, reason: &WorkbenchError) {
         self.left_out.push(reason.to_string());
         let reason = match reason {
@@ -258,13 +254,9 @@ impl<P: Serialize> Report<P> {
     /// Prints the report.
     ///
     /// # Errors
-    /// When a kernel's result is wrong, or the report cannot be written.
+    /// If the result of a rung is wrong, or the report cannot be written.
     pub fn finish(&self, json: bool) -> anyhow::Result<()> {
-        if json {
-            report::print_json(self)?;
-        } else {
-            report::print(&self.text())?;
-        }
+        report::print_either(json, self, &self.text())?;
         match self.kernels.iter().find_map(|kernel| Some((kernel.kernel, kernel.deviation.wrong.as_ref()?))) {
             Some((kernel, wrong)) => Err(anyhow!("the result of kernel {kernel} is wrong: {wrong}")),
             None => Ok(()),
@@ -272,22 +264,18 @@ impl<P: Serialize> Report<P> {
     }
 
     fn text(&self) -> String {
-        let rows: Vec<_> = self
-            .kernels
-            .iter()
-            .map(|kernel| {
-                [
-                    kernel.kernel.to_owned(),
-                    report::Seconds(kernel.seconds).to_string(),
-                    Rate(kernel.gigabytes_per_second).to_string(),
-                    percent(kernel.share_of_copy),
-                    kernel.runs.to_string(),
-                    error_text(kernel.deviation.largest_error),
-                    percent(kernel.deviation.of_bound),
-                    kernel.deviation.wrong_elements.to_string(),
-                ]
-            })
-            .collect();
+        let rows = self.kernels.iter().map(|kernel| {
+            [
+                kernel.kernel.to_owned(),
+                report::Seconds(kernel.seconds).to_string(),
+                Rate(kernel.gigabytes_per_second).to_string(),
+                percent(kernel.share_of_copy),
+                kernel.runs.to_string(),
+                error_text(kernel.deviation.largest_error),
+                percent(kernel.deviation.of_bound),
+                kernel.deviation.wrong_elements.to_string(),
+            ]
+        });
         let heading = ["kernel", "median time", "GB/s", "of copy", "runs", "largest error", "of allowed", "wrong"];
         let mut text = format!(
             "{} on {}: {} read and written; the device copies at {:.1} GB/s\n{}\n",
@@ -295,14 +283,14 @@ impl<P: Serialize> Report<P> {
             self.device,
             Bytes(self.bytes),
             self.copy_gigabytes_per_second,
-            report::table(heading, &rows),
+            report::table(heading, rows),
         );
         for (kernels, offered) in &self.left_out_groups {
             let offers = if kernels.len() == 1 { "offers" } else { "offer" };
             text += &format!("left out: {}, which {offers} {offered}\n", conjunction(kernels));
         }
         if self.is_simulated {
-            text += "Simulated: the times are this CPU's, and say nothing of a GPU's.\n";
+            text += report::SIMULATED;
         }
         text
     }
@@ -328,8 +316,7 @@ mod tests {
 
     #[test]
     fn a_report_shows_rates_and_fails_for_a_wrong_result() {
-        let mut report = Report::new(&simulator(), "walk", "walk, n = 5".to_owned(), Problem { n: 5 }, 5000).unwrap();
-        report.copy_gigabytes_per_second = 10.0;
+        let mut report = Report::new(&simulator(), 10.0, "walk", "walk, n = 5".to_owned(), Problem { n: 5 }, 5000);
         report.add("slow", Timing { seconds: 1e-6, runs: 7 }, Deviation::default());
         for kernel in ["hop", "leap"] {
             let asked = "5 steps".to_owned();

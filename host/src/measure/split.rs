@@ -1,4 +1,4 @@
-//! Measuring the rungs of an algorithm on several devices, of one process or of several ranks.
+//! Measures the rungs of an algorithm on several devices, of one process or of several ranks.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::report::progress;
 /// Measures each of `rungs` on vectors that are split evenly over the group and those of the other ranks.
 ///
 /// # Errors
-/// [`crate::error::UsageError`] where there is no such work on several devices; when a device or another rank fails.
+/// [`crate::error::UsageError`] if the algorithm does not run on several devices; if a device or another rank fails.
 pub(super) fn measure(
     group: &Group,
     ranks: &dyn Communicator,
@@ -36,29 +36,31 @@ pub(super) fn measure(
     let counts = counts.map(|(name, count)| (name, workbench::algorithm::Fact::Count(count as u64)));
     let facts = Facts(facts.0.into_iter().chain(counts).collect());
     let copy = copy_speeds(&team, problem.bytes() / members as u64)?;
-    let mut report = Report::of(name, device.is_simulated(), copy, algorithm, problem.title(), facts, problem.bytes());
+    let mut report = Report::new(&device, copy, algorithm, problem.title(), facts, problem.bytes());
+    report.device = name;
     for rung in progress::rungs(rungs) {
         let mut work = problem.split(&team, rung).map_err(usage_or_failure)?;
-        // The first run is checked, and warms up.
+        // The first run warms up; its result is checked.
         let deviation = of_all(ranks, work.verify()?)?;
         report.add(rung.name, median_time(&team, &mut *work)?, deviation);
     }
     Ok(report)
 }
 
-/// The speeds of all devices' own copies together, in GB/s: one after the other on each rank.
+/// Returns the sum of the copy speeds of all devices, in GB/s. Each rank measures its devices one after the other.
 fn copy_speeds(team: &Team<'_>, bytes: u64) -> anyhow::Result<f64> {
     let own = team.devices().iter().map(|device| copy_speed(device, bytes)).sum::<Result<f64, _>>()?;
     let all = team.ranks().all_gather(&own.to_le_bytes())?;
     Ok(all.iter().filter_map(|bytes| Some(f64::from_le_bytes(bytes.as_slice().try_into().ok()?))).sum())
 }
 
-/// The median of several runs, by the clock of the rank that takes longest. Run it once before, to warm up.
+/// Returns the median time of several runs, each timed by the rank that takes longest. The caller runs `work` once
+/// before, to warm up.
 ///
 /// # Errors
-/// When a device or another rank fails.
+/// If a device or another rank fails.
 pub(crate) fn median_time(team: &Team<'_>, work: &mut dyn SplitWork) -> anyhow::Result<Timing> {
-    // All ranks know the same times, and so end together.
+    // All ranks have the same times, and therefore end together.
     let mut times: Vec<f64> = Vec::new();
     let is_enough = |times: &[f64]| {
         let spent = Duration::try_from_secs_f64(times.iter().sum()).unwrap_or(Duration::MAX);
@@ -71,10 +73,10 @@ pub(crate) fn median_time(team: &Team<'_>, work: &mut dyn SplitWork) -> anyhow::
     Ok(Timing { seconds: times[times.len() / 2], runs: times.len() })
 }
 
-/// What all ranks found of their parts.
+/// Returns the deviation of all ranks together; `own` is that of this rank's part.
 ///
 /// # Errors
-/// When another rank has ended.
+/// If another rank has ended.
 pub(crate) fn of_all(ranks: &dyn Communicator, own: Deviation) -> anyhow::Result<Deviation> {
     let Deviation { largest_error, of_bound, wrong_elements, wrong } = own;
     // JSON has no infinity.

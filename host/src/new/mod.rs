@@ -1,4 +1,4 @@
-//! `host new`: a project with a kernel, a program and a test, to begin from.
+//! `host new`: creates a project with a kernel, a program and a test.
 
 mod template;
 
@@ -13,22 +13,22 @@ use crate::error::UsageError;
 use crate::report;
 use template::Crates;
 
-/// Make a project for kernels of your own: a kernel, a program, and a test that needs no GPU
+/// Create a project for kernels of your own: a kernel, a program, and a test that needs no GPU
 #[derive(Args, Debug)]
 pub struct NewOptions {
-    /// The folder to make; it may be there if it is empty
+    /// The folder to create; an existing one must be empty
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 
-    /// The package's name [default: the folder's]
+    /// The package's name [default: the name of the folder]
     #[arg(long)]
     name: Option<String>,
 
-    /// Take the crates from a git repository
+    /// Depend on the crates of a git repository
     #[arg(long, value_name = "URL", conflicts_with = "path")]
     git: Option<String>,
 
-    /// Take the crates from a checkout of Gridstride [default: the one that this program was built from]
+    /// Depend on the crates of a checkout of Gridstride [default: the one that this program was built from]
     #[arg(long, value_name = "CHECKOUT")]
     path: Option<PathBuf>,
 }
@@ -37,7 +37,7 @@ impl NewOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] where the folder, the name or the checkout cannot be used, and what prevents the writing.
+    /// [`UsageError`] if the folder, the name or the checkout cannot be used; if the files cannot be written.
     pub fn run(self) -> anyhow::Result<()> {
         let folder = std::path::absolute(&self.folder).with_context(|| format!("cannot find {:?}", self.folder))?;
         let is_there = check_empty(&folder)?;
@@ -46,7 +46,7 @@ impl NewOptions {
             None => folder.file_name().and_then(OsStr::to_str).unwrap_or_default().to_owned(),
         };
         if let Some(refusal) = template::refusal(&name) {
-            return Err(UsageError(format!("no package can be called '{name}': {refusal}; say --name NAME")).into());
+            return Err(UsageError(format!("no package can be called '{name}': {refusal}; use --name NAME")).into());
         }
         let crates = match self.git {
             Some(url) => Crates::Git(url),
@@ -58,10 +58,10 @@ impl NewOptions {
     }
 }
 
-/// Whether the folder is there, in which case nothing is in it.
+/// Returns true if the folder exists and is empty, and false if it does not exist.
 fn check_empty(folder: &Path) -> anyhow::Result<bool> {
     let refuse = |what| {
-        let text = format!("'{}' {what}: name a folder that is not there yet, or an empty one", folder.display());
+        let text = format!("'{}' {what}: name a folder that does not exist yet, or an empty one", folder.display());
         Err(UsageError(text).into())
     };
     match fs::read_dir(folder) {
@@ -70,7 +70,7 @@ fn check_empty(folder: &Path) -> anyhow::Result<bool> {
             None => Ok(true),
         },
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => match folder.is_symlink() {
-            true => refuse("is a link to a folder that is not there"),
+            true => refuse("is a link to a folder that does not exist"),
             false => Ok(false),
         },
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => refuse("is a file"),
@@ -78,7 +78,7 @@ fn check_empty(folder: &Path) -> anyhow::Result<bool> {
     }
 }
 
-/// The checkout to take the crates from, which has them.
+/// Returns the path of the checkout, which has the crates.
 fn checkout(asked: Option<PathBuf>) -> Result<String, UsageError> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default();
     let checkout = asked.unwrap_or(own);
@@ -95,7 +95,7 @@ fn checkout(asked: Option<PathBuf>) -> Result<String, UsageError> {
     }
 }
 
-/// Writes all files, or none: they are made beside the folder and then moved there.
+/// Writes all files or none: they are written to a temporary folder and then moved.
 fn write(folder: &Path, is_there: bool, files: &[(&str, String)]) -> anyhow::Result<()> {
     let parent = folder.parent().context("it is the root")?;
     fs::create_dir_all(parent)?;
@@ -109,7 +109,7 @@ fn write(folder: &Path, is_there: bool, files: &[(&str, String)]) -> anyhow::Res
     if !is_there {
         return Ok(fs::rename(&made, folder)?);
     }
-    // A shell may stand in an empty folder, which therefore stays the one that it is.
+    // An existing folder is not replaced: a shell may have it as its working directory.
     let mut moved: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(&made)? {
         let entry = entry?;
@@ -125,7 +125,7 @@ fn write(folder: &Path, is_there: bool, files: &[(&str, String)]) -> anyhow::Res
     Ok(())
 }
 
-/// What to do with the project.
+/// Returns the next steps with the project.
 fn next_steps(folder: &Path) -> String {
     let enter = if folder == Path::new(".") { String::new() } else { format!("    cd {}\n", folder.display()) };
     format!(

@@ -1,13 +1,11 @@
-//! What a new project is made of: the files of `examples/own-kernel`, with another name and other places of the crates.
+//! The files of a new project: those of `examples/own-kernel`, with another name and other paths of the crates.
 //!
 //! # Design
 //!
-//! The template is the folder `examples/own-kernel` itself, which the program embeds as texts. The project that a user
-//! gets is therefore the one that is built and tested here.
+//! The template is the folder `examples/own-kernel` itself, which the program embeds. A user's project is therefore the
+//! one that is built and tested here.
 
-use std::fmt;
-
-/// The example's name, and each crate of ours as the example names its place.
+/// The name of the example, and the crates of this workspace that it depends on.
 const NAME: &str = "sample";
 const CRATES: [&str; 3] = ["cuda_builder", "cuda_std", "launch"];
 
@@ -17,7 +15,7 @@ macro_rules! files {
     };
 }
 
-/// Paths and texts of the example's files.
+/// The paths and texts of the example.
 const FILES: [(&str, &str); 10] = files![
     ".cargo/config.toml" ".cargo/cuda/lib64/libcuda.a" ".gitignore" "Cargo.toml" "build.rs" "ci.sh"
     "kernels/Cargo.toml" "kernels/build.rs" "kernels/src/lib.rs" "src/main.rs"
@@ -33,28 +31,24 @@ pub(super) enum Crates {
 }
 
 impl Crates {
-    /// A crate's place, as a manifest has it.
+    /// Returns a crate's source as a manifest has it.
     fn of(&self, name: &str) -> String {
         match self {
-            Crates::Path(folder) => format!("path = {}", Literal(&format!("{folder}/crates/{name}"))),
-            Crates::Git(url) => format!("git = {}", Literal(url)),
+            Crates::Path(folder) => format!("path = {}", literal(&format!("{folder}/crates/{name}"))),
+            Crates::Git(url) => format!("git = {}", literal(url)),
         }
     }
 }
 
-/// A string as TOML has it.
-struct Literal<'a>(&'a str);
-
-impl fmt::Display for Literal<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\"{}\"", self.0.replace('\\', "\\\\").replace('"', "\\\""))
-    }
+/// Returns a string as a TOML literal.
+fn literal(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Paths and texts of a project called `name`.
+/// Returns the paths and texts of a project called `name`.
 pub(super) fn files(name: &str, crates: &Crates) -> Vec<(&'static str, String)> {
     let text = |path: &str, text: &str| {
-        // In Rust it is part of a crate's name.
+        // In Rust sources the name is part of a crate's name.
         let name = if path.ends_with(".rs") { name.replace('-', "_") } else { name.to_owned() };
         let depth = path.matches('/').count() + 2;
         CRATES.iter().fold(text.replace(NAME, &name), |text, krate| {
@@ -65,11 +59,11 @@ pub(super) fn files(name: &str, crates: &Crates) -> Vec<(&'static str, String)> 
     FILES.iter().map(|(path, original)| (*path, text(path, original))).collect()
 }
 
-/// Why a package cannot have this name; `None` if it can.
+/// Returns why a package cannot have this name, or `None` if it can.
 pub(super) fn refusal(name: &str) -> Option<&'static str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !name.starts_with(|c: char| c.is_ascii_alphabetic()) || !name.chars().all(is_part) {
-        Some("a name begins with a letter, and has letters, digits, - and _ alone")
+        Some("a name begins with a letter and has only letters, digits, - and _")
     } else if CRATES.contains(&name) || ["core", "std", "alloc", "test", "proc_macro"].contains(&name) {
         Some("a crate that the project uses has that name")
     } else {

@@ -1,61 +1,54 @@
-//! `host access`: what misaligned and strided access cost.
+//! `host access`: the cost of misaligned and strided access.
 
-use std::ops::Range;
+use std::ops::{Add, Range};
 
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use clap::Args;
 use gpu::probe::{access_offset, access_strided};
-use launch::{Buffer, Device, Error, LaunchConfig};
+use launch::{Buffer, Device, LaunchConfig};
 use serde::Serialize;
 
 use crate::error::UsageError;
 use crate::measure::{self, Timing};
-use crate::options::{DeviceOption, parse_count};
-use crate::report::plot::{self, LinePlot, PlotOption, Series};
+use crate::options::parse_count;
+use crate::report::plot::{LinePlot, Series};
 use crate::report::{self, Bytes};
 use gridstride::numbers::Number;
 use workbench::inputs;
 
-use super::{Thorough, open_gpu, percent};
+use super::{ProbeOptions, Thorough, percent};
 
-/// Threads of a block.
+/// Threads per block.
 const BLOCK: u32 = 256;
 
 /// The largest offset and the largest stride, in elements.
-const MOST: usize = 32;
+const MAX_STEP: usize = 32;
 
 /// Elements that are compared at a time.
 const PIECE: usize = 1 << 14;
 
-/// What to do about a lack of memory.
-const FEWER: &str = "ask for fewer elements with --n";
+/// What the user can do if memory is short.
+const FEWER: &str = "use fewer elements with --n";
 
 /// Measure what misaligned and strided access to a GPU's memory cost
 ///
 /// After NVIDIA's "How to Access Global Memory Efficiently": one thread per element adds 1 to element i + offset, or to
-/// element i·stride. Bandwidth counts the elements' own bytes, read and written, in GB of 10⁹ bytes; times are medians
-/// of five runs, or of more until they are steady. Every run is checked.
+/// element i·stride. Bandwidth counts these elements' own bytes, read and written, in GB of 10⁹ bytes. Times are
+/// medians of runs that are repeated until they are steady. Every run is checked.
 #[derive(Args, Debug)]
 pub struct AccessOptions {
-    /// Elements that are accessed, such as 1_000_000 or 2^25; the array has 33 times as many
+    /// Elements to access, such as 1_000_000 or 2^25; the array has up to 32 times as many
     #[arg(long, value_name = "N", default_value = "2^25", value_parser = parse_count)]
     n: usize,
 
     #[command(flatten)]
-    device: DeviceOption,
-
-    #[command(flatten)]
     thorough: Thorough,
 
-    /// Print the result as one JSON object
-    #[arg(long)]
-    json: bool,
-
     #[command(flatten)]
-    plot: PlotOption,
+    probe: ProbeOptions,
 }
 
-/// How an element's place follows from its number.
+/// The rule by which a thread finds its element.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
 #[serde(rename_all = "lowercase")]
 enum Pattern {
@@ -71,15 +64,15 @@ impl Pattern {
         }
     }
 
-    /// The offsets or strides, the aligned one first.
+    /// Returns the offsets or strides, the aligned one first.
     fn steps(self) -> Range<usize> {
         match self {
-            Self::Offset => 0..MOST + 1,
-            Self::Stride => 1..MOST + 1,
+            Self::Offset => 0..MAX_STEP + 1,
+            Self::Stride => 1..MAX_STEP + 1,
         }
     }
 
-    /// The elements among `part` that the `n` accesses are to.
+    /// Returns the elements in `part` that the `n` accesses touch.
     fn places(self, step: usize, n: usize, part: &Range<usize>) -> impl Iterator<Item = usize> {
         let (first, end, step) = match self {
             Self::Offset => (part.start.max(step), n.saturating_add(step), 1),
@@ -89,7 +82,7 @@ impl Pattern {
     }
 }
 
-/// What is printed.
+/// The result that is printed.
 #[derive(Serialize, Debug)]
 struct Summary {
     device: String,
@@ -97,7 +90,7 @@ struct Summary {
     measurements: Vec<Measurement>,
 }
 
-/// One offset or stride.
+/// The measurement of one offset or stride.
 #[derive(Clone, Copy, Serialize, Debug)]
 struct Measurement {
     pattern: Pattern,
@@ -108,80 +101,60 @@ struct Measurement {
     gigabytes_per_second: f64,
 }
 
-/// A float that the kernels are built for.
-trait Accessed: Number {
-    fn launch(device: &Device, pattern: Pattern, n: usize, step: usize, a: &mut Buffer<Self>) -> Result<(), Error>;
+/// Launches the kernel of a pattern on `n` elements.
+fn launch<T>(device: &Device, pattern: Pattern, n: usize, step: usize, a: &mut Buffer<T>) -> anyhow::Result<()>
+where
+    T: Number + Add<Output = T> + From<u8>,
+{
+    let call = match pattern {
+        Pattern::Offset => access_offset::if_built::<T>(n, step, a.view_mut()),
+        Pattern::Stride => access_strided::if_built::<T>(n, step, a.view_mut()),
+    };
+    let config = LaunchConfig::new(u32::try_from(n.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX), BLOCK);
+    Ok(device.launch(config, call.context("the kernel is not built for this type")?)?)
 }
-
-macro_rules! accessed {
-    ($($type:ident)*) => {$(
-        impl Accessed for $type {
-            fn launch(
-                device: &Device,
-                pattern: Pattern,
-                n: usize,
-                step: usize,
-                a: &mut Buffer<Self>,
-            ) -> Result<(), Error> {
-                let config = LaunchConfig::new(u32::try_from(n.div_ceil(BLOCK as usize)).unwrap_or(u32::MAX), BLOCK);
-                match pattern {
-                    Pattern::Offset => device.launch(config, access_offset::<$type>(n, step, a.view_mut())),
-                    Pattern::Stride => device.launch(config, access_strided::<$type>(n, step, a.view_mut())),
-                }
-            }
-        }
-    )*};
-}
-
-accessed! { f32 f64 }
 
 impl AccessOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] in the simulator and for what was typed; when the device fails or has too little memory; when a
-    /// result is wrong.
+    /// [`UsageError`] in the simulator and for wrong options; if the device fails or has too little memory, or a result
+    /// is wrong.
     pub fn run(self) -> anyhow::Result<()> {
-        self.plot.check()?;
         if self.n == 0 {
-            return Err(
-                UsageError("--n: without elements there is nothing to measure: ask for at least 1".into()).into()
-            );
+            return Err(UsageError("--n: 0 elements leave nothing to measure: use at least 1".into()).into());
         }
-        let device = open_gpu(self.device, "access", "")?;
+        let device = self.probe.open_gpu("access", "")?;
         let mut measurements = Vec::new();
         for pattern in [Pattern::Offset, Pattern::Stride] {
             measurements.extend(self.measure::<f32>(&device, pattern)?);
             measurements.extend(self.measure::<f64>(&device, pattern)?);
         }
         let summary = Summary { device: device.name().to_owned(), n: self.n, measurements };
-        if self.json {
-            report::print_json(&summary)?;
-        } else {
-            report::print(&summary.text())?;
-        }
-        self.plot.draw(|path| plot::lines(path, &summary.plot()))
+        self.probe.finish(&summary, &summary.text(), || summary.plot())
     }
 
-    /// Elements of the array for a pattern.
+    /// Returns the length of the array for a pattern.
     fn len(&self, pattern: Pattern) -> usize {
         match pattern {
-            Pattern::Offset => self.n.saturating_add(MOST),
-            Pattern::Stride => self.n.saturating_mul(MOST),
+            Pattern::Offset => self.n.saturating_add(MAX_STEP),
+            Pattern::Stride => self.n.saturating_mul(MAX_STEP),
         }
     }
 
-    /// Measures every offset or stride on one array, and in the end looks how often each of its elements was counted
-    /// up.
-    fn measure<T: Accessed>(&self, device: &Device, pattern: Pattern) -> anyhow::Result<Vec<Measurement>> {
+    /// Measures every offset or stride on one array, and then checks how often each element was incremented.
+    fn measure<T>(&self, device: &Device, pattern: Pattern) -> anyhow::Result<Vec<Measurement>>
+    where
+        T: Number + Add<Output = T> + From<u8>,
+    {
         let len = self.len(pattern);
         measure::check_memory(device, (len as u64).saturating_mul(size_of::<T>() as u64), FEWER)?;
         let mut host = inputs::host_memory::<T>(len, FEWER)?;
         let mut a = device.zeroed::<T>(len)?;
         let mut timings = Vec::new();
         for step in pattern.steps() {
-            T::launch(device, pattern, self.n, step, &mut a)?;
-            let run = || T::launch(device, pattern, self.n, step, &mut a);
+            let mut run = || launch(device, pattern, self.n, step, &mut a);
+            run()?;
             let timing = self.thorough.time(device, run)?;
             timings.push((step, timing));
         }
@@ -202,10 +175,10 @@ impl AccessOptions {
     }
 }
 
-/// What is wrong after all runs of `timings` and the one before each, if anything: an element is counted up once per
-/// run that accesses it. The counts are far below 2²⁴, and so exact.
+/// Describes the first wrong element after all runs of `timings` and the one before each. A run increments each element
+/// that it accesses. The counts are far below 2²⁴, so that floats hold them exactly.
 fn wrong<T: Number>(pattern: Pattern, n: usize, timings: &[(usize, Timing)], found: &[T]) -> Option<String> {
-    // By pieces that a cache holds.
+    // In pieces that fit a cache.
     let of_piece = |piece: Range<usize>| {
         let mut expected = vec![0; piece.len()];
         for (step, timing) in timings {
@@ -224,7 +197,7 @@ fn wrong<T: Number>(pattern: Pattern, n: usize, timings: &[(usize, Timing)], fou
 }
 
 impl Summary {
-    /// The measurements of a pattern for one type.
+    /// Returns the measurements of a pattern for one type.
     fn of(&self, pattern: Pattern, element: &str) -> impl Iterator<Item = &Measurement> {
         self.measurements.iter().filter(move |one| one.pattern == pattern && one.element == element)
     }
@@ -240,22 +213,18 @@ impl Summary {
         for pattern in [Pattern::Offset, Pattern::Stride] {
             let aligned = |element| self.of(pattern, element).next().map_or(1.0, |one| one.gigabytes_per_second);
             let (aligned_single, aligned_double) = (aligned("f32"), aligned("f64"));
-            let rows: Vec<_> = self
-                .of(pattern, "f32")
-                .zip(self.of(pattern, "f64"))
-                .map(|(single, double)| {
-                    let (single_rate, double_rate) = (single.gigabytes_per_second, double.gigabytes_per_second);
-                    [
-                        single.step.to_string(),
-                        format!("{single_rate:.1}"),
-                        percent(single_rate, aligned_single),
-                        format!("{double_rate:.1}"),
-                        percent(double_rate, aligned_double),
-                    ]
-                })
-                .collect();
+            let rows = self.of(pattern, "f32").zip(self.of(pattern, "f64")).map(|(single, double)| {
+                let (single_rate, double_rate) = (single.gigabytes_per_second, double.gigabytes_per_second);
+                [
+                    single.step.to_string(),
+                    format!("{single_rate:.1}"),
+                    percent(single_rate, aligned_single),
+                    format!("{double_rate:.1}"),
+                    percent(double_rate, aligned_double),
+                ]
+            });
             let heading = [pattern.name(), "f32 GB/s", "of aligned", "f64 GB/s", "of aligned"];
-            text += &format!("\n{}\n", report::table(heading, &rows));
+            text += &format!("\n{}\n", report::table(heading, rows));
         }
         text
     }
@@ -287,7 +256,7 @@ mod tests {
         let n = 10;
         for pattern in [Pattern::Offset, Pattern::Stride] {
             let timings: Vec<_> = pattern.steps().map(|step| (step, Timing { seconds: 1.0, runs: step + 4 })).collect();
-            let mut counts = vec![0.0_f32; n * MOST + MOST];
+            let mut counts = vec![0.0_f32; n * MAX_STEP + MAX_STEP];
             for (step, timing) in &timings {
                 for i in 0..n {
                     let place = if pattern == Pattern::Offset { i + step } else { i * step };

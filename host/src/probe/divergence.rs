@@ -1,4 +1,4 @@
-//! `host divergence`: what it costs that the lanes of a warp go two ways.
+//! `host divergence`: the cost of a branch that splits the lanes of a warp.
 
 use clap::Args;
 use gpu::probe::divergence_by_thread;
@@ -8,38 +8,30 @@ use workbench::probe::divergence::{BLOCK, Decision, check};
 use workbench::probe::full_grid;
 
 use crate::measure;
-use crate::options::DeviceOption;
-use crate::report::plot::{self, LinePlot, PlotOption, Series};
+use crate::report::plot::{LinePlot, Series};
 use crate::report::{self, Seconds};
 
-use super::open_gpu;
+use super::ProbeOptions;
 
-/// How often the GPU is filled with blocks in a run.
+/// The grid, as a multiple of the blocks that the GPU holds at once.
 const WAVES: u32 = 4;
 
-/// Measure what it costs a GPU that the lanes of a warp go two ways
+/// Measure the cost of a branch that splits the lanes of a warp
 ///
-/// After mathKernel1 and mathKernel2 of Professional CUDA C Programming: a branch on the thread's parity, where every
-/// warp goes both ways, against one on the warp's, where it goes one. Either way is a chain of dependent multiply-adds.
-/// Times are medians of several runs, by device events; every element is checked.
+/// After mathKernel1 and mathKernel2 of Professional CUDA C Programming. A branch on the parity of the thread splits
+/// every warp; a branch on the parity of the warp splits none. Each path is a chain of dependent multiply-adds. Times
+/// are medians of several runs, by device events; every element is checked.
 #[derive(Args, Debug)]
 pub struct DivergenceOptions {
-    /// Multiply-adds of a path
+    /// Multiply-adds of each path
     #[arg(long, value_name = "COUNTS", value_delimiter = ',', default_value = "16,64,256,1024,2048,4096,8192")]
     rounds: Vec<u32>,
 
     #[command(flatten)]
-    device: DeviceOption,
-
-    /// Print the result as one JSON object
-    #[arg(long)]
-    json: bool,
-
-    #[command(flatten)]
-    plot: PlotOption,
+    probe: ProbeOptions,
 }
 
-/// What is printed.
+/// The result that is printed.
 #[derive(Serialize, Debug)]
 struct Summary {
     device: String,
@@ -47,7 +39,7 @@ struct Summary {
     measurements: Vec<Measurement>,
 }
 
-/// Both branches with paths of one length.
+/// The times of both branches, for paths of one length.
 #[derive(Clone, Copy, Serialize, Debug)]
 struct Measurement {
     rounds: u32,
@@ -60,10 +52,9 @@ impl DivergenceOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`](crate::error::UsageError) in the simulator; when the device fails; when a result is wrong.
+    /// [`UsageError`](crate::error::UsageError) in the simulator; if the device fails or a result is wrong.
     pub fn run(self) -> anyhow::Result<()> {
-        self.plot.check()?;
-        let device = open_gpu(self.device, "divergence", "")?;
+        let device = self.probe.open_gpu("divergence", "")?;
         let grid = WAVES.saturating_mul(full_grid(&device, <divergence_by_thread as Kernel>::INFO, BLOCK)?);
         let threads = grid as usize * BLOCK as usize;
         let mut y = device.alloc(threads)?;
@@ -80,34 +71,25 @@ impl DivergenceOptions {
             measurements.push(Measurement { rounds, seconds_by_thread, seconds_by_warp, ratio });
         }
         let summary = Summary { device: device.name().to_owned(), threads, measurements };
-        if self.json {
-            report::print_json(&summary)?;
-        } else {
-            report::print(&summary.text())?;
-        }
-        self.plot.draw(|path| plot::lines(path, &summary.plot()))
+        self.probe.finish(&summary, &summary.text(), || summary.plot())
     }
 }
 
 impl Summary {
     fn text(&self) -> String {
-        let rows: Vec<_> = self
-            .measurements
-            .iter()
-            .map(|one| {
-                [
-                    one.rounds.to_string(),
-                    Seconds(one.seconds_by_thread).to_string(),
-                    Seconds(one.seconds_by_warp).to_string(),
-                    format!("{:.2}", one.ratio),
-                ]
-            })
-            .collect();
+        let rows = self.measurements.iter().map(|one| {
+            [
+                one.rounds.to_string(),
+                Seconds(one.seconds_by_thread).to_string(),
+                Seconds(one.seconds_by_warp).to_string(),
+                format!("{:.2}", one.ratio),
+            ]
+        });
         format!(
-            "divergence on {}: {} threads, of which one half goes one way and one half the other; medians\n{}\n",
+            "divergence on {}: {} threads, half of them on each path; medians\n{}\n",
             self.device,
             report::grouped(self.threads as u64),
-            report::table(["rounds", "by thread", "by warp", "ratio"], &rows)
+            report::table(["rounds", "by thread", "by warp", "ratio"], rows)
         )
     }
 

@@ -1,4 +1,4 @@
-//! `host schedule`: in which order, and where, blocks run.
+//! `host schedule`: the order in which blocks run, and their multiprocessors.
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
@@ -8,68 +8,60 @@ use serde::Serialize;
 
 use crate::error::UsageError;
 use crate::measure;
-use crate::options::DeviceOption;
 use crate::report;
-use crate::report::plot::{self, Bar, PlotOption, Timeline};
+use crate::report::plot::{Bar, Timeline};
 
 use workbench::probe::full_grid;
 use workbench::probe::schedule::{self as runs, Multiprocessor};
 
-use super::open_gpu;
+use super::ProbeOptions;
 
-/// With --print: the grid, the block, and which threads of a block print.
+/// With --print: blocks, threads per block, and the distance between threads that print.
 const PRINTED_BLOCKS: u32 = 4;
 const PRINTED_THREADS: u32 = 64;
 const EVERY: u32 = 16;
 
-/// With --print: lines that the driver keeps until they are shown.
-const MOST_LINES: u64 = 4096;
+/// With --print: the most lines that the driver buffers.
+const MAX_LINES: u64 = 4096;
 
-/// Without: threads of a block, and by how much the grid exceeds what the GPU holds at once.
+/// Without --print: threads per block, and the grid as a fraction of the blocks that the GPU holds at once.
 const THREADS: u32 = 512;
 const WAVES: (u32, u32) = (5, 2);
 
-/// Blocks of a multiprocessor that are listed.
+/// Blocks listed per multiprocessor.
 const LISTED: usize = 8;
 
-/// Bars have as many colours.
+/// The number of colours of bars.
 const COLOURS: usize = 7;
 
 /// Show in which order, and on which multiprocessor, a GPU runs blocks and warps
 ///
-/// Every warp is busy for a while and records its multiprocessor and when it began and ended; the table has one row per
-/// multiprocessor. With --print, some threads of each block print who they are instead, which the simulator does as
-/// well.
+/// Every warp loops for a while, and records its multiprocessor and when it began and ended. The table has one row per
+/// multiprocessor. With --print, some threads of each block print their indices instead; this also works in the
+/// simulator.
 #[derive(Args, Debug)]
 pub struct ScheduleOptions {
-    /// Blocks of the grid [default: two and a half times what the GPU holds at once; with --print, 4]
+    /// Blocks of the grid [default: 2.5 times what the GPU holds at once; with --print, 4]
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u32>::new().range(1..=2147483647))]
     blocks: Option<u32>,
 
-    /// Threads of a block [default: 512; with --print, 64]
+    /// Threads per block [default: 512; with --print, 64]
     #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<u32>::new().range(1..=1024))]
     threads: Option<u32>,
 
-    /// Cycles that a warp is busy
+    /// Cycles that each warp loops
     #[arg(long, value_name = "N", default_value_t = 50_000, conflicts_with = "print")]
     cycles: u64,
 
-    /// Have every 16th thread print instead, as it runs
+    /// Let every 16th thread print its indices instead, as it runs
     #[arg(long, conflicts_with_all = ["json", "plot"])]
     print: bool,
 
     #[command(flatten)]
-    device: DeviceOption,
-
-    /// Print the result as one JSON object
-    #[arg(long)]
-    json: bool,
-
-    #[command(flatten)]
-    plot: PlotOption,
+    probe: ProbeOptions,
 }
 
-/// What is printed.
+/// The result that is printed.
 #[derive(Serialize, Debug)]
 struct Summary {
     device: String,
@@ -88,31 +80,26 @@ impl ScheduleOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] in the simulator but for --print, and for what was typed; when the device fails.
+    /// [`UsageError`] in the simulator without --print, and for wrong options; if the device fails.
     pub fn run(self) -> anyhow::Result<()> {
         if self.print {
             return self.print();
         }
-        self.plot.check()?;
-        let device = open_gpu(self.device, "schedule", ", or show the simulator's order with --print")?;
+        let device = self.probe.open_gpu("schedule", ", or show the simulator's order with --print")?;
         let summary = self.record(&device)?;
-        if self.json {
-            report::print_json(&summary)?;
-        } else {
-            report::print(&summary.text())?;
-        }
-        self.plot.draw(|path| plot::timeline(path, &summary.plot()))
+        self.probe.finish(&summary, &summary.text(), || summary.plot())
     }
 
     fn print(&self) -> anyhow::Result<()> {
         let (blocks, threads) = (self.blocks.unwrap_or(PRINTED_BLOCKS), self.threads.unwrap_or(PRINTED_THREADS));
         let lines = u64::from(blocks) * u64::from(threads.div_ceil(EVERY));
-        if lines > MOST_LINES {
-            let text =
-                format!("--print: that would be {lines} lines, and {MOST_LINES} are the most: ask for fewer blocks");
+        if lines > MAX_LINES {
+            let text = format!(
+                "--print: this makes {lines} lines, and the driver keeps {MAX_LINES}: use fewer blocks or threads"
+            );
             return Err(UsageError(text).into());
         }
-        let device = self.device.open()?;
+        let device = self.probe.device.open()?;
         device.launch(LaunchConfig::new(blocks, threads), schedule_print(EVERY))?;
         device.synchronize()?;
         Ok(())
@@ -124,10 +111,10 @@ impl ScheduleOptions {
         let blocks = self.blocks.unwrap_or(full.saturating_mul(WAVES.0) / WAVES.1);
         let warps = threads.div_ceil(32) as usize;
         let words = blocks as usize * warps * RECORD;
-        measure::check_memory(device, words as u64 * 8, "ask for fewer with --blocks")?;
+        measure::check_memory(device, words as u64 * 8, "use fewer --blocks")?;
         let mut records = device.zeroed(words)?;
         let config = LaunchConfig::new(blocks, threads);
-        // The first launch of a kernel is slower: it is not the one to show.
+        // The first launch of a kernel is slower, so the second one is shown.
         device.launch(config, schedule_record(self.cycles.min(1000), records.view_mut()))?;
         device.synchronize()?;
         device.launch(config, schedule_record(self.cycles, records.view_mut()))?;
@@ -147,7 +134,7 @@ impl ScheduleOptions {
     }
 }
 
-/// Nanoseconds in µs.
+/// Returns nanoseconds in µs.
 fn micros(nanoseconds: u64) -> String {
     format!("{:.1}", nanoseconds as f64 / 1e3)
 }
@@ -170,18 +157,18 @@ impl Summary {
                 listed.join(" "),
             ]
         };
-        let rows: Vec<_> = self.multiprocessors.iter().map(row).collect();
+        let rows = self.multiprocessors.iter().map(row);
         let heading =
             ["SM", "blocks", "at once", "first began, µs", "last ended, µs", "blocks in the order they began"];
         format!(
             "schedule on {}: {} blocks of {} threads, each warp busy for {} cycles, {} µs in all\n{}\n\
-             {} blocks ran at once at most, on {} multiprocessors; {} began before one of a lower number\n",
+             at most {} blocks ran at once, on {} multiprocessors; {} began before a block with a lower number\n",
             self.device,
             self.blocks,
             self.threads,
             report::grouped(self.cycles),
             micros(self.nanoseconds),
-            report::table(heading, &rows),
+            report::table(heading, rows),
             self.blocks_at_once,
             self.multiprocessors.len(),
             self.blocks_early
@@ -190,7 +177,7 @@ impl Summary {
 
     fn plot(&self) -> Timeline {
         let waves = self.runs.iter().map(|run| run.wave).max().unwrap_or(1);
-        // Colours come again after the last; a few waves of each are enough to see that.
+        // The waves share the colours in turn. The legend names the first waves of each.
         let kind = |first: usize| {
             let same: Vec<String> = (first..=waves).step_by(COLOURS).take(3).map(|wave| wave.to_string()).collect();
             let more = if first + 3 * COLOURS <= waves { ", …" } else { "" };
@@ -244,7 +231,7 @@ mod tests {
             "24 blocks of 32 threads",
             "50,000 cycles",
             "1 3 5 7 9 11 13 15 …",
-            "2 blocks ran at once at most, on 2 multi",
+            "at most 2 blocks ran at once, on 2 multi",
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }

@@ -1,26 +1,25 @@
-//! `host stream`: what bringing data to the GPU and back costs, and how much of it overlaps.
+//! `host stream`: the cost of copies to the GPU and back, and how much of it overlaps.
 
 use clap::{Args, Subcommand};
 use launch::Device;
 use workbench::stream::Link;
 
 use super::report::Report;
-use super::work::{FEWER, Work};
+use super::runner::{FEWER, Runner};
 use crate::error::UsageError;
-use crate::measure::{self, MeasureOptions};
+use crate::measure::{self, MeasureOptions, doubled_up_to};
 use crate::options::parse_count;
-use crate::report::plot::{self, PlotOption};
+use crate::report::plot::PlotOption;
 
-/// Up to so many streams, each number has a row.
+/// Up to this number of streams, each number has a row.
 const EACH: usize = 8;
 
-/// Measure saxpy on data of the host: copies, kernel, and what overlaps
+/// Measure saxpy on data in the memory of the host: copies, kernel, and their overlap
 ///
-/// y = 2·x + y in single precision on vectors in the host's memory: 8 bytes per element go to the GPU and 4 come back.
-/// Times are medians; the wall clock runs from data in the host's memory to the result there. GB/s counts those 12
-/// bytes over it, in GB of 10⁹ bytes. The share of the link is the least time, with each direction as fast as it is
-/// alone, over the wall clock; the share of two-way is of that which the link reaches while it is busy in both
-/// directions. Every run is checked.
+/// Computes y = 2·x + y in single precision: 8 bytes per element go to the GPU and 4 come back. Times are medians; the
+/// wall clock runs from data in the memory of the host to the result there. GB/s counts those 12 bytes over it, in GB
+/// of 10⁹ bytes. The share of the link is the least time of the copies, each direction at its own speed, over the wall
+/// clock. The share of two-way uses the speed of the link while both directions are busy. Every run is checked.
 #[derive(Args, Debug)]
 #[command(subcommand_required = true, arg_required_else_help = false)]
 pub struct StreamOptions {
@@ -28,7 +27,6 @@ pub struct StreamOptions {
     program: Program,
 }
 
-// What each does is said where it stands.
 #[derive(Subcommand, Clone, Debug)]
 enum Program {
     /// Pageable memory; the host waits for each copy and for the kernel
@@ -37,7 +35,7 @@ enum Program {
     Async(RunOptions),
     /// Page-locked memory; chunks of the data in several streams, whose copies and kernels overlap
     Streams(StreamsOptions),
-    /// Page-locked memory; a stream for each stage, in, saxpy and out, through which chunks of the data go
+    /// Page-locked memory; chunks of the data pass through three streams: copy in, saxpy, copy out
     Stages(StagesOptions),
     /// Page-locked memory that the kernel reads and writes in place, over the link
     Mapped(RunOptions),
@@ -49,7 +47,7 @@ struct RunOptions {
     #[arg(long, value_name = "N", default_value = "2^26", value_parser = parse_count)]
     n: usize,
 
-    /// Timed runs, after a first one
+    /// Timed runs, after one that warms up
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
     runs: u16,
 
@@ -59,11 +57,11 @@ struct RunOptions {
 
 #[derive(Args, Clone, Debug)]
 struct StreamsOptions {
-    /// The most streams: a row for each number up to it, or for each power of two if it is more than 8
+    /// Largest number of streams: a row for each number up to it, or for each power of two if it is above 8
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     streams: u16,
 
-    /// Chunks of the data, which the streams take by turns [default: one for each stream]
+    /// Chunks of the data, which the streams take in turn [default: one per stream]
     #[arg(long, value_name = "C", value_parser = clap::value_parser!(u16).range(1..=4096))]
     chunks: Option<u16>,
 
@@ -76,7 +74,7 @@ struct StreamsOptions {
 
 #[derive(Args, Clone, Debug)]
 struct StagesOptions {
-    /// The most chunks: a row for each power of two below it, and one for it
+    /// Largest number of chunks: a row for it, and for each power of two below it
     #[arg(long, value_name = "C", default_value_t = 128, value_parser = clap::value_parser!(u16).range(1..=4096))]
     chunks: u16,
 
@@ -88,29 +86,14 @@ struct StagesOptions {
 }
 
 impl Program {
-    fn options(&self) -> &RunOptions {
+    /// Returns its name, its common options, and its option for a plot, if it has one.
+    fn parts(&self) -> (&'static str, &RunOptions, Option<&PlotOption>) {
         match self {
-            Self::Device(run) | Self::Async(run) | Self::Mapped(run) => run,
-            Self::Streams(streams) => &streams.run,
-            Self::Stages(stages) => &stages.run,
-        }
-    }
-
-    fn plot(&self) -> Option<&PlotOption> {
-        match self {
-            Self::Streams(options) => Some(&options.plot),
-            Self::Stages(options) => Some(&options.plot),
-            _ => None,
-        }
-    }
-
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Device(_) => "device",
-            Self::Async(_) => "async",
-            Self::Streams(_) => "streams",
-            Self::Stages(_) => "stages",
-            Self::Mapped(_) => "mapped",
+            Self::Device(run) => ("device", run, None),
+            Self::Async(run) => ("async", run, None),
+            Self::Streams(options) => ("streams", &options.run, Some(&options.plot)),
+            Self::Stages(options) => ("stages", &options.run, Some(&options.plot)),
+            Self::Mapped(run) => ("mapped", run, None),
         }
     }
 }
@@ -119,12 +102,10 @@ impl StreamOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] on the simulator. When the device fails or has too little memory, or when a result is wrong.
+    /// [`UsageError`] in the simulator; if the device fails or has too little memory, or a result is wrong.
     pub fn run(self) -> anyhow::Result<()> {
-        let options = self.program.options();
-        if let Some(plot) = self.program.plot() {
-            plot.check()?;
-        }
+        let (_, options, plot) = self.program.parts();
+        plot.map_or(Ok(()), PlotOption::check)?;
         let device = options.measure.device.open_one()?;
         if device.is_simulated() {
             return Err(UsageError(
@@ -136,46 +117,36 @@ impl StreamOptions {
         }
         let report = self.program.measure(&device)?;
         report.finish(options.measure.json)?;
-        match self.program.plot() {
-            Some(option) => option.draw(|path| plot::lines(path, &report.plot())),
-            None => Ok(()),
-        }
+        plot.map_or(Ok(()), |plot| plot.draw(|| report.plot()))
     }
 }
 
 impl Program {
     fn measure(&self, device: &Device) -> anyhow::Result<Report> {
-        let RunOptions { n, runs, measure: MeasureOptions { seed, .. } } = *self.options();
+        let (name, &RunOptions { n, runs, measure: MeasureOptions { seed, .. } }, _) = self.parts();
         let runs = usize::from(runs);
         if !matches!(self, Self::Mapped(_)) {
             measure::check_memory(device, (n as u64).saturating_mul(8), FEWER)?;
         }
-        let work = Work::new(device, n, runs, seed);
-        let mut report = Report::new(device.name(), self.name(), n, seed, Link::measure(device, runs)?);
+        let runner = Runner::new(device, n, runs, seed);
+        let mut report = Report::new(device.name(), name, n, seed, Link::measure(device, runs)?);
         let rows = match self {
-            Self::Device(_) => vec![work.synchronous()?],
-            Self::Async(_) => work.streams(&[1], None)?,
-            Self::Streams(options) => work.streams(&counts(options.streams.into()), options.chunks.map(Into::into))?,
-            Self::Stages(options) => work.stages(&powers(options.chunks.into()))?,
-            Self::Mapped(_) => vec![work.mapped()?],
+            Self::Device(_) => vec![runner.synchronous()?],
+            Self::Async(_) => runner.streams(&[1], None)?,
+            Self::Streams(options) => {
+                runner.streams(&counts(options.streams.into()), options.chunks.map(Into::into))?
+            }
+            Self::Stages(options) => runner.stages(&doubled_up_to(options.chunks.into()))?,
+            Self::Mapped(_) => vec![runner.mapped()?],
         };
         rows.into_iter().for_each(|runs| report.add(runs));
         Ok(report)
     }
 }
 
-/// The numbers of streams that have a row: each up to the most, or powers of two and the most.
+/// Returns the numbers of streams to measure: all up to `most`, or powers of two and `most`.
 fn counts(most: usize) -> Vec<usize> {
-    if most <= EACH {
-        return (1..=most).collect();
-    }
-    powers(most)
-}
-
-/// The powers of two below `most`, and it.
-fn powers(most: usize) -> Vec<usize> {
-    let powers = (0..usize::BITS).map(|power| 1 << power).take_while(|&count| count < most);
-    powers.chain([most]).collect()
+    if most <= EACH { (1..=most).collect() } else { doubled_up_to(most) }
 }
 
 #[cfg(test)]
@@ -205,7 +176,7 @@ mod tests {
         assert_eq!(counts(256), [1, 2, 4, 8, 16, 32, 64, 128, 256]);
     }
 
-    /// What the command does once there is a GPU, on the simulator.
+    /// Runs on the simulator what the command does on a GPU.
     #[test]
     fn every_program_is_measured_and_checked() {
         let device = Device::open(DeviceChoice::Sim, &[]).unwrap();

@@ -3,12 +3,12 @@
 pub mod command;
 
 mod report;
-mod work;
+mod runner;
 
 pub use report::{LinkSpeed, Measurement, Report};
-pub use work::measure;
+pub use runner::measure;
 
-/// The factor a of what is measured.
+/// The factor `a` of saxpy.
 const A: f32 = 2.0;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! What `host stream` prints.
+//! The report of `host stream`.
 
 use std::time::Duration;
 
-use anyhow::{Context, anyhow};
+use anyhow::anyhow;
 use serde::Serialize;
 
 use workbench::stream::{BYTES_TO_DEVICE, BYTES_TO_HOST, Link, Times, median};
@@ -24,34 +24,34 @@ pub struct Report {
     pub bytes: u64,
     /// The link's speed, measured in the same run.
     pub link: LinkSpeed,
-    /// What was measured.
+    /// The measurements.
     pub rows: Vec<Measurement>,
 }
 
-/// A row of it: the medians of the timed runs.
+/// A row of the report: the medians of the timed runs.
 #[derive(Serialize, Debug)]
 pub struct Measurement {
-    /// How many streams, where there are such.
+    /// The number of streams, if the program varies it.
     pub streams: Option<usize>,
-    /// In how many chunks, likewise.
+    /// The number of chunks, if the data is divided.
     pub chunks: Option<usize>,
-    /// Timed runs.
+    /// The number of timed runs.
     pub runs: usize,
-    /// The copies to the device, if they are a stage of their own.
+    /// The time of the copies to the device, if they are a stage of their own.
     pub host_to_device_seconds: Option<f64>,
-    /// The kernel, likewise.
+    /// The time of the kernel, if it is a stage of its own.
     pub kernel_seconds: Option<f64>,
-    /// The copy back, likewise.
+    /// The time of the copies back, if they are a stage of their own.
     pub device_to_host_seconds: Option<f64>,
-    /// The wall clock.
+    /// The time by the wall clock.
     pub seconds: f64,
-    /// Bytes over the link and the wall clock, in units of 10⁹.
+    /// Bytes over the link per second of the wall clock, in units of 10⁹.
     pub gigabytes_per_second: f64,
-    /// The share of the least time in the wall clock.
+    /// The least time of the copies, each direction at its own speed, over the wall clock.
     pub share_of_link: f64,
-    /// The share of the time that the same bytes take while both directions are busy.
+    /// The time of the copies while both directions are busy, over the wall clock.
     pub share_of_two_way: f64,
-    /// Of all runs, also of the first, which is not timed.
+    /// The deviation of all runs, including the first, which is not timed.
     #[serde(flatten)]
     pub deviation: Deviation,
 }
@@ -59,17 +59,17 @@ pub struct Measurement {
 /// The link's speed, in GB of 10⁹ bytes per second.
 #[derive(Serialize, Debug)]
 pub struct LinkSpeed {
-    /// To the device, with nothing coming back.
+    /// To the device, while nothing comes back.
     pub host_to_device_gigabytes_per_second: f64,
-    /// Back, with nothing going there.
+    /// Back, while nothing goes to the device.
     pub device_to_host_gigabytes_per_second: f64,
-    /// Both at once and together, with two bytes there for one back.
+    /// Both directions together, with two bytes to the device for each byte back.
     pub both_gigabytes_per_second: f64,
     #[serde(skip)]
     link: Link,
 }
 
-/// The runs of one program, or of one number of streams or chunks.
+/// The runs of one row.
 #[derive(Debug)]
 pub(super) struct Runs {
     streams: Option<usize>,
@@ -91,7 +91,7 @@ impl Runs {
         self.deviation = std::mem::take(&mut self.deviation).merge(deviation);
     }
 
-    /// The median of a stage, in seconds, if it is one of its own.
+    /// Returns the median time of a stage in seconds, if it is one of its own.
     fn stage(&self, stage: impl Fn(&Times) -> Option<Duration>) -> Option<f64> {
         let times: Option<Vec<_>> = self.times.iter().map(stage).collect();
         times.filter(|times| !times.is_empty()).map(|times| median(times).as_secs_f64())
@@ -99,8 +99,7 @@ impl Runs {
 }
 
 impl Report {
-    /// The wall clock over the number of streams, or of chunks where there are no others, beside the least time that
-    /// the link takes.
+    /// Returns the plot of the wall clock over the number of streams or chunks, beside the least time of the link.
     pub fn plot(&self) -> LinePlot {
         let series = |name: &str, seconds: fn(&Measurement) -> f64| Series {
             name: name.to_owned(),
@@ -152,20 +151,16 @@ impl Report {
         });
     }
 
-    /// Prints it.
+    /// Prints the report.
     ///
     /// # Errors
-    /// When a result is wrong, or the report cannot be written.
+    /// If a result is wrong, or the report cannot be written.
     pub fn finish(&self, json: bool) -> anyhow::Result<()> {
-        if json {
-            report::print_json(self)?;
-        } else {
-            report::print(&self.text()).context("the result is lost")?;
-        }
+        report::print_either(json, self, &self.text())?;
         self.check()
     }
 
-    /// Whether every result is right.
+    /// Fails if a result is wrong.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         match self.rows.iter().find_map(|row| Some((row.streams, row.chunks, row.deviation.wrong.as_ref()?))) {
             Some((Some(count), _, wrong)) => Err(anyhow!("the result of {count} streams is wrong: {wrong}")),
@@ -175,31 +170,27 @@ impl Report {
         }
     }
 
-    /// The table, for a person.
+    /// Returns the table.
     pub fn text(&self) -> String {
         let milliseconds =
             |seconds: Option<f64>| seconds.map_or("–".to_owned(), |seconds| format!("{:.3}", 1e3 * seconds));
         let number = |count: Option<usize>| count.map_or("–".to_owned(), |count| count.to_string());
-        let rows: Vec<_> = self
-            .rows
-            .iter()
-            .map(|row| {
-                [
-                    self.program.to_owned(),
-                    number(row.streams),
-                    number(row.chunks),
-                    milliseconds(row.host_to_device_seconds),
-                    milliseconds(row.kernel_seconds),
-                    milliseconds(row.device_to_host_seconds),
-                    milliseconds(Some(row.seconds)),
-                    format!("{:.1}", row.gigabytes_per_second),
-                    format!("{:.1}%", 100.0 * row.share_of_link),
-                    format!("{:.1}%", 100.0 * row.share_of_two_way),
-                    row.runs.to_string(),
-                    format!("{:.2}", row.deviation.of_bound),
-                ]
-            })
-            .collect();
+        let rows = self.rows.iter().map(|row| {
+            [
+                self.program.to_owned(),
+                number(row.streams),
+                number(row.chunks),
+                milliseconds(row.host_to_device_seconds),
+                milliseconds(row.kernel_seconds),
+                milliseconds(row.device_to_host_seconds),
+                milliseconds(Some(row.seconds)),
+                format!("{:.1}", row.gigabytes_per_second),
+                format!("{:.1}%", 100.0 * row.share_of_link),
+                format!("{:.1}%", 100.0 * row.share_of_two_way),
+                row.runs.to_string(),
+                format!("{:.2}", row.deviation.of_bound),
+            ]
+        });
         let heading = [
             "program",
             "streams",
@@ -223,7 +214,7 @@ impl Report {
             self.link.host_to_device_gigabytes_per_second,
             self.link.device_to_host_gigabytes_per_second,
             self.link.both_gigabytes_per_second,
-            report::table(heading, &rows),
+            report::table(heading, rows),
         )
     }
 }
@@ -309,7 +300,7 @@ mod tests {
         let mut deviation = Deviation::default();
         deviation.add(3, 1.0, 2.0, 0.5);
         let mut runs = Runs::new(Some(3), Some(3));
-        // Also of the run that is not timed.
+        // The untimed run counts, too.
         runs.add(0, times(1, None), deviation);
         report.add(runs);
         let message = report.check().unwrap_err().to_string();

@@ -1,7 +1,7 @@
-//! Life's formats on texts that were valid until they were changed: no reader panics, or takes more memory than it may.
-//! On texts that are none of these formats: every reader refuses them.
+//! The readers of Life's formats on changed valid texts: no reader panics, or allocates more than its limit. Every
+//! reader refuses texts of other formats.
 //!
-//! `FUZZ_SECONDS` says for how long; a second otherwise. The number of inputs is printed.
+//! `FUZZ_SECONDS` sets how long the test runs; the default is one second. It prints the number of inputs.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -13,7 +13,7 @@ use life_formats::{Format, read_pattern_bytes};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-/// Counts what the thread has allocated.
+/// Counts the bytes that the thread has allocated.
 struct Counting;
 
 thread_local! {
@@ -24,16 +24,16 @@ thread_local! {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-// SAFETY: all is the system's allocator; the counters are `Cell`s of the thread, which allocate nothing.
+// SAFETY: every call goes to the system's allocator; the counters are `Cell`s of the thread, which allocate nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let held = HELD.get().wrapping_add(layout.size());
         HELD.set(held);
-        // What other threads allocated may be freed here: such a count is below 0.
+        // This thread may free what other threads allocated, so that the count may fall below 0.
         if held < usize::MAX / 2 {
             MOST.set(MOST.get().max(held));
         }
-        // SAFETY: the caller's promises are those that the system's allocator asks for.
+        // SAFETY: the caller fulfils the contract of `alloc`, which is the same for the system's allocator.
         unsafe { System.alloc(layout) }
     }
 
@@ -44,13 +44,13 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What a reader may take.
+/// The most memory that a reader may use.
 const LIMIT: u64 = 1 << 20;
 
-/// What comes on top of it: messages, and the state of a decompressor.
+/// The memory for messages and for the state of a decompressor, which comes on top of it.
 const BESIDE: usize = 1 << 18;
 
-/// Inputs from one to the next look at the time.
+/// Inputs between two looks at the clock.
 const CASES: u32 = 1000;
 
 /// Valid files.
@@ -77,7 +77,7 @@ fn seeds() -> Vec<Vec<u8>> {
     seeds
 }
 
-/// What changes are made of.
+/// The pieces that changes insert.
 const WORDS: [&[u8]; 24] = [
     b"18446744073709551615",
     b"9223372036854775807",
@@ -136,7 +136,7 @@ fn compressed(bytes: &[u8]) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-/// Formats that a file's name says.
+/// The formats that the name of a file can have.
 const NAMED: [Option<Format>; 7] = [
     None,
     Some(Format::Rle),
@@ -147,7 +147,7 @@ const NAMED: [Option<Format>; 7] = [
     Some(Format::Png),
 ];
 
-/// Lines of any letters after one that no format has, and comments between them.
+/// Returns a first line that no format has, and lines of any letters after it, with comments between them.
 #[test]
 fn every_reader_refuses_what_is_none_of_its_format() {
     let line = "([ac-nz&?{<\\\\][ -~]{0,30}|#[ A-KMOQ-Za-z][ -~]{0,10}|\\[[ -LN-~]{0,10}|)";

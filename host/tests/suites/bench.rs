@@ -1,4 +1,4 @@
-//! `host bench` as its users meet it, in the simulator.
+//! `host bench` in the simulator.
 
 use crate::common;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 const HOST: Host = Host(&["bench"]);
 
-/// Measures in the simulator; gives the recording and the table.
+/// Measures in the simulator, and returns the recording and the table.
 fn measure(arguments: &[&str], folder: &Path) -> (Value, String) {
     let file = folder.join("run.json");
     let output = HOST.run(&[arguments, &["--device", "sim", "--json", file.to_str().unwrap()]].concat());
@@ -22,7 +22,7 @@ fn rows<'a>(recording: &'a Value, algorithm: &str) -> Vec<&'a Value> {
     recording["rows"].as_array().unwrap().iter().filter(|row| row["algorithm"] == algorithm).collect()
 }
 
-/// The rungs of an algorithm, each once.
+/// Returns the rungs of an algorithm, each once.
 fn rungs<'a>(recording: &'a Value, algorithm: &str) -> Vec<&'a str> {
     let mut names = Vec::new();
     for row in rows(recording, algorithm) {
@@ -70,9 +70,7 @@ fn every_algorithm_has_its_rungs_in_file_and_table() {
     for variant in ["inclusive", "exclusive"] {
         assert!(rows(&recording, "scan").iter().any(|row| row["variant"] == variant && row["type"] == "f64"));
     }
-    for part in
-        ["bench on simulator", "says nothing of a GPU".trim_start_matches("says "), "left out: scan naive_block"]
-    {
+    for part in ["bench on simulator", "nothing about a GPU", "left out: scan naive_block"] {
         assert!(table.contains(part), "{part}: {table}");
     }
 }
@@ -131,7 +129,7 @@ fn what_cannot_be_read_or_written_is_told_before_anything_is_measured() {
     assert_eq!(fs::read_to_string(file).unwrap(), "{}");
 }
 
-/// A library in the peers' place, which copies `x` to `y` for works of f32, and fails for those of i32.
+/// A stand-in for the library of the peers: it copies `x` to `y` for works of f32, and fails for those of i32.
 const PEERS: &str = r#"
 #include <stdlib.h>
 #include <string.h>

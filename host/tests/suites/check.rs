@@ -1,4 +1,4 @@
-//! `host check` as its users meet it: what it says of right kernels and of wrong ones.
+//! `host check` on right and wrong kernels.
 
 use crate::common;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 const HOST: Host = Host(&["check"]);
 
-/// The JSON object of a check that exits with `code`.
+/// Returns the JSON object of a check that exits with `code`.
 #[track_caller]
 fn json(arguments: &[&str], code: i32) -> Value {
     let output = HOST.run(&[arguments, &["--json"]].concat());
@@ -155,7 +155,7 @@ fn hints_are_asked_for_and_change_no_exit_code() {
     assert_eq!(report["redundant"].as_array().map(Vec::len), Some(0), "{report}");
     assert!(json(&["scale_grid", "--schedule", "natural"], 0).get("redundant").is_none());
     let output = HOST.run(&["naive_block", "--redundant"]);
-    assert!(text(&output.stdout).contains("every synchronisation is missed when it is left out"));
+    assert!(text(&output.stdout).contains("the deletion of every synchronisation is reported"));
     assert_eq!(output.status.code(), Some(0));
     HOST.assert_fails(&["scan", "--redundant", "--mutate-barriers"], 2, &["--redundant", "--mutate-barriers"]);
 }

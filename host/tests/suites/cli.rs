@@ -1,4 +1,4 @@
-//! The command line as its users meet it: exit codes, messages, and what comes out where.
+//! The command line: exit codes, messages, and what goes to standard output and standard error.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -48,7 +48,7 @@ fn host_with_input(arguments: &[&str], input: &str) -> Outcome {
     end(child)
 }
 
-/// Runs a command that succeeds and gives its JSON object.
+/// Runs a command that succeeds, and returns its JSON object.
 fn json(arguments: &[&str]) -> Value {
     let outcome = host(arguments);
     assert_eq!(outcome.code, Some(0), "{arguments:?}: {}", outcome.stderr);
@@ -140,7 +140,7 @@ fn a_malformed_standard_input_is_named() {
     assert_fails(&host_with_input(&["life", "-"], "x = 3, y = 1\n5z!"), 1, &["standard input", "line 2"]);
 }
 
-/// Nobody typed the board's size, so that it is no usage error, and the message says where the size comes from.
+/// The size of the board comes from a file, so that it is no usage error. The message says where the size comes from.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_pattern_that_gets_too_much_room_is_told_of_size() {

@@ -1,4 +1,4 @@
-//! The reports that the pages in `docs/` show are those that the program prints.
+//! The reports in the pages of `docs/` are those that the program prints.
 
 use crate::common;
 

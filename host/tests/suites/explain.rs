@@ -1,4 +1,4 @@
-//! `host explain` as its users meet it: figures that are known beforehand, their order, and the page.
+//! `host explain`: figures that are known beforehand, their order, and the page.
 
 use std::fs;
 
@@ -29,7 +29,7 @@ fn rungs(explanation: &Value) -> Vec<(&str, &Value)> {
     rungs.iter().map(|rung| (rung["rung"].as_str().unwrap(), rung)).collect()
 }
 
-/// A figure of the summary of each rung.
+/// Returns a figure of the summary of each rung.
 fn figures(explanation: &Value, figure: &str) -> Vec<(String, Option<f64>)> {
     rungs(explanation).iter().map(|(name, rung)| (name.to_string(), rung["summary"][figure].as_f64())).collect()
 }
@@ -40,7 +40,7 @@ fn assert_figures(explanation: &Value, figure: &str, expected: &[(&str, Option<f
     assert_eq!(figures(explanation, figure), expected, "{figure}");
 }
 
-/// Blocks of 32 x 8 threads that take 32 x 32 elements of 4 bytes: what each rung moves is known without running it.
+/// Blocks of 32 x 8 threads that take 32 x 32 elements of 4 bytes: the traffic of each rung is known beforehand.
 #[test]
 fn the_rungs_of_transpose_move_what_their_accesses_say() {
     let explanation = json(&["transpose", "--size", "128x64"]);
@@ -66,7 +66,7 @@ fn the_rungs_of_transpose_move_what_their_accesses_say() {
     assert!(change.contains("less memory time") && change.contains("no bank conflicts instead of 32-way"), "{change}");
 }
 
-/// What a comparison with a GPU's own counters needs: totals for each kernel and launch configuration.
+/// The totals for each kernel and launch configuration, which are compared with the counters of a GPU.
 #[test]
 fn launches_are_counted_by_their_configuration() {
     let explanation = json(&["transpose_tile", "--size", "128x64", "--type", "u32"]);
@@ -137,7 +137,7 @@ fn the_text_says_why_padding_helps() {
     for part in [
         "transpose on H200 SXM5: compute capability 9.0, 132 SMs at 1.98 GHz, 4225 GB/s (measured copy)",
         "each request touches 32 sectors where 4 would do: neighbouring lanes write addresses 256 bytes apart",
-        "32-way bank conflict: all lanes of a warp want words of one bank",
+        "32-way bank conflict: all lanes of a warp access words of one bank",
         "no bank conflicts instead of 32-way ones",
         "registers per thread, 4,224 B of shared memory per block: ",
         "unsafe { y.store_unchecked(column * height + row,",

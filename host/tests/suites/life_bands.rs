@@ -15,7 +15,7 @@ fn json_of(arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A file that a run with these arguments writes.
+/// Returns a file that a run with these arguments writes.
 fn written(folder: &Path, flag: &str, name: &str, arguments: &[&str]) -> Vec<u8> {
     let out = folder.join(name);
     let output = LIFE.run(&[arguments, &[flag, out.to_str().unwrap()]].concat());
@@ -55,7 +55,7 @@ fn a_run_is_resumed_on_another_number_of_devices() {
         let rest = [file, "--generations", "90", "--device", second];
         assert!(written(folder.path(), "--out", "last.rle", &rest) == whole, "{first}, then {second}");
     }
-    // What is damaged is found while it is read, part by part.
+    // A damaged file is found while its parts are read.
     let mut damaged = fs::read(file).unwrap();
     *damaged.last_mut().unwrap() ^= 1;
     fs::write(file, damaged).unwrap();

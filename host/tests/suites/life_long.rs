@@ -12,7 +12,7 @@ use crate::common::{Host, text};
 
 const LIFE: Host = Host(&["life", "--no-animation"]);
 
-/// The last board of a run with these arguments, as RLE.
+/// Returns the last board of a run with these arguments, as RLE.
 fn last_board(folder: &Path, arguments: &[&str]) -> String {
     let out = folder.join("last.rle");
     let output = LIFE.run(&[arguments, &["--out", out.to_str().unwrap()]].concat());
@@ -38,7 +38,7 @@ fn a_run_that_is_killed_a_hundred_times_ends_as_one_that_is_not() {
     let file = folder.path().join("run.checkpoint");
     let file = file.to_str().unwrap();
     let soup = ["--size", "300x200", "--seed", "5", "--density", "0.4", "--device", "cpu"];
-    // It would go on for weeks.
+    // The run would last for weeks.
     let checkpoint = ["--generations", "1099511627776", "--checkpoint", file, "--every", "500"];
     let generation = || -> u64 {
         let bytes = fs::read(file).unwrap_or_default();
@@ -62,7 +62,7 @@ fn a_run_that_is_killed_a_hundred_times_ends_as_one_that_is_not() {
         assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
         child.kill().unwrap();
         child.wait().unwrap();
-        // A checkpoint is there and whole, or was never there.
+        // A checkpoint is complete, or does not exist.
         let now = generation();
         assert!(now >= newest, "a checkpoint goes back: {now} after {newest}");
         advanced += u64::from(now > newest);
@@ -223,8 +223,8 @@ fn an_end_is_found_on_every_device() {
     }
 }
 
-/// Whatever notices it when: the board, the statistics and the checkpoint are those of the generation at which a board
-/// comes again.
+/// The board, the statistics and the checkpoint are those of the generation at which a board repeats, whichever
+/// observer notices it first.
 #[test]
 fn a_run_until_it_is_stable_always_writes_the_same() {
     let folder = tempfile::tempdir().unwrap();
@@ -246,7 +246,7 @@ fn a_run_until_it_is_stable_always_writes_the_same() {
     assert_eq!(recorded["generations"], json!(20));
 }
 
-/// On the unbounded plane.
+/// The same on the unbounded plane.
 #[test]
 fn a_spaceship_ends() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Life's plain reference against what is known of the patterns in `patterns/`, and against a second way of counting.
+//! Compares the plain reference of Life with known facts about the patterns in `patterns/`, and with another way of
+//! counting.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -45,7 +46,7 @@ fn every_file_is_read_and_named() {
         let pattern = pattern(&file);
         assert!(pattern.name.is_some(), "{file} has no name");
         assert!(pattern.population() > 0, "{file} is empty");
-        // The box that the file gives is the smallest one.
+        // The box in the file is the smallest one.
         let tight = Pattern::from_cells(pattern.cells());
         assert_eq!((pattern.width, pattern.height), (tight.width, tight.height), "{file}");
         assert!(pattern.cells().any(|(x, _)| x == 0) && pattern.cells().any(|(_, y)| y == 0), "{file}");
@@ -127,7 +128,7 @@ fn the_r_pentomino_settles_at_generation_1103() {
     assert_eq!(advance(&board, 1103).population(), 116);
 }
 
-/// Its whole life is a matter for the kernels: it takes 5206 generations.
+/// The whole life of this pattern takes 5206 generations, which the kernels are tested with.
 #[test]
 fn the_acorn_grows() {
     let board = centred("acorn.rle", 160, 160);
@@ -162,7 +163,7 @@ fn no_generation_changes_nothing() {
     assert_eq!(advance(&soup, 0), soup);
 }
 
-/// One generation by another road: every live cell counts for the eight cells around it.
+/// Computes one generation in another way: every live cell adds to the counts of the eight cells around it.
 fn spread(board: &Board) -> Board {
     let (width, height) = (board.width(), board.height());
     let mut counts = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! `host list` over the kernels that there are.
+//! `host list` on the kernels of this workspace.
 
 use std::process::{Command, Stdio};
 

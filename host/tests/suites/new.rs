@@ -1,4 +1,4 @@
-//! `host new`: what it writes, and what it refuses. That the project builds and passes is what `.ci/run` finds out.
+//! `host new`: the files that it writes, and its errors. `.ci/run` builds and tests the project.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::common::{Host, text};
 
 const HOST: Host = Host(&["new"]);
 
-/// The names in a folder.
+/// Returns the names in a folder.
 fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<_> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -36,7 +36,7 @@ fn a_project_is_made_and_the_next_steps_are_said() {
     // The crates are those of this checkout.
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().canonicalize().unwrap();
     assert!(manifest.contains(&format!("launch = {{ path = \"{}/crates/launch\" }}", root.display())), "{manifest}");
-    // Not the private folder of a temporary one.
+    // The folder does not have the private mode of a temporary one.
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -46,8 +46,8 @@ fn a_project_is_made_and_the_next_steps_are_said() {
     }
 }
 
-/// Projects of one name and one target folder, with plain functions in the place of kernels: `cargo` would take the
-/// second one's for the first one's, which is newer than its sources.
+/// Two projects of one name in one target folder. `cargo` must not take the older binary for the newer project's. Plain
+/// functions stand in for kernels.
 #[test]
 fn projects_of_one_name_run_their_own_kernels() {
     let scratch = tempfile::tempdir().unwrap();
@@ -93,11 +93,15 @@ fn nothing_is_overwritten() {
     let scratch = tempfile::tempdir().unwrap();
     let file = scratch.path().join("file");
     fs::write(&file, "mine").unwrap();
-    HOST.assert_fails(&[scratch.path().to_str().unwrap()], 2, &["is not empty", "not there yet"]);
-    HOST.assert_fails(&[file.to_str().unwrap()], 2, &["is a file", "not there yet"]);
+    HOST.assert_fails(&[scratch.path().to_str().unwrap()], 2, &["is not empty", "does not exist yet"]);
+    HOST.assert_fails(&[file.to_str().unwrap()], 2, &["is a file", "does not exist yet"]);
     let link = scratch.path().join("link");
     std::os::unix::fs::symlink("none", &link).unwrap();
-    HOST.assert_fails(&[link.to_str().unwrap()], 2, &["is a link to a folder that is not there", "not there yet"]);
+    HOST.assert_fails(
+        &[link.to_str().unwrap()],
+        2,
+        &["is a link to a folder that does not exist", "does not exist yet"],
+    );
     assert_eq!(names(scratch.path()), ["file", "link"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }

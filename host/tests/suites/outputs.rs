@@ -1,4 +1,4 @@
-//! Files that commands write: what is no regular file is written in place, and no work of an earlier run is lost.
+//! The files that commands write: pipes and devices are written in place, and the work of an earlier run is not lost.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -21,7 +21,7 @@ fn assert_runs(arguments: &[&str]) {
     assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
 }
 
-/// The paths of files in a folder, as arguments.
+/// Returns the paths of files in a folder, as arguments.
 fn paths<const N: usize>(folder: &Path, names: [&str; N]) -> [String; N] {
     names.map(|name| folder.join(name).to_str().unwrap().to_owned())
 }
@@ -30,7 +30,7 @@ fn make_fifo(path: &str) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// By the descriptor's path in /proc, where no program can replace it as it could /dev/stdout.
+/// The path of the descriptor in /proc. A program cannot replace it, as it could replace /dev/stdout.
 #[test]
 fn standard_output_gets_json_and_table() {
     let folder = tempfile::tempdir().unwrap();
@@ -71,7 +71,7 @@ fn a_pipe_is_read_and_a_fifo_written() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(fs::symlink_metadata(&out).unwrap().file_type().is_fifo(), "it is replaced");
     let written = reader.join().unwrap();
-    // The same by files.
+    // The same with files.
     let pattern = folder.path().join("blinker.rle");
     fs::write(&pattern, blinker).unwrap();
     assert_runs(&[pattern.to_str().unwrap(), "--generations", "1", "--out", &last]);

@@ -1,4 +1,4 @@
-//! The probes' commands as their users meet them.
+//! The commands of the probes.
 
 use std::fs;
 use std::path::Path;
@@ -38,13 +38,13 @@ const MEASURING: [&[&str]; 4] = [&["bandwidth", "copy"], &["access"], &["diverge
 #[test]
 fn the_simulator_is_no_machine_to_measure() {
     for arguments in MEASURING {
-        let parts = [arguments[0], "no meaning in the simulator", "--device gpu"];
+        let parts = [arguments[0], "the times of the simulator are those of the CPU", "--device gpu"];
         assert_fails(&[arguments, &["--device", "sim"]].concat(), 2, &parts);
     }
     assert_fails(&["schedule", "--device", "sim"], 2, &["--print"]);
 }
 
-/// On a machine without a GPU `auto` is the simulator, and no plot is left behind.
+/// Without a GPU `auto` is the simulator, and no plot is written.
 #[test]
 fn without_a_gpu_auto_says_so_too() {
     if launch::gpus().is_ok() {
@@ -54,7 +54,7 @@ fn without_a_gpu_auto_says_so_too() {
     let plot = folder.path().join("plot.svg");
     for arguments in MEASURING {
         let arguments = [arguments, &["--plot", plot.to_str().unwrap()]].concat();
-        assert_fails(&arguments, 2, &["no meaning in the simulator"]);
+        assert_fails(&arguments, 2, &["the times of the simulator are those of the CPU"]);
         assert_fails(&[&arguments[..], &["--device", "gpu"]].concat(), 1, &["gpu"]);
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

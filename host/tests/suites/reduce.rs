@@ -1,4 +1,4 @@
-//! `host reduce` as its users meet it: exit codes, messages, and the fields of its JSON object.
+//! `host reduce`: exit codes, messages, and the fields of its JSON object.
 
 use crate::common;
 

@@ -1,4 +1,4 @@
-//! `host saxpy` as its users meet it.
+//! `host saxpy`: exit codes, messages and results.
 
 use crate::common;
 

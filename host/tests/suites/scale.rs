@@ -1,4 +1,4 @@
-//! `host scale` as its users meet it.
+//! `host scale`: exit codes, messages and results.
 
 use crate::common;
 

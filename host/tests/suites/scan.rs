@@ -1,4 +1,4 @@
-//! `host scan` as its users meet it: exit codes, messages, and what comes out where.
+//! `host scan`: exit codes, messages, and what goes to standard output and standard error.
 
 use crate::common;
 
@@ -24,7 +24,7 @@ fn every_kernel_is_right_and_measured() {
     }
 }
 
-/// What is right at any length, the conformance suite knows.
+/// The conformance suite tests results of any length.
 fn goes_with_every_type_and_operator(kernel: &str) {
     for number in ["f32", "f64", "i32", "u32", "i64", "u64"] {
         for operator in ["sum", "product", "min", "max"] {

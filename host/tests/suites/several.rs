@@ -1,4 +1,4 @@
-//! Commands on several devices, in the simulator, as their users meet them.
+//! Commands on several simulated devices.
 
 use crate::common;
 
@@ -94,7 +94,7 @@ fn scaling_is_measured_shown_recorded_and_drawn() {
     assert_eq!(text(&again.stdout), table);
     HOST.assert_fails(&["bench", "life_of_others", "--device", "sim:2"], 2, &["life_of_others"]);
     let output = HOST.run(&["bench", "transpose", "--device", "sim:2"]);
-    assert!(text(&output.stderr).contains("transpose is not measured on several devices"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("transpose does not run on several devices"), "{}", text(&output.stderr));
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn more_than_a_device_holds_is_left_out() {
     assert_eq!(table.matches("left out: strong saxpy f32 of 1125899906842624 on ").count(), 2, "{table}");
 }
 
-/// A program without MPI that `mpirun` started says so, once, and does not run as often as there are ranks.
+/// A program without MPI that `mpirun` started reports that once, instead of running once per rank.
 #[test]
 #[cfg(not(feature = "mpi"))]
 fn a_build_without_mpi_is_no_rank() {

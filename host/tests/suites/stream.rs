@@ -1,4 +1,4 @@
-//! `host stream` without a GPU: what it says, and its exit codes.
+//! `host stream` without a GPU: messages and exit codes.
 
 use crate::common;
 
@@ -11,7 +11,7 @@ fn the_simulator_has_no_link() {
         let parts = ["the simulator has none", "--device gpu", "NVIDIA GPU"];
         HOST.assert_fails(&["stream", program, "--device", "sim"], 2, &parts);
     }
-    // Without a GPU, the simulator that stands in for it has none either; with one, there is a result.
+    // Without a GPU the command runs on the simulator, and fails. With one, it has a result.
     let arguments = ["stream", "async", "--n", "100_003", "--runs", "1"];
     let output = HOST.run(&arguments);
     if String::from_utf8_lossy(&output.stderr).contains("device: simulator") {

@@ -1,5 +1,5 @@
-//! The animation on a terminal of the test's own: what ends it, what it answers to, and that the terminal is given
-//! back.
+//! The animation on a terminal that the test opens: what ends it, which keys it answers to, and that it restores the
+//! terminal.
 #![cfg(target_os = "linux")]
 
 use std::fs::File;
@@ -9,14 +9,14 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// The longest that anything may take.
+/// The most time that a step may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The program on a terminal.
 struct Session {
-    /// The end of who looks and types.
+    /// The end of the user, who reads and types.
     master: Option<File>,
-    /// The program's end, kept to see what state it is left in.
+    /// The end of the program, kept open to read the state that it leaves behind.
     slave: File,
     child: Child,
     seen: Vec<u8>,
@@ -28,7 +28,7 @@ fn size(columns: u16, rows: u16) -> libc::winsize {
 }
 
 fn modes(file: &File) -> libc::termios {
-    // SAFETY: a `termios` of zeros is one; the call fills it, and the descriptor is open.
+    // SAFETY: zeros are a valid `termios`, which the call overwrites; the descriptor is open.
     unsafe {
         let mut modes = std::mem::zeroed();
         assert_eq!(libc::tcgetattr(file.as_raw_fd(), &mut modes), 0);
@@ -40,7 +40,7 @@ impl Session {
     /// Starts an animation on a screen of 80 × 24, and waits for its first frame.
     fn start(arguments: &[&str]) -> Self {
         let (mut master, mut slave) = (-1, -1);
-        // SAFETY: both descriptors are written to; no name and no modes are asked for; the size is one.
+        // SAFETY: both descriptors are written to; the name and the modes are null; the size is that of a local value.
         let (master, slave) = unsafe {
             let (name, modes) = (std::ptr::null_mut(), std::ptr::null());
             assert_eq!(libc::openpty(&mut master, &mut slave, name, modes, &size(80, 24)), 0);
@@ -51,7 +51,7 @@ impl Session {
         let end = || slave.try_clone().unwrap();
         command.stdin(end()).stdout(end()).stderr(end());
         let other = master.as_raw_fd();
-        // SAFETY: between fork and exec these calls alone are made, which are allowed there.
+        // SAFETY: between fork and exec only these calls are made, which are async-signal-safe.
         unsafe {
             command.pre_exec(move || {
                 libc::close(other);
@@ -67,7 +67,7 @@ impl Session {
         session
     }
 
-    /// Reads what is there, or comes soon; whether there was anything.
+    /// Reads what has come or comes soon. Returns true if there was anything.
     fn look(&mut self) -> bool {
         let Some(master) = &mut self.master else { return false };
         let mut poll = libc::pollfd { fd: master.as_raw_fd(), events: libc::POLLIN, revents: 0 };
@@ -119,7 +119,8 @@ impl Session {
         }
     }
 
-    /// Asserts that it has left the alternate screen, shows the cursor, reports no mouse and has the old modes.
+    /// Asserts that the program has left the alternate screen, shows the cursor, reports no mouse and has restored the
+    /// modes.
     #[track_caller]
     fn assert_restored(&mut self) {
         for text in ["\x1b[?1000l", "\x1b[?1049l", "\x1b[?25h"] {
@@ -201,7 +202,7 @@ fn the_mouse_draws_and_keys_go_back() {
     session.wait_for("▀▀");
     session.press("\x1b[<2;40;11M\x1b[<2;40;11m");
     session.press("\x1b[<0;42;11M\x1b[<0;42;11mz");
-    // Each has been seen before the next is pressed.
+    // The effect of each key is seen before the next one is pressed.
     session.press("fm");
     session.wait_for("┌");
     session.press("q");
@@ -218,7 +219,7 @@ fn another_rule_is_typed() {
     // A block, which Life's rule leaves as it is, and that of Seeds does not.
     std::fs::write(&start, "x = 2, y = 2, rule = B3/S23:T20,10\n2o$2o!").unwrap();
     let mut session = Session::start(&[start.to_str().unwrap(), "--out", out.to_str().unwrap()]);
-    // What is no rule is not taken, and can be mended; letters are none of the keys meanwhile.
+    // A text that is no rule is refused, and can be corrected. Meanwhile letters are not keys.
     session.press("prq2\r\x7f\x7fB2/S\rs");
     session.wait_for("▄");
     session.press("q");

@@ -1,4 +1,4 @@
-//! `host transpose` as its users meet it.
+//! `host transpose`: exit codes, messages and results.
 
 use crate::common;
 

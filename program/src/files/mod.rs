@@ -17,22 +17,22 @@ use target::{Target, folder_of, follow};
 /// Bytes for a stream that are held in memory. Longer texts wait in a temporary file.
 const MAX_BYTES_IN_MEMORY: usize = 16 << 20;
 
-/// Returns whether two paths lead to the same file, whether or not a file is there yet.
+/// Returns true if two paths lead to the same file. The file need not exist.
 pub fn are_the_same(one: &Path, other: &Path) -> bool {
     followed(one) == followed(other)
 }
 
-/// The path of a file from the root on, without symbolic links.
+/// Returns the path of a file from the root on, with symbolic links resolved.
 pub fn followed(path: &Path) -> PathBuf {
     follow(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// A file to write.
 ///
-/// The text goes to a new file beside it, which takes its name when the text is complete. Until then the old file
-/// stays. Where the path is a symbolic link, the link stays and the file that it points to is replaced or made.
+/// The text goes to a new file beside it, which is renamed when the text is complete. Until then the old file stays. If
+/// the path is a symbolic link, the link stays and its target is replaced or created.
 ///
-/// FIFOs, character devices and open descriptors such as `/dev/stdout` are written in place, once the text is complete.
+/// FIFOs, character devices and open descriptors such as `/dev/stdout` are written in place once the text is complete.
 #[derive(Clone, Debug)]
 pub struct WholeFile {
     path: PathBuf,
@@ -47,9 +47,9 @@ pub struct Draft {
 
 #[derive(Debug)]
 enum Text {
-    /// In a file beside the one that it is to replace.
+    /// In a file beside the one that it will replace.
     Beside(NamedTempFile),
-    /// Held back from a stream.
+    /// In memory or a temporary file, until it is written to a stream.
     HeldBack(SpooledTempFile),
 }
 
@@ -70,30 +70,30 @@ impl Write for Draft {
 }
 
 impl WholeFile {
-    /// The file at `path`.
+    /// Returns the file at `path`.
     pub fn new(path: &Path) -> Self {
         Self { path: path.to_owned() }
     }
 
-    /// The path, as it was given.
+    /// Returns the path as the user wrote it.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Finds out whether the file can be written, before long work rather than after it.
+    /// Fails if the file cannot be written. Commands call this before long work.
     ///
     /// # Errors
-    /// What prevents it.
+    /// If the file cannot be written.
     pub fn check(&self) -> anyhow::Result<()> {
         let draft = self.create()?;
         draft.get_ref().target.check_stream().with_context(|| self.failed())
     }
 
-    /// Starts the new file, gone when dropped.
+    /// Creates the draft of a new file, which is removed when it is dropped.
     ///
     /// # Errors
-    /// What prevents it: a folder, a socket, a block device or a read-only file of this name, symbolic links that form
-    /// a loop, or no folder to make it in.
+    /// If a folder, a socket, a block device or a read-only file has this name; if symbolic links form a loop; if there
+    /// is no folder for the file.
     pub fn create(&self) -> anyhow::Result<BufWriter<Draft>> {
         let target = Target::of(&self.path).with_context(|| self.failed())?;
         let text = match &target {
@@ -109,11 +109,11 @@ impl WholeFile {
         Ok(BufWriter::new(Draft { target, text }))
     }
 
-    /// Gives the finished file its name, or writes its text to the stream.
+    /// Renames the finished draft to the file, or writes its text to the stream.
     ///
     /// # Errors
-    /// What prevents it: then a file is as it was before, and a stream may have a part of the text. [`OutputClosed`]
-    /// when the reader of standard output has gone.
+    /// If the file cannot be written: a file is then as it was before, and a stream may have a part of the text.
+    /// [`OutputClosed`] if the reader of standard output has closed it.
     pub fn keep(&self, out: BufWriter<Draft>) -> anyhow::Result<()> {
         let draft = out.into_inner().map_err(|error| error.into_error()).with_context(|| self.failed())?;
         let written = match (draft.text, &draft.target) {
@@ -129,8 +129,8 @@ impl WholeFile {
         }
     }
 
-    /// As [`keep`](Self::keep), when the text of a regular file is on the disk, so that it is there even if the machine
-    /// stops.
+    /// As [`keep`](Self::keep), after the text of a regular file is on the disk. The file then survives a crash of the
+    /// machine.
     ///
     /// # Errors
     /// As for [`keep`](Self::keep).
@@ -142,7 +142,7 @@ impl WholeFile {
         self.keep(out)
     }
 
-    /// What to say of an error while it is written.
+    /// Returns the text that goes before an error: `cannot write 'FILE'`.
     pub fn failed(&self) -> String {
         format!("cannot write {self}")
     }
@@ -154,7 +154,7 @@ impl fmt::Display for WholeFile {
     }
 }
 
-/// What a newly created file gets, before the user's mask takes its part.
+/// Returns the permissions of a new file, before the umask applies.
 fn new_file_permissions() -> Permissions {
     use std::os::unix::fs::PermissionsExt;
     Permissions::from_mode(0o666)
@@ -270,7 +270,7 @@ mod tests {
         // More than a pipe holds, and more than is held in memory.
         for (path, length) in [(&fifo, 100_000), (&link, MAX_BYTES_IN_MEMORY + 1)] {
             let text = "x".repeat(length);
-            // A draft that is given up does not open it, so that its reader waits for the next one.
+            // A draft that is dropped does not open the FIFO, so that its reader waits for the next one.
             let mut out = WholeFile::new(path).create().unwrap();
             out.write_all(b"given up").unwrap();
             drop(out);
@@ -284,7 +284,8 @@ mod tests {
         }
     }
 
-    /// On nodes of its own, so that a failure leaves the machine's as they are. Only root may make them.
+    /// The test makes nodes of its own, so that a failure leaves those of the machine as they are. Only root may make
+    /// them.
     #[test]
     fn a_device_is_written_in_place() {
         let folder = tempfile::tempdir().unwrap();
@@ -295,7 +296,7 @@ mod tests {
         };
         let Some((null, full)) = node("null", "3").zip(node("full", "7")) else { return };
         let result = write(&null, "text");
-        // Some systems make nodes that nobody may open.
+        // On some systems such a node cannot be opened.
         if fs::File::open(&null).is_ok() {
             result.unwrap();
             let error = format!("{:#}", write(&full, "text").unwrap_err());

@@ -1,4 +1,4 @@
-//! Where a path leads when its symbolic links are followed, and how what is there is written.
+//! Resolves the symbolic links of a path, and writes to the stream that it leads to.
 
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 
-/// The number of symbolic links that are followed, which is Linux's own limit.
+/// The most symbolic links that are followed, which is Linux's own limit.
 const MAX_LINKS: usize = 40;
 
-/// What a path leads to.
+/// The kind of file that a path leads to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Target {
     /// A regular file, or a path where no file is yet. A new file takes this name.
@@ -28,7 +28,7 @@ impl Target {
     /// Follows the symbolic links of `path`.
     ///
     /// # Errors
-    /// When they form a loop, or lead to something that is neither a regular file nor a stream, or is read-only.
+    /// If they form a loop, or lead to something that is read-only or neither a regular file nor a stream.
     pub fn of(path: &Path) -> anyhow::Result<Self> {
         let path = follow(path)?;
         let folder = folder_of(&path);
@@ -56,11 +56,10 @@ impl Target {
         bail!("{other}: name a file that can be written, a FIFO or a character device")
     }
 
-    /// Opens a stream and closes it again, to find out whether that is allowed. A FIFO is not opened, because its
-    /// reader would then find its end.
+    /// Fails if a stream cannot be opened. A FIFO is not opened, because its reader would see an end of the file.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's error.
     pub fn check_stream(&self) -> io::Result<()> {
         match self {
             Self::Stream(path) if !fs::metadata(path)?.file_type().is_fifo() => open(path).map(drop),
@@ -71,7 +70,7 @@ impl Target {
     /// Writes all of `text` to a stream.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's error.
     pub fn write_stream(&self, text: &mut impl io::Read) -> io::Result<()> {
         let mut write = |out: &mut dyn Write| {
             io::copy(text, out)?;
@@ -85,21 +84,21 @@ impl Target {
     }
 }
 
-/// Opens what is there. What a shell has opened before is written from its end on.
+/// Opens a file that exists. Text is appended to what a shell has written to it before.
 fn open(path: &Path) -> io::Result<fs::File> {
     OpenOptions::new().append(true).open(path)
 }
 
-/// The folder of a path that [`follow`] returned.
+/// Returns the folder of a path that [`follow`] returned.
 pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
-/// Returns the path from the root on, without symbolic links, whether or not a file is there. A link to an open
-/// descriptor, as `/proc/self/fd/1`, is not followed.
+/// Returns the path from the root on, with symbolic links resolved. The file need not exist. A link to an open
+/// descriptor, such as `/proc/self/fd/1`, is not followed.
 ///
 /// # Errors
-/// When the links form a loop, or the path names no file, as the empty one.
+/// If the links form a loop, or the path has no file name.
 pub(super) fn follow(path: &Path) -> anyhow::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..=MAX_LINKS {
@@ -116,12 +115,12 @@ pub(super) fn follow(path: &Path) -> anyhow::Result<PathBuf> {
     bail!("its symbolic links form a loop: remove the link, or name another file")
 }
 
-/// Whether a folder, named without links, has the open descriptors of a process.
+/// Returns true if a folder, given without links, has the open descriptors of a process.
 fn is_of_descriptors(folder: &Path) -> bool {
     folder == Path::new("/dev/fd") || (folder.starts_with("/proc") && folder.ends_with("fd"))
 }
 
-/// Whether a folder of descriptors is that of this process.
+/// Returns true if a folder of descriptors is that of this process.
 fn is_of_this_process(folder: &Path) -> bool {
     folder == Path::new("/dev/fd") || fs::canonicalize("/proc/self").is_ok_and(|own| folder.starts_with(own))
 }

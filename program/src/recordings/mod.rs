@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Context;
+use serde::Serialize;
 use workbench::bench::Recording;
 
 use crate::files::WholeFile;
@@ -14,7 +15,7 @@ pub mod plots;
 /// Reads a recording that [`write`](fn@write) wrote.
 ///
 /// # Errors
-/// When the file cannot be read, or is not of that form.
+/// If the file cannot be read, or is no recording.
 pub fn read(path: &Path) -> anyhow::Result<Recording> {
     let shown = path.display();
     let text = fs::read_to_string(path).with_context(|| format!("cannot read '{shown}'"))?;
@@ -22,16 +23,26 @@ pub fn read(path: &Path) -> anyhow::Result<Recording> {
         .with_context(|| format!("'{shown}' is not what host bench --json writes: measure again, or name another file"))
 }
 
-/// Writes a recording, whole or not at all.
+/// Writes the result of a benchmark as JSON, whole or not at all.
 ///
 /// # Errors
-/// When the file cannot be written.
-pub fn write(recording: &Recording, file: &WholeFile) -> anyhow::Result<()> {
-    let mut text = serde_json::to_string_pretty(recording).context("cannot express the result as JSON")?;
+/// If the file cannot be written.
+pub fn write(result: &impl Serialize, file: &WholeFile) -> anyhow::Result<()> {
+    let mut text = serde_json::to_string_pretty(result).context("cannot express the result as JSON")?;
     text.push('\n');
     let mut out = file.create()?;
     out.write_all(text.as_bytes()).with_context(|| file.failed())?;
     file.keep(out)
+}
+
+/// Returns the driver, the compute capability and the multiprocessors of a recording, as parts of a sentence.
+pub fn machine(Recording { driver, machine, .. }: &Recording) -> Vec<String> {
+    let mut parts = Vec::new();
+    parts.extend(driver.as_ref().map(|driver| format!("driver {driver}")));
+    parts.extend(machine.compute_capability.as_ref().map(|capability| format!("compute capability {capability}")));
+    let clock = machine.sm_clock_mhz.map_or(String::new(), |mhz| format!(" at up to {mhz} MHz"));
+    parts.push(format!("{} SMs{clock}", machine.multiprocessors));
+    parts
 }
 
 #[cfg(test)]

@@ -9,18 +9,18 @@ use workbench::algorithm::Unit;
 use workbench::bench::sweep::DEVICE_COPY;
 use workbench::bench::{MeasuredPoint, Recording, subject};
 
-use crate::report::plot::{self, LadderPlot, LinePlot, Series};
+use crate::report::plot::{self, LadderPlot, LinePlot, Picture, Series};
 
 /// The formats that each plot is written in.
-pub const FORMATS: [&str; 2] = ["svg", "png"];
+const FORMATS: [&str; 2] = ["svg", "png"];
 
 /// The name of the plot of all algorithms beside their peers, without its format.
 pub const PEERS: &str = "bench-peers";
 
-/// Finds out whether plots can be written into `folder`, which is made where it is missing.
+/// Creates `folder` if it is missing.
 ///
 /// # Errors
-/// When there is something else of that name, or it cannot be made.
+/// If a file has that name, or the folder cannot be created.
 pub fn check(folder: &Path) -> anyhow::Result<()> {
     if folder.exists() && !folder.is_dir() {
         bail!("cannot write plots into '{}': it is no folder", folder.display());
@@ -28,43 +28,44 @@ pub fn check(folder: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make the folder '{}'", folder.display()))
 }
 
-/// Writes `bench-<algorithm>.svg` and `.png` for every algorithm of the recording, and [`PEERS`] if it has peers, and
-/// gives their paths.
+/// Writes `bench-<algorithm>.svg` and `.png` for every algorithm of the recording, and [`PEERS`] if it has peers.
+/// Returns their paths.
 ///
 /// # Errors
-/// What prevents it.
+/// If a plot cannot be written.
 pub fn write(recording: &Recording, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     let mut drawn: Vec<&str> = Vec::new();
     for group in recording.groups() {
         let algorithm = group[0].algorithm.as_str();
-        // The first of an algorithm's types and variants is the one with all rungs.
+        // The first type and variant of an algorithm is the one with all rungs.
         let is_yardstick = group.iter().all(is_device_copy);
         let has_one_size = group.iter().all(|row| row.size == group[0].size);
         if drawn.contains(&algorithm) || is_yardstick || has_one_size {
             continue;
         }
         drawn.push(algorithm);
-        let plot = of(recording, &group);
-        for format in FORMATS {
-            let path = folder.join(format!("bench-{algorithm}.{format}"));
-            plot::ladder(&path, &plot)?;
-            paths.push(path);
-        }
+        paths.extend(write_formats(folder, &format!("bench-{algorithm}"), &of(recording, &group))?);
     }
     let plot = beside_peers(recording);
     if !plot.series.is_empty() {
-        for format in FORMATS {
-            let path = folder.join(format!("{PEERS}.{format}"));
-            plot::lines(&path, &plot)?;
-            paths.push(path);
-        }
+        paths.extend(write_formats(folder, PEERS, &plot)?);
     }
     Ok(paths)
 }
 
-/// The peer's time over ours, for each algorithm's first type and variant that has a peer: a line for vectors and
-/// squares, and one for matrices of odd sides.
+/// Writes a plot into `folder` as SVG and as PNG, and returns the paths.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn write_formats(folder: &Path, name: &str, plot: &impl Picture) -> anyhow::Result<Vec<PathBuf>> {
+    let paths = FORMATS.map(|format| folder.join(format!("{name}.{format}")));
+    paths.iter().try_for_each(|path| plot::write(path, plot))?;
+    Ok(paths.into())
+}
+
+/// Returns the plot of the peers' times over ours. Each algorithm's first type and variant with a peer has a line for
+/// vectors and squares, and one for matrices of odd sides.
 fn beside_peers(recording: &Recording) -> LinePlot {
     let mut series: Vec<Series> = Vec::new();
     let mut drawn: Vec<&str> = Vec::new();
@@ -77,7 +78,7 @@ fn beside_peers(recording: &Recording) -> LinePlot {
         let variant = first.variant.as_ref().map_or(String::new(), |variant| format!(", {variant}"));
         for (is_odd, sides) in [(false, ""), (true, ", odd sides")] {
             let points = ratios(&group, is_odd);
-            // One size is no line.
+            // A line needs two sizes.
             if points.len() >= 2 {
                 drawn.push(algorithm);
                 series.push(Series { name: format!("{algorithm} {}{variant}{sides}", first.number), points });
@@ -98,7 +99,8 @@ fn beside_peers(recording: &Recording) -> LinePlot {
     }
 }
 
-/// Sizes of a group, in their order, and the peer's time over ours at each: of matrices of odd sides, or of all others.
+/// Returns the sizes of a group in their order, each with the peer's time over ours: those of matrices of odd sides, or
+/// all others.
 fn ratios(group: &[&MeasuredPoint], is_odd: bool) -> Vec<(f64, f64)> {
     let has_odd_sides = |row: &MeasuredPoint| match row.shape.as_deref().and_then(|shape| shape.split_once('x')) {
         Some((width, height)) => width != height,
@@ -118,7 +120,7 @@ fn is_device_copy(row: &&MeasuredPoint) -> bool {
     row.rung.as_deref() == Some(DEVICE_COPY)
 }
 
-/// The plot of one type and variant of an algorithm.
+/// Returns the plot of one type and variant of an algorithm.
 fn of(recording: &Recording, group: &[&MeasuredPoint]) -> LadderPlot {
     let rows: Vec<&MeasuredPoint> = group.iter().copied().filter(|row| row.size.is_power_of_two()).collect();
     let rungs = lines(rows.iter().copied().filter(|row| row.rung.is_some() && !is_device_copy(row)));
@@ -143,20 +145,16 @@ fn of(recording: &Recording, group: &[&MeasuredPoint]) -> LadderPlot {
     }
 }
 
-/// A line for each name, in the order of their first rows.
+/// Returns a line for each name, in the order of their first rows.
 fn lines<'a>(rows: impl Iterator<Item = &'a MeasuredPoint>) -> Vec<Series> {
     let mut lines: Vec<Series> = Vec::new();
     for row in rows {
-        let point = (row.size as f64, row.gbps);
-        match lines.iter_mut().find(|line| line.name == row.name()) {
-            Some(line) => line.points.push(point),
-            None => lines.push(Series { name: row.name().to_owned(), points: vec![point] }),
-        }
+        Series::add(&mut lines, row.name(), (row.size as f64, row.gbps));
     }
     lines
 }
 
-/// The device's copy of as many bytes, at the sizes of `rows`.
+/// Returns the speed of the device's copy over the sizes of `rows`: at each size that of a copy of as many bytes.
 fn copy_line(recording: &Recording, first: &MeasuredPoint, rows: &[&MeasuredPoint]) -> Vec<(f64, f64)> {
     let ends = rows.iter().map(|row| row.size).min().zip(rows.iter().map(|row| row.size).max());
     let Some((least, most)) = ends.filter(|_| first.bytes > 0) else { return Vec::new() };
@@ -212,7 +210,7 @@ mod tests {
             recording.rows.retain(|row| row.peer.is_none() || row.size != size);
             recording.rows.push(MeasuredPoint { median_us: theirs, ..row("reduce", None, size, 4 * size, 1.0) });
         }
-        // Of another variant, and of a size that is not ours.
+        // A point of another variant, and one of a size that ours does not have.
         recording.rows.push(MeasuredPoint { variant: Some("other".into()), ..row("reduce", None, 1024, 1, 1.0) });
         recording.rows.push(MeasuredPoint { median_us: 1.0, ..row("reduce", None, 2048, 1, 1.0) });
         let plot = beside_peers(&recording);

@@ -1,4 +1,4 @@
-//! What the commands print: results on standard output, remarks and progress on standard error, tables, JSON.
+//! The output of the commands: results on standard output, remarks and progress on standard error, tables, JSON.
 
 use std::io::{self, ErrorKind, Write};
 
@@ -8,15 +8,18 @@ use serde::Serialize;
 use crate::error::OutputClosed;
 use crate::ranks;
 
-pub use units::{Bytes, Rate, Seconds, grouped, table, table_of};
+pub use units::{Bytes, Rate, Seconds, grouped, table};
 
 pub mod plot;
 pub mod progress;
 
-/// Writes `text` to standard output, with a line end after it where it has none. Of several ranks the first alone does.
+/// The last line of a report of the simulator.
+pub const SIMULATED: &str = "Simulated: the times are those of this machine's CPU and say nothing about a GPU's.\n";
+
+/// Prints `text` on standard output, and a line end if it has none. Only the first rank prints.
 ///
 /// # Errors
-/// [`OutputClosed`] when its reader has gone, otherwise what prevents the writing.
+/// [`OutputClosed`] if its reader has closed it; otherwise the error of the system.
 pub fn print(text: &str) -> anyhow::Result<()> {
     if !ranks::is_first() {
         return Ok(());
@@ -29,7 +32,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes `value` to standard output as one JSON object.
+/// Prints `value` on standard output as one JSON object.
 ///
 /// # Errors
 /// As [`print()`].
@@ -37,8 +40,15 @@ pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
     print(&serde_json::to_string_pretty(value).context("cannot express the result as JSON")?)
 }
 
-/// Writes a remark to standard error: something to know that is not the result. A closed standard error is no failure.
-/// Of several ranks the first alone does.
+/// Prints `value` as JSON if `json` is true, and `text` otherwise.
+///
+/// # Errors
+/// As [`print()`].
+pub fn print_either(json: bool, value: &impl Serialize, text: &str) -> anyhow::Result<()> {
+    if json { print_json(value) } else { print(text) }
+}
+
+/// Prints a remark on standard error. A closed standard error is no failure. Only the first rank prints.
 pub fn note(text: &str) {
     if ranks::is_first() {
         let _ = writeln!(io::stderr().lock(), "{text}");

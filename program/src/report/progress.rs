@@ -1,4 +1,4 @@
-//! A progress bar on standard error, for runs that take long enough to wonder about.
+//! Progress bars on standard error.
 
 use std::time::{Duration, Instant};
 
@@ -10,8 +10,8 @@ use cuda_std::Rung;
 /// A run shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Progress towards a number of steps, or towards an end that nobody knows. It shows itself on a terminal alone, and
-/// removes itself when dropped.
+/// A bar that counts steps, whose number may be unknown. It shows itself on a terminal only, and removes itself when it
+/// is dropped.
 pub struct Progress {
     bar: Option<ProgressBar>,
     begun: Instant,
@@ -20,17 +20,22 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Begins with `length` steps to do, counted in `unit`.
+    /// Returns a bar for `length` steps, counted in `unit`.
     pub fn new(length: u64, unit: &'static str) -> Self {
         Self { bar: None, begun: Instant::now(), length: Some(length), unit }
     }
 
-    /// Begins with nobody knows how many steps to do, counted in `unit`.
+    /// Returns a bar for an unknown number of steps, counted in `unit`.
     pub fn endless(unit: &'static str) -> Self {
         Self { bar: None, begun: Instant::now(), length: None, unit }
     }
 
-    /// `done` steps are done, at `rate` of the `rate_unit` per second.
+    /// Returns the time since the bar began.
+    pub fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    /// Shows that `done` steps are done, at `rate` of the `rate_unit` per second.
     pub fn set(&mut self, done: u64, rate: f64, rate_unit: &str) {
         if self.begun.elapsed() < PATIENCE {
             return;
@@ -65,7 +70,7 @@ impl Drop for Progress {
     }
 }
 
-/// Goes over the rungs, and meanwhile shows on a terminal which of them is at work. That is removed at the end.
+/// Iterates over the rungs, and shows on a terminal which of them is at work.
 pub fn rungs(rungs: Vec<&Rung>) -> impl Iterator<Item = &Rung> {
     let work = AtWork::begin();
     let count = rungs.len();
@@ -75,11 +80,11 @@ pub fn rungs(rungs: Vec<&Rung>) -> impl Iterator<Item = &Rung> {
     })
 }
 
-/// Shows on a terminal which kernel is at work. That is removed when it is dropped.
+/// Shows on a terminal which kernel is at work, until it is dropped.
 pub struct AtWork(ProgressBar);
 
 impl AtWork {
-    /// None is at work yet.
+    /// Returns a spinner that shows no kernel yet.
     pub fn begin() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
         let style = ProgressStyle::with_template("{spinner} kernel {msg}, {elapsed}")
@@ -89,7 +94,7 @@ impl AtWork {
         Self(bar)
     }
 
-    /// This one is at work now.
+    /// Shows this kernel.
     pub fn set_message(&self, kernel: String) {
         self.0.set_message(kernel);
     }

@@ -1,8 +1,8 @@
-//! The figures of README.md and docs/figures.md: what stands between marks is replaced.
+//! Rewrites the figures of README.md and docs/figures.md, which stand between marks.
 
 use anyhow::{Result, bail, ensure};
 
-/// The files that have figures, from the workspace's root, each with its parts.
+/// The files that have figures, from the root of the workspace, each with its parts.
 pub const DOCUMENTS: [(&str, &[&str]); 2] =
     [("README.md", &["run", "short", "peers"]), ("docs/figures.md", &["last", "ladders", "small", "life", "plots"])];
 
@@ -14,11 +14,10 @@ fn end(name: &str) -> String {
     format!("<!-- /bench:{name} -->")
 }
 
-/// `text`, which is that of the file `document`, with the contents of each of its parts replaced by what `parts` has
-/// under that name.
+/// Returns `text`, the text of a document, with each of its parts replaced by the one of that name in `parts`.
 ///
 /// # Errors
-/// If a mark is missing, is there twice, or ends before it begins.
+/// If a mark is missing, stands twice, or ends before it begins.
 pub fn rewrite((document, names): (&str, &[&str]), text: &str, parts: &[(&str, String)]) -> Result<String> {
     let mut text = text.to_owned();
     for (name, content) in parts.iter().filter(|(name, _)| names.contains(name)) {
@@ -27,7 +26,7 @@ pub fn rewrite((document, names): (&str, &[&str]), text: &str, parts: &[(&str, S
             match text.matches(mark.as_str()).count() {
                 1 => {}
                 0 => bail!(
-                    "{document} has no mark {mark}: put {begin} and {end} on lines of their own, where {} is to stand",
+                    "{document} has no mark {mark}: put {begin} and {end} on lines of their own, where {} belongs",
                     what(name)
                 ),
                 count => bail!("{document} has the mark {mark} {count} times: leave one"),
@@ -41,17 +40,17 @@ pub fn rewrite((document, names): (&str, &[&str]), text: &str, parts: &[(&str, S
     Ok(text)
 }
 
-/// What a part is.
+/// Returns the description of a part.
 fn what(name: &str) -> &str {
     match name {
-        "run" => "what was measured on",
+        "run" => "the description of the machine",
         "last" => "the table of the last rungs beside their peers",
         "short" => "the table of one work per algorithm",
         "peers" => "the plot of all algorithms beside their peers",
         "ladders" => "the table of all rungs",
         "small" => "the table of small inputs",
         "life" => "the table of Life",
-        _ => "what `bench` shows",
+        _ => "a part of `bench`",
     }
 }
 

@@ -1,8 +1,8 @@
-//! `bench`: builds the peers' library, has `host bench` measure, and records a run in `bench/results/`, README.md and
-//! docs/figures.md.
+//! `bench`: builds the library of the peers, measures by `host bench`, and records a run in `bench/results/`, README.md
+//! and docs/figures.md.
 //!
-//! The figures stand between marks, `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`, and come from the newest
-//! recording: nobody types one.
+//! The figures stand between marks, `<!-- bench:NAME -->` and `<!-- /bench:NAME -->`. They come from the newest
+//! recording, and are never typed by hand.
 
 use std::fs;
 use std::io::Write;
@@ -16,7 +16,7 @@ use workbench::bench::Recording;
 use xtask::records::BenchOptions;
 use xtask::workspace::Workspace;
 
-use crate::program::{self, Profile};
+use crate::program;
 
 pub mod figures;
 pub mod peers;
@@ -25,13 +25,13 @@ pub mod tables;
 #[cfg(test)]
 mod tests;
 
-/// Where recordings are kept, in the workspace.
+/// The folder of the recordings, in the workspace.
 pub const RESULTS: &str = "bench/results";
 
-/// Where the plots are.
+/// The folder of the plots.
 const DOCS: &str = "docs";
 
-/// Does what `options` say.
+/// Runs the task that `options` select.
 ///
 /// # Errors
 /// If a program fails, a run cannot be read, or a file lacks its marks.
@@ -48,20 +48,20 @@ pub fn run(workspace: &Workspace, options: &BenchOptions) -> Result<()> {
     }
 }
 
-/// Builds the peers' library, if there is a compiler, and says what became of it.
+/// Builds the library of the peers if there is a compiler, and prints the outcome.
 fn build_peers(workspace: &Workspace, options: &BenchOptions) -> Result<Option<PathBuf>> {
     let built = peers::build(workspace, options.nvcc.as_deref(), &options.arch)?;
     match &built {
         Some(library) => println!("built {}; use it as host bench --peers {0}", library.display()),
-        None => println!("there is no nvcc, so that the peers' columns are left out: {}", peers::REMEDY),
+        None => println!("no nvcc was found, so the columns of the peers are left out: {}", peers::REMEDY),
     }
     Ok(built)
 }
 
-/// Has `host bench` measure on this machine's GPU, beside the peers where they can be built. Gives the file.
+/// Measures by `host bench` on this machine's GPU, beside the peers if they can be built. Returns the file.
 fn measure(workspace: &Workspace, options: &BenchOptions) -> Result<PathBuf> {
     let peers = build_peers(workspace, options)?;
-    let host = program::path(workspace, options.host.as_deref(), Profile::Release)?;
+    let host = program::path(workspace, options.host.as_deref(), program::RELEASE)?;
     let file = folder(workspace)?.join("run.json");
     let mut command = Command::new(&host);
     command.args(["bench", "--device", "gpu", "--json"]).arg(&file);
@@ -76,7 +76,7 @@ fn measure(workspace: &Workspace, options: &BenchOptions) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// Keeps a run, and writes the figures and plots from the newest that there is.
+/// Records a run, and writes the figures and plots of the newest recording.
 fn record(workspace: &Workspace, file: &Path) -> Result<()> {
     let root = workspace.root();
     let mut recording = recordings::read(file)?;
@@ -90,7 +90,7 @@ fn record(workspace: &Workspace, file: &Path) -> Result<()> {
         Some((path, other)) => (path, other),
         None => (&kept, &recording),
     };
-    // Nothing is written unless all can be.
+    // Nothing is written unless everything can be made.
     let plots = plots(&folder(workspace)?.join("plots"), shown)?;
     let names: Vec<String> = plots.iter().map(|(name, _)| name.clone()).collect();
     let parts = tables::all(shown, &shown_path.display().to_string(), &names)?;
@@ -112,7 +112,7 @@ fn record(workspace: &Workspace, file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The newest recording that is kept, and where from the workspace's root.
+/// Returns the newest recording, and its path from the root of the workspace.
 fn newest(folder: &Path) -> Result<Option<(PathBuf, Recording)>> {
     let mut newest: Option<(PathBuf, Recording)> = None;
     let Ok(entries) = fs::read_dir(folder) else { return Ok(None) };
@@ -128,7 +128,7 @@ fn newest(folder: &Path) -> Result<Option<(PathBuf, Recording)>> {
     Ok(newest)
 }
 
-/// The plots of a recording, drawn into `folder`: their names and contents.
+/// Draws the plots of a recording into `folder`. Returns their names and contents.
 fn plots(folder: &Path, recording: &Recording) -> Result<Vec<(String, Vec<u8>)>> {
     plots::check(folder)?;
     let mut plots = Vec::new();
@@ -142,14 +142,14 @@ fn plots(folder: &Path, recording: &Recording) -> Result<Vec<(String, Vec<u8>)>>
     Ok(plots)
 }
 
-/// The folder for what is built and measured.
+/// Returns the folder for what is built and measured.
 fn folder(workspace: &Workspace) -> Result<PathBuf> {
     let folder = workspace.target_dir().join("bench");
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     Ok(folder)
 }
 
-/// The revision of the sources, with a note where they were changed since.
+/// Returns the revision of the sources, with a note if they were changed after it.
 fn revision(root: &Path) -> Result<String> {
     let git = |arguments: &[&str]| -> Result<String> {
         let output = Command::new("git").args(arguments).current_dir(root).output().context("cannot run git")?;
@@ -172,7 +172,7 @@ fn revision(root: &Path) -> Result<String> {
     Ok(if changed.is_empty() { revision } else { format!("{revision} and changes") })
 }
 
-/// Writes a file whole: what stood there stays until all is there.
+/// Writes a file whole: the old one stays until the new one is complete.
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let file = WholeFile::new(path);
     let mut out = file.create()?;

@@ -1,4 +1,4 @@
-//! The peers' library, `bench/peers/peers.cu`: finding nvcc, and building with it.
+//! Builds the library of the peers, `bench/peers/peers.cu`, by nvcc.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,17 +8,17 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use xtask::workspace::Workspace;
 
-/// How to come by a compiler.
+/// How to get a compiler.
 pub const REMEDY: &str = "install the CUDA toolkit, and name its nvcc with --nvcc unless it is in PATH, CUDA_HOME or \
                           /usr/local/cuda";
 
-/// The library's source, in the workspace.
+/// The source of the library, in the workspace.
 const SOURCE: &str = "bench/peers/peers.cu";
 
-/// Builds it with `nvcc`, or the compiler that is found, for `arch`. `None` where there is none.
+/// Builds it for `arch` by `nvcc`, or by the compiler that is found. Returns `None` if there is none.
 ///
 /// # Errors
-/// If the compiler that was named is not there, or compiling fails.
+/// If the named compiler does not exist, or the library does not compile.
 pub fn build(workspace: &Workspace, nvcc: Option<&Path>, arch: &str) -> Result<Option<PathBuf>> {
     let nvcc = match nvcc {
         Some(path) if path.is_file() => path.to_owned(),
@@ -49,7 +49,7 @@ pub fn build(workspace: &Workspace, nvcc: Option<&Path>, arch: &str) -> Result<O
     Ok(Some(library))
 }
 
-/// The folders in which a compiler may be.
+/// Returns the folders that may have a compiler.
 fn places() -> Vec<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -60,14 +60,14 @@ fn places() -> Vec<PathBuf> {
     places
 }
 
-/// The first compiler in `places`.
+/// Returns the first compiler in `places`.
 fn find(places: &[PathBuf]) -> Option<PathBuf> {
     let name = format!("nvcc{}", std::env::consts::EXE_SUFFIX);
     places.iter().map(|folder| folder.join(&name)).find(|file| file.is_file())
 }
 
-/// How to link cuBLAS. A toolkit from PyPI has it beside the compiler under its full name alone, `libcublas.so.13`, and
-/// does not tell the linker where.
+/// Returns the arguments that link cuBLAS. A toolkit from PyPI has it beside the compiler under its full name only,
+/// `libcublas.so.13`, where the linker does not look.
 fn libraries(nvcc: &Path) -> Vec<OsString> {
     let toolkit = nvcc.canonicalize().ok().and_then(|file| Some(file.parent()?.parent()?.to_owned()));
     let folders = toolkit.iter().flat_map(|toolkit| ["lib64", "lib"].map(|name| toolkit.join(name)));

@@ -8,32 +8,32 @@ use workbench::algorithm::{Shape, Target, Unit};
 use workbench::bench::sweep::DEVICE_COPY;
 use workbench::bench::{MeasuredPoint, PeersAbout, Recording, Rungs, Scope, Subject, Sweep, subject, sweeps};
 
-/// The sizes at which calls on small inputs are compared.
+/// The exponents of the sizes of small inputs.
 const SMALL_EXPONENTS: [u32; 3] = [16, 18, 20];
 
-/// The largest size that the rungs of a ladder are compared at.
+/// The largest size at which the rungs of a ladder are compared.
 const LADDER_SIZE: u64 = 1 << 28;
 
-/// Characters of a line.
+/// Characters per line.
 const COLUMNS: usize = 120;
 
-/// Stands after a target that was not reached.
+/// The mark after a target that was not reached.
 const MISSED: &str = " †";
 
-/// Boards in the table of Life.
+/// The boards in the table of Life.
 const BOARDS: [&str; 2] = ["8192x8192", "65536x65536"];
 
-/// What a whole run on a GPU measures of algorithms and of the copy kernel.
+/// Returns the sweeps of a whole run on a GPU.
 fn all_works() -> impl Iterator<Item = Sweep> {
     Subject::all().flat_map(|subject| sweeps(subject, Scope { quick: false, simulated: false }))
 }
 
-/// Whether the row is of that work, at any of its sizes.
+/// Returns true if the row is of that sweep, at any size.
 fn is_of(work: &Sweep, row: &MeasuredPoint) -> bool {
     row.group() == (work.subject.name(), work.number, work.variant)
 }
 
-/// Whether the row is of that size.
+/// Returns true if the row is of that size.
 fn is_at(shape: Shape, row: &MeasuredPoint) -> bool {
     match shape {
         Shape::Vector(len) => row.shape.is_none() && row.size == len as u64,
@@ -41,16 +41,16 @@ fn is_at(shape: Shape, row: &MeasuredPoint) -> bool {
     }
 }
 
-/// Every part of both files for a run that is kept at `path` and has the `plots`.
+/// Returns every part of both files, for a run that is recorded at `path` and has the `plots`.
 ///
 /// # Errors
-/// If the run is of some algorithms alone.
+/// If the run does not have all algorithms.
 pub fn all(recording: &Recording, path: &str, plots: &[String]) -> Result<Vec<(&'static str, String)>> {
     for work in all_works().filter(|work| !work.aims.is_empty()) {
         let name = work.subject.name();
         ensure!(
             recording.rows.iter().any(|row| row.algorithm == name && row.last),
-            "the run has nothing of {name}: record one of host bench without the name of an algorithm",
+            "the run does not have {name}: record a run of host bench without an ALGORITHM",
         );
     }
     Ok(vec![
@@ -65,15 +65,9 @@ pub fn all(recording: &Recording, path: &str, plots: &[String]) -> Result<Vec<(&
     ])
 }
 
-/// What was measured on, when and how.
+/// Returns the description of the machine and of the measurement.
 pub fn run(recording: &Recording, path: &str) -> String {
     let some = |prefix: &str, text: &Option<String>| text.as_ref().map(|text| format!("{prefix}{text}"));
-    let of_device = &recording.machine;
-    let mut machine = Vec::new();
-    machine.extend(some("driver ", &recording.driver));
-    machine.extend(some("compute capability ", &of_device.compute_capability));
-    let clock = of_device.sm_clock_mhz.map_or(String::new(), |mhz| format!(" at up to {mhz} MHz"));
-    machine.push(format!("{} SMs{clock}", of_device.multiprocessors));
     let mut made = Vec::new();
     made.extend(some("sources at `", &recording.revision).map(|text| text + "`"));
     made.extend(some("kernels compiled by ", &recording.compiler));
@@ -85,51 +79,33 @@ pub fn run(recording: &Recording, path: &str) -> String {
     let share = share.map_or(String::new(), |datasheet| {
         format!(", {:.0} % of what memory clock and bus width allow ({datasheet:.0} GB/s)", 100.0 * copy / datasheet)
     });
-    wrapped(&format!(
-        "One {} ({}), {}: {}. Random values in device memory, medians by device events, caches flushed before each run (but for \
-         Life, whose generations follow each other); GB/s counts the bytes that the work cannot do without. The device's own \
-         copy reads and writes at {copy:.0} GB/s{share}. All points: [{path}]({path}).",
+    let text = format!(
+        "Measured on one {} ({}), {}: {}. The inputs are random values in device memory. Times are medians by device events, with \
+         caches flushed before each run, except for Life, whose generations follow each other. GB/s counts the bytes that the \
+         algorithm must read and write. The device's own copy reads and writes at {copy:.0} GB/s{share}. All points: \
+         [{path}]({path}).",
         recording.device,
-        machine.join(", "),
+        recordings::machine(recording).join(", "),
         recording.date,
         made.join("; "),
-    ))
+    );
+    units::wrapped(&text, 0, COLUMNS) + "\n"
 }
 
-/// The text in lines of at most [`COLUMNS`] characters, where its words allow it.
-fn wrapped(text: &str) -> String {
-    let mut lines = String::new();
-    let mut length = 0;
-    for word in text.split(' ') {
-        let width = word.chars().count();
-        if length > 0 && length + 1 + width > COLUMNS {
-            lines.push('\n');
-            length = 0;
-        }
-        if length > 0 {
-            lines.push(' ');
-            length += 1;
-        }
-        lines.push_str(word);
-        length += width;
-    }
-    lines + "\n"
-}
-
-/// What was measured for an aim, as cells of a table.
+/// The measurement of an aim, as cells of a table.
 struct Measured {
     /// The work, the size and the rung.
     what: String,
-    /// The targets, those that were missed marked.
+    /// The targets, with a mark after those that were missed.
     targets: String,
     is_missed: bool,
-    /// Speeds of the last rung and its peer, their ratio, and the share of the device's copy speed.
+    /// The speeds of the last rung and its peer, their ratio, and the share of the device's copy speed.
     speeds: [String; 4],
-    /// The algorithm where one aim stands for all of its; each of Life's stands for itself.
+    /// The algorithm, if one aim represents all of its aims. `None` for Life, whose aims are all shown.
     represents: Option<&'static str>,
 }
 
-/// Each aim that was measured, in the order of the algorithms.
+/// Returns the measurements of the aims, in the order of the algorithms.
 fn measured(recording: &Recording) -> impl Iterator<Item = Measured> {
     let aims = all_works().flat_map(|work| work.aims.iter().map(move |aim| (work.clone(), aim)));
     aims.filter_map(|(work, aim)| {
@@ -164,7 +140,7 @@ fn measured(recording: &Recording) -> impl Iterator<Item = Measured> {
     })
 }
 
-/// The first aim of each algorithm, and Life's two: the last rungs beside their peers.
+/// Returns the short table: the first aim of each algorithm and Life's two, beside their peers.
 pub fn short(recording: &Recording) -> String {
     let mut text = "| work | ours | peer | ours ÷ peer | of copy |\n|---|---:|---:|---:|---:|\n".to_owned();
     let mut shown = Vec::new();
@@ -178,7 +154,7 @@ pub fn short(recording: &Recording) -> String {
     text
 }
 
-/// The last rungs beside their peers. What misses its target is marked.
+/// Returns the table of the last rungs beside their peers. It marks missed targets.
 pub fn last(recording: &Recording) -> String {
     let mut text =
         "| work | to reach | ours | peer | ours ÷ peer | of copy |\n|---|---|---:|---:|---:|---:|\n".to_owned();
@@ -188,17 +164,17 @@ pub fn last(recording: &Recording) -> String {
         let _ = writeln!(text, "| {what} | {targets} | {} |", speeds.join(" | "));
     }
     if misses {
-        text += "\n†: not reached. The notes say what keeps a kernel from it: [notes](notes/README.md).\n";
+        text += "\n†: target not reached. The [notes](notes/README.md) say what limits the kernel.\n";
     }
     text
 }
 
-/// Cell updates per second.
+/// Returns the cell updates per second.
 fn updates(row: &MeasuredPoint) -> f64 {
     row.size as f64 / row.median_us * 1e6
 }
 
-/// What each step of a ladder bought.
+/// Returns the table of the ladders: the gain of each rung over the one before.
 pub fn ladders(recording: &Recording) -> String {
     let mut text = "| algorithm | rung | GB/s | of copy | × the rung before |\n|---|---|---:|---:|---:|\n".to_owned();
     for work in all_works().filter(is_ladder) {
@@ -207,16 +183,10 @@ pub fn ladders(recording: &Recording) -> String {
             |row: &&MeasuredPoint| is_of(&work, row) && row.size.is_power_of_two() && row.size <= LADDER_SIZE;
         let rows: Vec<&MeasuredPoint> = recording.rows.iter().filter(is_shown).collect();
         let Some(size) = rows.iter().map(|row| row.size).max() else { continue };
-        let mut names: Vec<&str> = Vec::new();
-        for row in &rows {
-            if !names.contains(&row.name()) {
-                names.push(row.name());
-            }
-        }
         let mut first = true;
         let mut before: Option<&MeasuredPoint> = None;
-        for name in names {
-            // A rung of one block has no such size.
+        for name in names(&rows) {
+            // A rung of one block has no point at that size.
             let Some(row) = rows.iter().copied().filter(|row| row.name() == name).max_by_key(|row| row.size) else {
                 continue;
             };
@@ -247,17 +217,28 @@ pub fn ladders(recording: &Recording) -> String {
     text
 }
 
-/// Whether a work is a ladder of the table: Life's is in cells, and has a table of its own.
+/// Returns the names of the rungs and peers of these rows, in the order of their first rows.
+fn names<'a>(rows: &[&'a MeasuredPoint]) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    for row in rows {
+        if !names.contains(&row.name()) {
+            names.push(row.name());
+        }
+    }
+    names
+}
+
+/// Returns true if a sweep is a ladder of this table. Life is counted in cells, and has its own table.
 fn is_ladder(work: &Sweep) -> bool {
     matches!(work.subject, Subject::Algorithm(_)) && work.rungs == Rungs::All && work.subject.unit() == Unit::Elements
 }
 
-/// How the size of some rows is written.
+/// Returns the text of a size of these rows.
 fn at(rows: &[&MeasuredPoint], size: u64) -> String {
     rows.iter().find(|row| row.size == size).map_or_else(|| size.to_string(), |row| size_text(row))
 }
 
-/// One call on a small input. Where any was measured in a series, those have columns too.
+/// Returns the table of single calls on small inputs. If calls were measured in a series, it has columns for them.
 pub fn small(recording: &Recording) -> String {
     let has_series = recording.rows.iter().any(|row| row.series_us.is_some());
     let mut headings =
@@ -296,31 +277,25 @@ pub fn small(recording: &Recording) -> String {
     }
     if has_series {
         let calls = recording.series_calls.map_or("many".to_owned(), |calls| calls.to_string());
-        text.push('\n');
-        text += &wrapped(&format!(
-            "The first columns are of one call alone, with cold caches: by device events, and by the host's clock from the \
+        let remark = format!(
+            "The first columns have the time of one call with cold caches, by device events and by the host's clock from the \
              launch to the end. A series is {calls} calls launched one after the other between two events, each on memory \
-             of its own that the caches do not hold; its time divided by their number is what a program pays for each that \
-             makes many."
-        ));
+             of its own that the caches do not hold. Its columns have the time of the series divided by the number of \
+             calls."
+        );
+        let _ = writeln!(text, "\n{}", units::wrapped(&remark, 0, COLUMNS));
     }
     text
 }
 
-/// Life's rungs in cell updates per second.
+/// Returns the table of Life's rungs, in cell updates per second.
 pub fn life(recording: &Recording) -> String {
     let rows: Vec<&MeasuredPoint> =
         recording.rows.iter().filter(|row| subject::unit(row) == Unit::Cells && row.peer.is_none()).collect();
-    let mut names: Vec<&str> = Vec::new();
-    for row in &rows {
-        if !names.contains(&row.name()) {
-            names.push(row.name());
-        }
-    }
     let updates = |row: &MeasuredPoint| exponent(updates(row));
     let headings = BOARDS.map(|board| board.replace('x', " × ")).join(" | ");
     let mut text = format!("| kernel | {headings} | largest board measured |\n|---|---:|---:|---:|\n");
-    for name in names {
+    for name in names(&rows) {
         let cells = BOARDS.map(|board| {
             let row = rows.iter().find(|row| row.name() == name && row.shape.as_deref() == Some(board));
             row.map_or("–".to_owned(), |row| updates(row))
@@ -332,13 +307,13 @@ pub fn life(recording: &Recording) -> String {
     text
 }
 
-/// The plot of all algorithms beside their peers, as README.md shows it.
+/// Returns the image of all algorithms beside their peers, for README.md.
 pub fn beside_peers(plots: &[String]) -> String {
     let shown = plots.iter().find(|name| name.strip_suffix(".svg") == Some(recordings::plots::PEERS));
     shown.map_or(String::new(), |name| format!("![the time of NVIDIA's libraries over ours, by size](docs/{name})"))
 }
 
-/// The plots of GB/s, two beside each other, in the order of their algorithms' rows.
+/// Returns the images of GB/s over size, two in a row, in the order of the rows of the algorithms.
 pub fn images(recording: &Recording, plots: &[String]) -> String {
     let mut ordered: Vec<(&str, &String)> = Vec::new();
     for row in &recording.rows {
@@ -361,7 +336,7 @@ pub fn images(recording: &Recording, plots: &[String]) -> String {
     text
 }
 
-/// The size as it is written in a table: `2^28`, `16384 × 16384`.
+/// Returns the size as a table has it: `2^28`, `16384 × 16384`.
 fn size_text(row: &MeasuredPoint) -> String {
     row.size_text().replace('x', " × ")
 }
@@ -371,7 +346,7 @@ fn share(gbps: f64, recording: &Recording) -> String {
     if copy > 0.0 { format!("{:.0} %", 100.0 * gbps / copy) } else { "–".to_owned() }
 }
 
-/// Three digits or more: `4155`, `73.2`, `0.512`.
+/// Formats a rate with three digits or more: `4155`, `73.2`, `0.512`.
 fn rate(rate: f64) -> String {
     match rate {
         rate if rate >= 99.95 => format!("{rate:.0}"),
@@ -381,7 +356,7 @@ fn rate(rate: f64) -> String {
     }
 }
 
-/// Three digits and a power of ten: `1.09e13`.
+/// Formats a rate with three digits and a power of ten: `1.09e13`.
 fn exponent(rate: f64) -> String {
     format!("{rate:.2e}")
 }

@@ -18,7 +18,7 @@ fn run() -> Recording {
     parse(RUN).unwrap()
 }
 
-/// The cells of the first row that contains `part`.
+/// Returns the cells of the first row that contains `part`.
 #[track_caller]
 fn cells(table: &str, part: &str) -> Vec<String> {
     let row = table.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("{part}: {table}"));
@@ -33,7 +33,7 @@ fn the_run_is_described() {
     assert!(text.lines().count() > 2 && text.lines().all(|line| line.chars().count() <= 120), "{text}");
     let text = text.replace('\n', " ");
     for part in [
-        "One GPU X (driver 123.45, compute capability 9.0, 100 SMs at up to 1900 MHz), 2026-01-31",
+        "Measured on one GPU X (driver 123.45, compute capability 9.0, 100 SMs at up to 1900 MHz), 2026-01-31",
         "sources at `abc123`; kernels compiled by rustc 1.0.0",
         "peers CUB 1.2.0 and cuBLAS 1.2.1, compiled by nvcc 1.2.3",
         "reads and writes at 4194 GB/s, 91 % of what memory clock and bus width allow (4608 GB/s)",
@@ -43,7 +43,7 @@ fn the_run_is_described() {
     }
 }
 
-/// The last rung is the one that the run says is it, whatever its name.
+/// The last rung is the one that the recording marks, whatever its name.
 #[test]
 fn the_last_rungs_stand_beside_their_peers() {
     let text = tables::last(&run());
@@ -59,11 +59,11 @@ fn the_last_rungs_stand_beside_their_peers() {
     );
     assert_eq!(cells(&text, "one generation per launch")[2], "1.60e13 cells/s");
     assert_eq!(cells(&text, "several generations")[2], "2.68e13 cells/s");
-    // What misses its target is marked, and only that.
+    // Only missed targets are marked.
     assert_eq!(cells(&text, "uniform u8 in 256")[1..5], ["1.30 × CUB", "4194 GB/s", "2097 GB/s, CUB", "2.00 ×"]);
     assert_eq!(cells(&text, "constant u8 in 256")[1..5], ["1.30 × CUB †", "4194 GB/s", "3355 GB/s, CUB", "1.25 ×"]);
     assert_eq!(text.matches(" †").count(), 3, "{text}");
-    // What was not measured is not there.
+    // Works that were not measured are left out.
     assert!(!text.contains("sum i32") && !text.contains("u16"), "{text}");
 }
 
@@ -81,7 +81,7 @@ fn a_ladder_shows_what_each_step_bought() {
     assert_eq!(cells(&text, "| `vectorised` | 4027")[4], "1.25");
     assert_eq!(cells(&text, "*cuBLAS*")[..], ["", "*cuBLAS*", "3097", "74 %", ""]);
     assert_eq!(cells(&text, "`grid_stride`")[4], "8.00");
-    // Other sizes are told, and are no step.
+    // Points of other sizes show their size, and no gain.
     assert_eq!(cells(&text, "`naive_block`")[..], ["inclusive scan, 2^28", "`naive_block`, 2^10", "1.64", "0 %", ""]);
     assert_eq!(cells(&text, "| `naive` | 74.0")[4], "");
     // Copies are no steps of the transpose.
@@ -97,7 +97,7 @@ fn small_inputs_and_life_have_their_tables() {
     let sum = cells(&text, "sum f32, `grid_stride` | 2^16");
     assert_eq!(sum[2..], ["3.5 µs", "8.8 µs, CUB", "2.50 ×", "8.0 µs", "16.0 µs", "2.50", "5.00", "2.00 ×"]);
     assert_eq!(cells(&text, "one call").len(), sum.len());
-    // What was not measured in a series.
+    // Work that was not measured in a series.
     assert_eq!(cells(&text, "saxpy f32, `vectorised` | 2^16")[7..], ["–", "–", "–"]);
     assert!(text.replace('\n', " ").contains("A series is 64 calls"), "{text}");
     assert!(text.lines().filter(|line| !line.starts_with('|')).all(|line| line.chars().count() <= 120), "{text}");
@@ -128,7 +128,7 @@ fn figures_are_rewritten_and_again_is_no_change() {
         assert_eq!(figures::rewrite(document, &once, &parts).unwrap(), once);
         assert_eq!(once.contains(images), names.contains(&"plots"), "{once}");
         assert_eq!(once.contains("(docs/bench-peers.svg)"), names.contains(&"peers"), "{once}");
-        // What is outside of the marks is as it was.
+        // The text outside of the marks is unchanged.
         let outside = |text: &str| {
             let mut text = text.to_owned();
             for name in names {
@@ -142,7 +142,7 @@ fn figures_are_rewritten_and_again_is_no_change() {
     }
 }
 
-/// What is kept is read, and shows what README.md and docs/figures.md show.
+/// The newest recording can be read, and README.md and docs/figures.md show it.
 #[test]
 fn the_newest_recording_that_is_kept_is_the_one_that_is_shown() {
     let workspace = Workspace::open().unwrap();
@@ -179,11 +179,11 @@ fn what_cannot_be_recorded_is_told() {
     }
     let partial = parse(&RUN.replace("\"scan\"", "\"other\"")).unwrap();
     let message = tables::all(&partial, "x", &[]).unwrap_err().to_string();
-    assert!(message.contains("nothing of scan") && message.contains("without the name of an algorithm"), "{message}");
+    assert!(message.contains("does not have scan") && message.contains("without an ALGORITHM"), "{message}");
     let mut recording = run();
     recording.revision = Some("abc".to_owned());
     assert_eq!(parse(&text(&recording).unwrap()).unwrap(), recording);
     recording.rows[0].rung = None;
     let message = check(&recording).unwrap_err().to_string();
-    assert!(message.contains("not of a rung or of a peer"), "{message}");
+    assert!(message.contains("neither of a rung nor of a peer"), "{message}");
 }

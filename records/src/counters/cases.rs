@@ -1,27 +1,27 @@
-//! What was profiled, and on what: the two text files that stand beside the CSV files.
+//! The two text files beside the CSV files: the profiled cases, and the machine.
 
 use anyhow::{Result, bail, ensure};
 
 /// The list of cases.
 pub const FILE: &str = "cases.txt";
 
-/// The file that says when and on what they were profiled.
+/// The file with the date and the machine of the profile.
 pub const ORIGIN: &str = "run.txt";
 
-/// One case: launches of a GPU and the same in the simulator.
+/// One case: launches on a GPU, and the same launches in the simulator.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Case {
-    /// Its name, which is that of its CSV file.
+    /// Its name, which is also the name of its CSV file.
     pub name: String,
-    /// Subject and options of `host explain`, divided by spaces.
+    /// The subject and options of `host explain`, separated by spaces.
     pub explain: String,
 }
 
-/// The cases of a list: lines of `name | subject and options of host explain | host's command | ncu's options`. Empty
-/// lines and those that begin with `#` say nothing.
+/// Parses a list of cases. A line is `name | subject and options of host explain | host's command | ncu's options`.
+/// Empty lines and lines that begin with `#` are skipped.
 ///
 /// # Errors
-/// If a line has other columns, or two cases are of the same name.
+/// If a line has another number of columns, or two cases have one name.
 pub fn parse(text: &str) -> Result<Vec<Case>> {
     let mut cases: Vec<Case> = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
@@ -36,10 +36,10 @@ pub fn parse(text: &str) -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// When and on what the cases were profiled, as far as it is known.
+/// The date and the machine of a profile, as far as they are known.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Origin {
-    /// The day, as in 2026-11-21.
+    /// The date, as in 2026-11-21.
     pub date: Option<String>,
     /// The GPU's name.
     pub device: Option<String>,
@@ -50,10 +50,10 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Reads lines of `date`, `device`, `driver` or `ncu`, a colon and a value, which may be missing.
+    /// Parses lines of `date`, `device`, `driver` or `ncu`, a colon and a value, which may be missing.
     ///
     /// # Errors
-    /// If a line says something else.
+    /// If a line begins with something else.
     pub fn parse(text: &str) -> Result<Origin> {
         let mut origin = Origin::default();
         for line in text.lines().filter(|line| !line.trim().is_empty()) {

@@ -1,4 +1,4 @@
-//! The simulator's launches beside those that ncu profiled.
+//! Compares the launches of the simulator with those that ncu profiled.
 
 use anyhow::{Result, ensure};
 
@@ -6,36 +6,36 @@ use super::cases::Case;
 use super::counts::{Counts, Launch, Metric};
 use super::simulated::Simulated;
 
-/// Launches of one kernel and configuration, counted twice.
+/// Launches of one kernel and configuration, counted by the simulator and by ncu.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Row {
+pub struct LaunchComparison {
     /// The case's name.
     pub case: String,
-    /// Subject and options of `host explain`.
+    /// The subject and options of `host explain`.
     pub explain: String,
     /// The kernel and its configuration.
     pub launch: Launch,
-    /// How many launches.
+    /// The number of launches.
     pub times: u64,
-    /// What all of them did in the simulator.
+    /// The counts of all of them in the simulator.
     pub simulator: Counts,
-    /// What they did on the GPU.
+    /// The counts of all of them on the GPU.
     pub ncu: Counts,
 }
 
-impl Row {
-    /// The metrics that differ.
+impl LaunchComparison {
+    /// Returns the metrics that differ.
     pub fn differences(&self) -> Vec<Metric> {
         Metric::ALL.into_iter().filter(|&metric| self.simulator.get(metric) != self.ncu.get(metric)).collect()
     }
 }
 
-/// Pairs the simulator's launches with as many of the first of the same kernel, grid and block that were profiled.
-/// Others that were profiled, such as repetitions and what a command does besides, are left out.
+/// Compares the launches of the simulator with the first profiled ones of the same kernel, grid and block. Further
+/// profiled launches, such as repetitions, are left out.
 ///
 /// # Errors
 /// If too few were profiled.
-pub fn rows(case: &Case, simulated: &[Simulated], profiled: &[(Launch, Counts)]) -> Result<Vec<Row>> {
+pub fn rows(case: &Case, simulated: &[Simulated], profiled: &[(Launch, Counts)]) -> Result<Vec<LaunchComparison>> {
     ensure!(!simulated.is_empty(), "host explain {} launches no kernel", case.explain);
     let row = |one: &Simulated| {
         let mut ncu = Counts::default();
@@ -54,12 +54,12 @@ pub fn rows(case: &Case, simulated: &[Simulated], profiled: &[(Launch, Counts)])
             kinds(profiled)
         );
         let (case, explain) = (case.name.clone(), case.explain.clone());
-        Ok(Row { case, explain, launch: one.launch.clone(), times: one.times, simulator: one.counts, ncu })
+        Ok(LaunchComparison { case, explain, launch: one.launch.clone(), times: one.times, simulator: one.counts, ncu })
     };
     simulated.iter().map(row).collect()
 }
 
-/// What was profiled, each kernel and configuration once.
+/// Returns the profiled kernels and configurations, each once.
 fn kinds(profiled: &[(Launch, Counts)]) -> String {
     let mut launches: Vec<&Launch> = profiled.iter().map(|(launch, _)| launch).collect();
     launches.sort();

@@ -1,4 +1,4 @@
-//! What is counted: for the simulator and for ncu the same ten figures.
+//! The ten metrics that the simulator and ncu both count.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -6,101 +6,71 @@ use std::ops::AddAssign;
 use explain::Totals;
 pub use units::grouped;
 
-/// One figure.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Metric {
-    /// Requests of loads from global memory.
-    GlobalLoadRequests,
-    /// Sectors of 32 bytes that they touch.
-    GlobalLoadSectors,
-    /// Requests of stores to global memory.
-    GlobalStoreRequests,
-    /// Sectors that they touch.
-    GlobalStoreSectors,
-    /// Requests of atomic updates of global memory, whether their results are used or not.
-    GlobalAtomicRequests,
-    /// Sectors that they touch.
-    GlobalAtomicSectors,
-    /// Wavefronts of loads from shared memory.
-    SharedLoadWavefronts,
-    /// Those of them that bank conflicts cost.
-    SharedLoadConflicts,
-    /// Wavefronts of stores to shared memory.
-    SharedStoreWavefronts,
-    /// Those of them that bank conflicts cost.
-    SharedStoreConflicts,
+/// Declares the metrics: for each its documentation, the heading of its column, the metrics of ncu whose sum it is, and
+/// what the simulator counts of it.
+macro_rules! metrics {
+    ($($(#[$doc:meta])* $name:ident $heading:literal [$($ncu:literal)*] $space:ident.$kind:ident.$count:ident;)*) => {
+        /// One metric.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+        pub enum Metric {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Metric {
+            /// All of them, in the order of the table's columns.
+            pub const ALL: [Metric; 10] = [$(Metric::$name,)*];
+
+            /// Returns the metrics of ncu whose sum it is.
+            pub fn of_ncu(self) -> &'static [&'static str] {
+                match self {
+                    $(Metric::$name => &[$(concat!("l1tex__", $ncu, ".sum")),*],)*
+                }
+            }
+
+            /// Returns the count of the simulator.
+            pub fn of_simulator(self, totals: &Totals) -> u64 {
+                match self {
+                    $(Metric::$name => totals.$space.$kind.$count,)*
+                }
+            }
+
+            /// Returns the heading of its column.
+            pub fn heading(self) -> &'static str {
+                match self {
+                    $(Metric::$name => $heading,)*
+                }
+            }
+        }
+    };
 }
 
-use Metric::*;
-
-impl Metric {
-    /// All of them, in the order of the table's columns.
-    pub const ALL: [Metric; 10] = [
-        GlobalLoadRequests,
-        GlobalLoadSectors,
-        GlobalStoreRequests,
-        GlobalStoreSectors,
-        GlobalAtomicRequests,
-        GlobalAtomicSectors,
-        SharedLoadWavefronts,
-        SharedLoadConflicts,
-        SharedStoreWavefronts,
-        SharedStoreConflicts,
-    ];
-
-    /// The metrics of ncu whose sum it is.
-    pub fn of_ncu(self) -> &'static [&'static str] {
-        match self {
-            GlobalLoadRequests => &["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"],
-            GlobalLoadSectors => &["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"],
-            GlobalStoreRequests => &["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"],
-            GlobalStoreSectors => &["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"],
-            GlobalAtomicRequests => &[
-                "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
-                "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
-            ],
-            GlobalAtomicSectors => {
-                &["l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum"]
-            }
-            SharedLoadWavefronts => &["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"],
-            SharedLoadConflicts => &["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"],
-            SharedStoreWavefronts => &["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"],
-            SharedStoreConflicts => &["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"],
-        }
-    }
-
-    /// What the simulator counted.
-    pub fn of_simulator(self, totals: &Totals) -> u64 {
-        let Totals { global, shared, .. } = totals;
-        match self {
-            GlobalLoadRequests => global.load.requests,
-            GlobalLoadSectors => global.load.sectors,
-            GlobalStoreRequests => global.store.requests,
-            GlobalStoreSectors => global.store.sectors,
-            GlobalAtomicRequests => global.atomic.requests,
-            GlobalAtomicSectors => global.atomic.sectors,
-            SharedLoadWavefronts => shared.load.wavefronts,
-            SharedLoadConflicts => shared.load.bank_conflicts,
-            SharedStoreWavefronts => shared.store.wavefronts,
-            SharedStoreConflicts => shared.store.bank_conflicts,
-        }
-    }
-
-    /// The heading of its column.
-    pub fn heading(self) -> &'static str {
-        match self {
-            GlobalLoadRequests => "load requests",
-            GlobalLoadSectors => "load sectors",
-            GlobalStoreRequests => "store requests",
-            GlobalStoreSectors => "store sectors",
-            GlobalAtomicRequests => "atomic requests",
-            GlobalAtomicSectors => "atomic sectors",
-            SharedLoadWavefronts => "shared load wavefronts",
-            SharedLoadConflicts => "shared load conflicts",
-            SharedStoreWavefronts => "shared store wavefronts",
-            SharedStoreConflicts => "shared store conflicts",
-        }
-    }
+metrics! {
+    /// Requests of loads from global memory.
+    GlobalLoadRequests "load requests" ["t_requests_pipe_lsu_mem_global_op_ld"] global.load.requests;
+    /// Sectors of 32 bytes that they touch.
+    GlobalLoadSectors "load sectors" ["t_sectors_pipe_lsu_mem_global_op_ld"] global.load.sectors;
+    /// Requests of stores to global memory.
+    GlobalStoreRequests "store requests" ["t_requests_pipe_lsu_mem_global_op_st"] global.store.requests;
+    /// Sectors that they touch.
+    GlobalStoreSectors "store sectors" ["t_sectors_pipe_lsu_mem_global_op_st"] global.store.sectors;
+    /// Requests of atomic updates of global memory, whether their results are used or not.
+    GlobalAtomicRequests "atomic requests"
+        ["t_requests_pipe_lsu_mem_global_op_atom" "t_requests_pipe_lsu_mem_global_op_red"] global.atomic.requests;
+    /// Sectors that they touch.
+    GlobalAtomicSectors "atomic sectors"
+        ["t_sectors_pipe_lsu_mem_global_op_atom" "t_sectors_pipe_lsu_mem_global_op_red"] global.atomic.sectors;
+    /// Wavefronts of loads from shared memory.
+    SharedLoadWavefronts "shared load wavefronts"
+        ["data_pipe_lsu_wavefronts_mem_shared_op_ld"] shared.load.wavefronts;
+    /// Those of them that bank conflicts cost.
+    SharedLoadConflicts "shared load conflicts"
+        ["data_bank_conflicts_pipe_lsu_mem_shared_op_ld"] shared.load.bank_conflicts;
+    /// Wavefronts of stores to shared memory.
+    SharedStoreWavefronts "shared store wavefronts"
+        ["data_pipe_lsu_wavefronts_mem_shared_op_st"] shared.store.wavefronts;
+    /// Those of them that bank conflicts cost.
+    SharedStoreConflicts "shared store conflicts"
+        ["data_bank_conflicts_pipe_lsu_mem_shared_op_st"] shared.store.bank_conflicts;
 }
 
 impl fmt::Display for Metric {
@@ -114,15 +84,15 @@ impl fmt::Display for Metric {
 pub struct Counts([u64; Metric::ALL.len()]);
 
 impl Counts {
-    /// What `value` says of each metric.
+    /// Returns the counts that `value` returns.
     pub fn of(value: impl Fn(Metric) -> u64) -> Counts {
         Counts(Metric::ALL.map(value))
     }
 
-    /// What `value` says of each metric, if it knows all of them.
+    /// Returns the counts that `value` returns, if it succeeds for every metric.
     ///
     /// # Errors
-    /// Those of `value`.
+    /// The first error of `value`.
     pub fn try_of<E>(mut value: impl FnMut(Metric) -> Result<u64, E>) -> Result<Counts, E> {
         let mut counts = Counts::default();
         for metric in Metric::ALL {
@@ -131,7 +101,7 @@ impl Counts {
         Ok(counts)
     }
 
-    /// One of them.
+    /// Returns the count of a metric.
     pub fn get(&self, metric: Metric) -> u64 {
         self.0[metric as usize]
     }
@@ -145,7 +115,7 @@ impl AddAssign for Counts {
     }
 }
 
-/// Which kernel, by its entry, on which grid of which blocks.
+/// A kernel, by its entry, with its grid and block.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Launch {
     /// The kernel's name in the module.
@@ -163,7 +133,7 @@ impl fmt::Display for Launch {
 }
 
 impl Launch {
-    /// Grid and block, as in `3,907 × 256` and `(32, 24) × (32, 8)`.
+    /// Returns the grid and the block, as in `3,907 × 256` and `(32, 24) × (32, 8)`.
     pub fn shape(&self) -> String {
         format!("{} × {}", extent(self.grid), extent(self.block))
     }

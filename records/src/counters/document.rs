@@ -1,14 +1,14 @@
-//! The comparison as a document.
+//! The document that compares the counts.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use super::cases::Origin;
-use super::compare::Row;
+use super::compare::LaunchComparison;
 use super::counts::{Metric, grouped};
 use super::reasons::Reason;
 
-/// How many counts there are, and how many agree.
+/// The number of counts, and of those that are equal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Totals {
     kernels: usize,
@@ -19,11 +19,12 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Those of `rows`. A count that is zero in both is none.
-    pub fn of(rows: &[Row]) -> Totals {
+    /// Returns the totals of `rows`. They leave out counts that are zero in both.
+    pub fn of(rows: &[LaunchComparison]) -> Totals {
         let kernels: BTreeSet<&str> = rows.iter().map(|row| row.launch.kernel.as_str()).collect();
-        let is_counted = |row: &Row, metric| row.simulator.get(metric) != 0 || row.ncu.get(metric) != 0;
-        let counted = |row: &Row| Metric::ALL.into_iter().filter(|&metric| is_counted(row, metric)).count();
+        let is_counted = |row: &LaunchComparison, metric| row.simulator.get(metric) != 0 || row.ncu.get(metric) != 0;
+        let counted =
+            |row: &LaunchComparison| Metric::ALL.into_iter().filter(|&metric| is_counted(row, metric)).count();
         let counts: usize = rows.iter().map(counted).sum();
         let different: usize = rows.iter().map(|row| row.differences().len()).sum();
         let launches = rows.iter().map(|row| row.times).sum();
@@ -47,8 +48,8 @@ impl fmt::Display for Totals {
     }
 }
 
-/// The document.
-pub fn text(origin: &Origin, rows: &[Row], reasons: &[Reason]) -> String {
+/// Returns the document.
+pub fn text(origin: &Origin, rows: &[LaunchComparison], reasons: &[Reason]) -> String {
     let mut text = format!(
         "# The simulator's counts and a GPU's\n\n\
          <!-- Written by `cargo xtask counters`; see below. -->\n\n\
@@ -61,8 +62,8 @@ pub fn text(origin: &Origin, rows: &[Row], reasons: &[Reason]) -> String {
     text.push_str(
         "- One number: the simulator and the GPU count the same. **a / b**: the simulator counts a and the GPU b; the last\n\
          \x20 column says why.\n\
-         - A request is an instruction of a warp; a sector is 32 bytes of global memory; a wavefront is what shared memory\n\
-         \x20 does at a time, and a conflict one that is needed because lanes want different words of one bank.\n\
+         - A request is one instruction of a warp. A sector is 32 bytes of global memory. A wavefront is one pass over the\n\
+         \x20 banks of shared memory; a conflict is a pass that is needed because lanes access different words of one bank.\n\
          - A launch is a grid of blocks × the threads of a block. Where there are several, the counts are their sums.\n\n\
          ## How it is made\n\n\
          ```sh\n\
@@ -80,40 +81,28 @@ pub fn text(origin: &Origin, rows: &[Row], reasons: &[Reason]) -> String {
     text.push_str("\n## The counts\n\n");
     text.push_str(&table(rows, reasons));
     text.push_str(
-        "\n[1] ncu's counters of conflicts and wavefronts are the hardware's, of the stage through which all data of the L1\n\
-         cache and of shared memory go. In kernels without bank conflicts they show a few, of loads alone, and not as many\n\
-         in two launches of the same kernel on the same data. NVIDIA's own developers meet such conflicts, too, and suspect\n\
-         the L1 cache: [NVIDIA/Fuser#2263](https://github.com/NVIDIA/Fuser/issues/2263).\n",
+        "\n[1] ncu's counters of conflicts and wavefronts belong to the stage through which all data of the L1 cache and of\n\
+         shared memory pass. In kernels without bank conflicts they count a few for loads. The number differs between two\n\
+         launches of the same kernel on the same data. NVIDIA's developers see such conflicts, too, and suspect the L1\n\
+         cache: [NVIDIA/Fuser#2263](https://github.com/NVIDIA/Fuser/issues/2263).\n",
     );
     text
 }
 
-/// Where and when it was counted.
-fn of(origin: &Origin) -> String {
-    let mut text = String::new();
-    if let Some(version) = &origin.ncu {
-        text.push_str(&format!(" {version}"));
-    }
-    if let Some(device) = &origin.device {
-        text.push_str(&format!(" on one {device}"));
-    }
-    if let Some(driver) = &origin.driver {
-        text.push_str(&format!(" with driver {driver}"));
-    }
-    if let Some(date) = &origin.date {
-        text.push_str(&format!(", {date}"));
-    }
-    text
+/// Returns the device and the date of the profile, as the end of a sentence.
+fn of(Origin { date, device, driver, ncu }: &Origin) -> String {
+    let parts = [(" ", ncu), (" on one ", device), (" with driver ", driver), (", ", date)];
+    parts.iter().filter_map(|(before, part)| Some(format!("{before}{}", part.as_ref()?))).collect()
 }
 
-/// The rows as a table in Markdown.
-pub fn table(rows: &[Row], reasons: &[Reason]) -> String {
+/// Returns the rows as a table in Markdown.
+pub fn table(rows: &[LaunchComparison], reasons: &[Reason]) -> String {
     let headings = Metric::ALL.map(Metric::heading).join(" | ");
     let mut text = format!("| `host explain` | kernel | launch | {headings} | reason |\n");
     text.push_str(&format!("| --- | --- | --- |{} --- |\n", " ---: |".repeat(Metric::ALL.len())));
     let mut case = None;
     for row in rows {
-        // The rows of a case stand together.
+        // The rows of a case are next to each other.
         let explain = if case == Some(&row.case) { String::new() } else { format!("`{}`", row.explain) };
         case = Some(&row.case);
         let times = if row.times == 1 { String::new() } else { format!(", {} launches", row.times) };
@@ -131,8 +120,8 @@ pub fn table(rows: &[Row], reasons: &[Reason]) -> String {
     text
 }
 
-/// The reasons of a row's differences, each once.
-fn why<'a>(row: &Row, reasons: &'a [Reason]) -> Vec<&'a str> {
+/// Returns the reasons of a row's differences, each once.
+fn why<'a>(row: &LaunchComparison, reasons: &'a [Reason]) -> Vec<&'a str> {
     let differences = row.differences();
     let applies = |reason: &&Reason| differences.iter().any(|&metric| reason.applies(row, metric));
     reasons.iter().filter(applies).map(|reason| reason.text).collect()

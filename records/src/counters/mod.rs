@@ -1,9 +1,10 @@
-//! `counters`: what `host explain` counts in the simulator beside what `ncu` counts on a GPU, in `docs/counters.md`.
+//! `counters`: compares what `host explain` counts in the simulator with what `ncu` counts on a GPU, in
+//! `docs/counters.md`.
 //!
-//! `bench/counters/ncu.sh` profiles the cases of `bench/counters/cases.txt` on a GPU and leaves a folder of CSV files.
-//! Here the same cases run in the simulator, and the two are compared launch by launch. Every difference has a reason,
-//! which the table [`reasons::REASONS`] gives; a difference without one is an error, and so is a reason that no
-//! difference needs.
+//! `bench/counters/ncu.sh` profiles the cases of `bench/counters/cases.txt` on a GPU, and leaves a folder of CSV files.
+//! This task runs the same cases in the simulator and compares the two, launch by launch. Every difference needs a
+//! reason in the table [`reasons::REASONS`]. A difference without a reason is an error, and so is a reason without a
+//! difference.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,9 +16,9 @@ use xtask::records::CountersOptions;
 use xtask::workspace::Workspace;
 use xtask::{parallel, pattern};
 
-use crate::program::{self, Profile};
+use crate::program;
 use cases::{Case, Origin};
-use compare::Row;
+use compare::LaunchComparison;
 use reasons::{REASONS, Reason};
 use simulated::Explained;
 
@@ -34,13 +35,13 @@ mod tests;
 /// The document, in the workspace.
 pub const DOCUMENT: &str = "docs/counters.md";
 
-/// Compares the folder's counts with the simulator's, and prints the document or writes it.
+/// Compares the counts in the folder with the simulator's, and prints the document or writes it.
 ///
 /// # Errors
-/// If the folder cannot be read or `host explain` fails; if ncu did not profile a launch that the simulator made; if a
+/// If the folder cannot be read or `host explain` fails; if ncu did not profile a launch of the simulator; if a
 /// difference has no reason, or a reason no difference.
 pub fn run(workspace: &Workspace, options: &CountersOptions) -> Result<()> {
-    let host = program::path(workspace, options.host.as_deref(), Profile::Dev)?;
+    let host = program::path(workspace, options.host.as_deref(), program::DEV)?;
     let (mut origin, cases) = read_folder(&options.folder)?;
     if let Some(date) = &options.date {
         origin.date = Some(date.clone());
@@ -70,7 +71,7 @@ pub fn run(workspace: &Workspace, options: &CountersOptions) -> Result<()> {
     Ok(())
 }
 
-/// When and on what the profile was made, and its cases.
+/// Reads the origin of the profile, and its cases.
 fn read_folder(folder: &Path) -> Result<(Origin, Vec<Case>)> {
     let read = |name: &str| {
         let path = folder.join(name);
@@ -89,9 +90,9 @@ fn read_profile(folder: &Path, case: &Case) -> Result<ncu::Profile> {
     ncu::Profile::parse(&text).with_context(|| format!("in {}", path.display()))
 }
 
-/// What is wrong with `reasons` for the differences of `rows`: differences without a reason, and reasons without a
-/// difference in the cases that they are about.
-pub fn findings(rows: &[Row], reasons: &[Reason]) -> Vec<String> {
+/// Returns what is wrong with `reasons` for `rows`: differences without a reason, and reasons of these cases without a
+/// difference.
+pub fn findings(rows: &[LaunchComparison], reasons: &[Reason]) -> Vec<String> {
     let mut used = BTreeSet::new();
     let mut findings = Vec::new();
     for row in rows {
@@ -124,7 +125,7 @@ pub fn findings(rows: &[Row], reasons: &[Reason]) -> Vec<String> {
     findings
 }
 
-/// What `host explain --json` says of a case.
+/// Returns what `host explain --json` prints for a case.
 fn explain(host: &Path, folder: &Path, case: &Case) -> Result<Explained> {
     let output = Command::new(host)
         .arg("explain")

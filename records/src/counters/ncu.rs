@@ -1,17 +1,17 @@
-//! What `ncu --csv --page raw --print-units base` prints.
+//! Parses the output of `ncu --csv --page raw --print-units base`.
 
 use anyhow::{Context, Result, bail, ensure};
 use csv::StringRecord;
 
 use super::counts::{Counts, Launch, Metric};
 
-/// How the line of the headings begins; before it stands what the program printed.
+/// The beginning of the line of headings. The output of the program stands before it.
 const HEADINGS: &str = "\"ID\",";
 
 /// The column of the GPU's name.
 const DEVICE: &str = "device__attribute_display_name";
 
-/// What ncu says of one run of a program.
+/// The profile of one run of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Profile {
     /// The GPU's name, if the columns have it.
@@ -21,22 +21,22 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Reads ncu's standard output.
+    /// Parses ncu's standard output.
     ///
     /// # Errors
-    /// If it has no table, or the table lacks a column, or a value is no number.
+    /// If it has no table, the table lacks a column, or a value is not a number.
     pub fn parse(text: &str) -> Result<Profile> {
         let start =
             if text.starts_with(HEADINGS) { Some(0) } else { text.find(&format!("\n{HEADINGS}")).map(|at| at + 1) };
         let start = start.context("no table of ncu: no line begins with \"ID\"")?;
-        // ncu may add remarks below.
+        // ncu may print remarks below the table.
         let table: Vec<&str> = text[start..].lines().take_while(|line| line.starts_with('"')).collect();
         let table = table.join("\n");
         let mut reader = csv::Reader::from_reader(table.as_bytes());
         let headings = reader.headers().context("the headings")?.clone();
         let mut profile = Profile { device: None, launches: Vec::new() };
         for (i, record) in reader.records().enumerate() {
-            let row = Row { headings: &headings, record: record.context("not CSV")? };
+            let row = NcuRow { headings: &headings, record: record.context("not CSV")? };
             // The first row has the units.
             if row.cell("ID")?.is_empty() {
                 ensure!(i == 0, "a row has no ID");
@@ -52,12 +52,12 @@ impl Profile {
     }
 }
 
-struct Row<'a> {
+struct NcuRow<'a> {
     headings: &'a StringRecord,
     record: StringRecord,
 }
 
-impl Row<'_> {
+impl NcuRow<'_> {
     fn cell(&self, heading: &str) -> Result<&str> {
         let column = self.headings.iter().position(|name| name == heading);
         column.and_then(|column| self.record.get(column)).with_context(|| format!("no column {heading}"))
@@ -78,20 +78,20 @@ impl Row<'_> {
     }
 }
 
-/// Three numbers in parentheses.
+/// Parses three numbers in parentheses.
 fn extent(text: &str) -> Result<[u64; 3]> {
     let inner = text.trim().strip_prefix('(').and_then(|text| text.strip_suffix(')'));
-    let inner = inner.with_context(|| format!("`{text}` is no grid or block"))?;
+    let inner = inner.with_context(|| format!("`{text}` is not a grid or block"))?;
     let numbers: Vec<u64> = inner.split(", ").map(number).collect::<Result<_>>()?;
-    numbers.try_into().ok().with_context(|| format!("`{text}` has not three numbers"))
+    numbers.try_into().ok().with_context(|| format!("`{text}` does not have three numbers"))
 }
 
-/// A count: digits with commas between the thousands, and at most zeros after a point.
+/// Parses a count: digits with commas between the thousands, and zeros after a point.
 fn number(text: &str) -> Result<u64> {
     let digits = text.trim().replace(',', "");
     let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
     if !fraction.bytes().all(|digit| digit == b'0') {
-        bail!("`{text}` is no whole number");
+        bail!("`{text}` is not a whole number");
     }
-    whole.parse().with_context(|| format!("`{text}` is no number"))
+    whole.parse().with_context(|| format!("`{text}` is not a number"))
 }

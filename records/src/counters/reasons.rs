@@ -1,33 +1,33 @@
-//! Why the simulator and a GPU count differently where they do.
+//! Why the counts of the simulator and of a GPU differ where they do.
 //!
-//! The simulator runs the source's accesses, line by line; a GPU runs what LLVM and ptxas have made of them. What the
-//! texts say of instructions was read in the PTX and in ptxas's code for sm_90.
+//! The simulator runs the accesses of the source, line by line; a GPU runs what LLVM and ptxas have made of them. The
+//! statements about instructions come from the PTX and from the code of ptxas for sm_90.
 
 use xtask::pattern::matches as means;
 
-use super::compare::Row;
+use super::compare::LaunchComparison;
 use super::counts::Metric::{self, *};
 
-/// Why some counts differ.
+/// The reason of some differences.
 #[derive(Clone, Copy, Debug)]
 pub struct Reason {
-    /// The cases that it is about: a name in which `*` stands for any letters.
+    /// The name of the cases, in which `*` stands for any letters.
     pub cases: &'static str,
-    /// Kernels, likewise: one of them.
+    /// The names of the kernels, in the same form; one of them must match.
     pub kernels: &'static [&'static str],
     /// The counts that it is about.
     pub metrics: &'static [Metric],
-    /// Whether a difference is of the kind that it explains.
-    pub explains: fn(&Row, Metric) -> bool,
-    /// Whether the difference changes from run to run, and may be absent from one.
+    /// Returns true if it explains the difference of a row in a metric.
+    pub explains: fn(&LaunchComparison, Metric) -> bool,
+    /// True if the difference changes from run to run, and may be absent from a run.
     pub depends_on_timing: bool,
-    /// What it says.
+    /// The text of the document.
     pub text: &'static str,
 }
 
 impl Reason {
-    /// Whether it is the reason why `metric` differs in `row`.
-    pub fn applies(&self, row: &Row, metric: Metric) -> bool {
+    /// Returns true if it explains why `metric` differs in `row`.
+    pub fn applies(&self, row: &LaunchComparison, metric: Metric) -> bool {
         means(self.cases, &row.case)
             && self.kernels.iter().any(|kernel| means(kernel, &row.launch.kernel))
             && self.metrics.contains(&metric)
@@ -35,27 +35,27 @@ impl Reason {
     }
 }
 
-/// The most stray conflicts that a load has, as a share of its wavefronts. An H200 had 0.9 %.
-const MOST_STRAY: f64 = 0.02;
+/// The most conflicts outside the lanes of a warp, as a share of the wavefronts of a load. An H200 had 0.9 %.
+const MAX_STRAY: f64 = 0.02;
 
-/// The most by which waiting for other blocks changes what is read, as a share.
-const MOST_WAITING: f64 = 0.1;
+/// The most by which waiting for other blocks changes the reads, as a share.
+const MAX_WAITING: f64 = 0.1;
 
-/// The same of the pipelined scan, without what its blocks copy in vain in the simulator. An H200's scouts read 1 %
-/// more.
-const MOST_SCOUTING: f64 = 0.02;
+/// The same for the pipelined scan, without what its blocks copy in vain in the simulator. The scouts of an H200 read 1
+/// % more.
+const MAX_SCOUTING: f64 = 0.02;
 
-/// What a block of the pipelined scan that comes late has begun to copy in vain, a tile: requests, and sectors of each.
+/// The tile that a late block of the pipelined scan has begun to copy in vain: its requests, and the sectors of each.
 const TILE_REQUESTS: u64 = 8 * 6;
 const COPY_SECTORS: u64 = 16;
 
-/// The most by which lanes that make accesses of a loop apart change the bytes that these touch, as a share.
-const MOST_APART: f64 = 0.01;
+/// The most by which lanes that execute different stores of an unrolled loop change the sectors, as a share.
+const MAX_APART: f64 = 0.01;
 
-/// The most by which they change the number of accesses. Bytes of an odd matrix on an H200: 51 %.
-const MOST_UNROLLED: f64 = 0.6;
+/// The most by which they change the requests, as a share. For the bytes of an odd matrix on an H200 it was 51 %.
+const MAX_UNROLLED: f64 = 0.6;
 
-/// Where they stand.
+/// The file of the reasons.
 pub const FILE: &str = "records/src/counters/reasons.rs";
 
 /// All reasons.
@@ -66,7 +66,7 @@ pub const REASONS: &[Reason] = &[
         metrics: &[SharedLoadWavefronts, SharedLoadConflicts, SharedStoreWavefronts, SharedStoreConflicts],
         explains: is_stray,
         depends_on_timing: true,
-        text: "Collisions that are not among the lanes of a warp: they change from launch to launch [1].",
+        text: "Conflicts outside the lanes of a warp, whose number changes from launch to launch [1].",
     },
     Reason {
         cases: "reduce-*",
@@ -74,19 +74,20 @@ pub const REASONS: &[Reason] = &[
         metrics: &[GlobalLoadRequests, GlobalLoadSectors],
         explains: is_waiting,
         depends_on_timing: true,
-        text: "How often the last block reads the others' words depends on when they are published.",
+        text: "How often the last block reads the words of the others depends on when they are published.",
     },
     Reason {
         cases: "reduce-*",
         kernels: &["reduce_grid_stride_*", "reduce_one_tile_*"],
         metrics: &[GlobalStoreRequests, GlobalStoreSectors],
         explains: |row, metric| {
-            // A request for each word at most; two words per block.
+            // At most one request for each word; two words per block.
             let words = 2 * row.launch.grid.iter().product::<u64>();
             (1..=words).contains(&row.ncu.get(metric).saturating_sub(row.simulator.get(metric)))
         },
         depends_on_timing: true,
-        text: "Lanes of the last block that wait for words that come at different times clear them one after the other.",
+        text: "Lanes of the last block wait for words that arrive at different times, and clear them one after the \
+               other.",
     },
     Reason {
         cases: "life-*",
@@ -94,12 +95,12 @@ pub const REASONS: &[Reason] = &[
         metrics: &[GlobalLoadRequests, GlobalLoadSectors],
         explains: |row, metric| {
             let [simulator, ncu] = [row.simulator, row.ncu].map(|counts| counts.get(metric));
-            // Of the nine loads of a cell one.
+            // One of the nine loads of a cell.
             ncu < simulator && simulator - ncu <= simulator / 9
         },
         depends_on_timing: false,
-        text: "LLVM moves the load of the cell itself behind the test of its neighbours: it matters for two of them alone, and \
-               a warp in which no cell has two does not make it.",
+        text: "LLVM moves the load of the cell itself behind the count of its neighbours, because it matters only \
+               if two of them are alive. A warp without such a cell does not load it.",
     },
     Reason {
         cases: "scan-look_back",
@@ -107,15 +108,13 @@ pub const REASONS: &[Reason] = &[
         metrics: &[GlobalLoadRequests, GlobalLoadSectors],
         explains: is_waiting,
         depends_on_timing: true,
-        text: "How often a tile reads the states of those before it depends on when they are published.",
+        text: "How often a tile reads the states of the tiles before it depends on when these are published.",
     },
     Reason {
         cases: "scan-look_back",
         kernels: &["scan_look_back_*"],
         metrics: &[SharedLoadWavefronts],
-        explains: |row, metric| {
-            row.ncu.get(metric).saturating_sub(row.ncu.get(SharedLoadConflicts)) < row.simulator.get(metric)
-        },
+        explains: is_joined,
         depends_on_timing: false,
         text: "ptxas joins the eight loads of the warps' totals into two of 16 bytes.",
     },
@@ -123,11 +122,9 @@ pub const REASONS: &[Reason] = &[
         cases: "scan-look_back",
         kernels: &["scan_look_back_*"],
         metrics: &[SharedStoreWavefronts],
-        explains: |row, metric| {
-            row.ncu.get(metric).saturating_sub(row.ncu.get(SharedStoreConflicts)) < row.simulator.get(metric)
-        },
+        explains: is_joined,
         depends_on_timing: false,
-        text: "ptxas joins the two stores of what a block has drawn into one of 8 bytes.",
+        text: "ptxas joins the two stores of a block's ticket, its tile and its epoch, into one of 8 bytes.",
     },
     Reason {
         cases: "scan-*",
@@ -135,30 +132,29 @@ pub const REASONS: &[Reason] = &[
         metrics: &[SharedLoadConflicts, SharedStoreConflicts],
         explains: |row, metric| row.simulator.get(metric) == 0,
         depends_on_timing: true,
-        text: "Conflicts although all lanes want the same words: they change from launch to launch [1].",
+        text: "Conflicts although all lanes access the same words; their number changes from launch to launch [1].",
     },
     Reason {
         cases: "transpose-odd-*",
         kernels: &["transpose_copy_tile_*", "transpose_tile_*", "transpose_padded_*"],
         metrics: &[SharedLoadWavefronts, SharedLoadConflicts],
-        explains: |row, metric| row.ncu.get(metric) < row.simulator.get(metric),
+        explains: is_less,
         depends_on_timing: false,
-        text: "ptxas moves the last of a thread's four loads from the tile behind the test of the store that follows it: \
-               lanes past the matrix's edge do not load.",
+        text: "ptxas moves the last of a thread's four loads from the tile behind the bounds check of the store \
+               after it. Lanes past the edge of the matrix then do not load.",
     },
     Reason {
         cases: "transpose-odd-*",
         kernels: &["transpose_unaligned_*", "transpose_gathered_*"],
         metrics: &[GlobalStoreRequests, GlobalStoreSectors, SharedLoadWavefronts, SharedLoadConflicts],
         explains: |row, metric| {
-            let [simulator, ncu] = [row.simulator, row.ncu].map(|counts| counts.get(metric) as f64);
-            let most = if metric == GlobalStoreSectors { MOST_APART } else { MOST_UNROLLED };
-            (ncu - simulator).abs() <= most * simulator
+            is_apart_by(if metric == GlobalStoreSectors { MAX_APART } else { MAX_UNROLLED }, row, metric)
         },
         depends_on_timing: false,
-        text: "At the matrix's edges some lanes store whole vectors and others single elements, in a loop that the compilers unroll: \
-               its one store stands in 5 to 42 places of the code for sm_90. Lanes with different numbers of elements \
-               make theirs in different places, each a request; vectors that the source stores in different turns are one.",
+        text: "At the edges of the matrix some lanes store whole vectors and others single elements, in a loop that \
+               the compilers unroll: its only store becomes 5 to 42 instructions in the code for sm_90. Lanes with \
+               different numbers of elements execute different ones, each of which is a request. Vectors that the \
+               source stores in different iterations can share a request.",
     },
     Reason {
         cases: "scan-pipelined",
@@ -166,58 +162,74 @@ pub const REASONS: &[Reason] = &[
         metrics: &[GlobalLoadRequests, GlobalLoadSectors],
         explains: is_alone_in_team,
         depends_on_timing: true,
-        text: "The simulator runs the first block before the next one starts: it counts itself alone in its team, and each of the 263 \
-               others has begun to copy a tile in vain, 48 requests of 16 sectors. Without these the GPU's scouts read 1 % more: how \
-               often they look depends on when the others' aggregates are published.",
+        text: "The simulator runs the first block before the next one starts, so that it finds itself alone in its \
+               team. Each of the 263 others has then begun to copy a tile in vain: 48 requests of 16 sectors. \
+               Without these, the scouts of the GPU read 1 % more: how often they read depends on when the other \
+               blocks publish their aggregates.",
     },
     Reason {
         cases: "scan-pipelined",
         kernels: &["scan_pipelined_*"],
         metrics: &[SharedLoadWavefronts],
-        explains: |row, metric| {
-            row.ncu.get(metric).saturating_sub(row.ncu.get(SharedLoadConflicts)) < row.simulator.get(metric)
-        },
+        explains: is_joined,
         depends_on_timing: false,
-        text: "ptxas joins the loads of the warps' totals, nine per warp and tile, into ones of 16 bytes.",
+        text: "ptxas joins the loads of the warps' totals, nine per warp and tile, into loads of 16 bytes.",
     },
     Reason {
         cases: "scan-pipelined",
         kernels: &["scan_pipelined_*"],
         metrics: &[SharedStoreWavefronts],
-        explains: |row, metric| row.ncu.get(metric) < row.simulator.get(metric),
+        explains: is_less,
         depends_on_timing: false,
-        text: "ncu has a counter of its own for what asynchronous copies store, `…_mem_shared_op_ldgsts`: 499,968 here, eight for each of \
-               62,496 copies, of which the simulator counts four, and those of the copies in vain.",
+        text: "ncu counts the stores of asynchronous copies separately, as `…_mem_shared_op_ldgsts`: 499,968 here, \
+               eight for each of 62,496 copies. The simulator counts four for each of these, and the stores of the \
+               copies in vain.",
     },
 ];
 
-/// Whether `metric` is larger on the GPU by as many wavefronts as it has conflicts more, which are few.
-fn is_stray(row: &Row, metric: Metric) -> bool {
-    let (wavefronts, conflicts) = match metric {
-        SharedStoreWavefronts | SharedStoreConflicts => (SharedStoreWavefronts, SharedStoreConflicts),
-        _ => (SharedLoadWavefronts, SharedLoadConflicts),
-    };
+/// Returns true if `metric` is larger on the GPU by exactly its additional conflicts, which are few.
+fn is_stray(row: &LaunchComparison, metric: Metric) -> bool {
+    let conflicts = conflicts_of(metric);
+    let wavefronts = if conflicts == SharedStoreConflicts { SharedStoreWavefronts } else { SharedLoadWavefronts };
     let excess = |metric| row.ncu.get(metric).saturating_sub(row.simulator.get(metric));
     let stray = excess(conflicts);
-    excess(metric) == stray && stray > 0 && stray as f64 <= MOST_STRAY * row.simulator.get(wavefronts) as f64
+    excess(metric) == stray && stray > 0 && stray as f64 <= MAX_STRAY * row.simulator.get(wavefronts) as f64
 }
 
-/// Whether `metric` differs by what waiting for other blocks may change.
-fn is_waiting(row: &Row, metric: Metric) -> bool {
-    is_apart_by(MOST_WAITING, row, metric)
+/// Returns true if `metric` is smaller on the GPU.
+fn is_less(row: &LaunchComparison, metric: Metric) -> bool {
+    row.ncu.get(metric) < row.simulator.get(metric)
 }
 
-/// Whether `metric` differs by what the blocks that come late in the simulator copy in vain, all but the first one, and
-/// by what scouts may read more.
-fn is_alone_in_team(row: &Row, metric: Metric) -> bool {
+/// Returns true if the wavefronts that `metric` counts are fewer on the GPU without their conflicts.
+fn is_joined(row: &LaunchComparison, metric: Metric) -> bool {
+    row.ncu.get(metric).saturating_sub(row.ncu.get(conflicts_of(metric))) < row.simulator.get(metric)
+}
+
+/// Returns the metric of the conflicts that belong to a metric of shared memory.
+fn conflicts_of(metric: Metric) -> Metric {
+    match metric {
+        SharedStoreWavefronts | SharedStoreConflicts => SharedStoreConflicts,
+        _ => SharedLoadConflicts,
+    }
+}
+
+/// Returns true if `metric` differs by what waiting for other blocks may change.
+fn is_waiting(row: &LaunchComparison, metric: Metric) -> bool {
+    is_apart_by(MAX_WAITING, row, metric)
+}
+
+/// Returns true if two effects of the pipelined scan explain the difference. In the simulator all blocks but the first
+/// copy a tile in vain, and on the GPU scouts may read more.
+fn is_alone_in_team(row: &LaunchComparison, metric: Metric) -> bool {
     let in_vain = (row.launch.grid[0] - 1) * TILE_REQUESTS * if metric == GlobalLoadSectors { COPY_SECTORS } else { 1 };
     let [simulator, ncu] =
         [row.simulator.get(metric).saturating_sub(in_vain), row.ncu.get(metric)].map(|count| count as f64);
-    (ncu - simulator).abs() <= MOST_SCOUTING * simulator
+    (ncu - simulator).abs() <= MAX_SCOUTING * simulator
 }
 
-/// Whether `metric` differs by at most this share.
-fn is_apart_by(most: f64, row: &Row, metric: Metric) -> bool {
+/// Returns true if `metric` differs by at most this share.
+fn is_apart_by(most: f64, row: &LaunchComparison, metric: Metric) -> bool {
     let [simulator, ncu] = [row.simulator, row.ncu].map(|counts| counts.get(metric) as f64);
     (ncu - simulator).abs() <= most * simulator
 }

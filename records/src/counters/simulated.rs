@@ -1,4 +1,4 @@
-//! What `host explain --json` prints.
+//! Reads the output of `host explain --json`.
 
 use explain::Launches;
 use serde::Deserialize;
@@ -22,18 +22,18 @@ struct Kernel {
     launches: Vec<Launches>,
 }
 
-/// Launches of one kernel on one grid of one shape of blocks, together.
+/// The launches of one kernel on one grid of one shape of blocks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Simulated {
     /// The kernel and its configuration.
     pub launch: Launch,
-    /// How many there are.
+    /// The number of launches.
     pub times: u64,
-    /// What all of them did.
+    /// The counts of all of them.
     pub counts: Counts,
 }
 
-/// The launches of all rungs of an explanation.
+/// Returns the launches of all rungs of an explanation.
 pub fn launches(explained: &Explained) -> Vec<Simulated> {
     let of_kernel = |Kernel { entry, launches }: &Kernel| {
         let simulated = |launches: &Launches| Simulated {

@@ -1,11 +1,11 @@
-//! Tests with what ncu printed on an H200 and `host explain` in the simulator, cut down.
+//! Tests with the output of ncu on an H200 and of `host explain` in the simulator, both cut down.
 
 use explain::Gpu;
 use workbench::subjects::{self, Wanted};
 use xtask::pattern::matches as means;
 
 use super::cases::{self, Case, Origin};
-use super::compare::{self, Row};
+use super::compare::{self, LaunchComparison};
 use super::counts::{Counts, Launch, Metric, grouped};
 use super::document::{self, Totals};
 use super::findings;
@@ -36,7 +36,7 @@ const SAXPY_REASON: Reason = Reason {
     text: "In one warp some lanes have a vector more.",
 };
 
-/// That one, and the reasons for all cases.
+/// That reason, and the reasons for all cases.
 fn reasons() -> Vec<Reason> {
     let general = REASONS.iter().filter(|reason| reason.cases == "*").copied();
     [SAXPY_REASON].into_iter().chain(general).collect()
@@ -50,7 +50,7 @@ fn simulated(json: &str) -> Vec<Simulated> {
     simulated::launches(&serde_json::from_str(json).unwrap())
 }
 
-fn rows(name: &str, (csv, json): (&str, &str)) -> Vec<Row> {
+fn rows(name: &str, (csv, json): (&str, &str)) -> Vec<LaunchComparison> {
     compare::rows(&case(name), &simulated(json), &Profile::parse(csv).unwrap().launches).unwrap()
 }
 
@@ -103,8 +103,8 @@ fn atomics_are_those_with_and_without_a_result() {
 fn what_is_no_profile_is_an_error() {
     let error = |text: &str| format!("{:#}", Profile::parse(text).unwrap_err());
     assert!(error("==ERROR== no permission\n").contains("no table"), "{}", error(""));
-    assert!(error(&table("n/a")).contains("`n/a` is no number"), "{}", error(&table("n/a")));
-    assert!(error(&table("0.5")).contains("`0.5` is no whole number"));
+    assert!(error(&table("n/a")).contains("`n/a` is not a number"), "{}", error(&table("n/a")));
+    assert!(error(&table("0.5")).contains("`0.5` is not a whole number"));
     let lacking = table("1").replace("mem_shared_op_st", "mem_shared_op_other");
     assert!(error(&lacking).contains("no column l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"));
     let empty: String = table("1").lines().take(2).map(|line| format!("{line}\n")).collect();
@@ -123,7 +123,7 @@ fn the_simulator_is_read() {
     assert!(error.contains("missing field `bank_conflicts`"), "{error}");
 }
 
-/// What the program writes is read as what it counted.
+/// The output of the program is parsed into its counts.
 #[test]
 fn what_the_simulator_writes_is_read() {
     let wanted = Wanted { n: Some(1000), ..Wanted::default() };
@@ -174,15 +174,15 @@ fn every_difference_has_a_reason_and_every_reason_a_difference() {
     let both = [saxpy.clone(), reduce.clone()].concat();
     let reasons = reasons();
     assert_eq!(findings(&both, &reasons), Vec::<String>::new());
-    // Without its reason a difference is found: two of saxpy, and two of reduce's largest launch.
+    // A difference without its reason is found: two of saxpy, and two of the largest launch of reduce.
     let found = findings(&both, &[]);
     assert_eq!(found.len(), 4, "{found:?}");
     assert!(
         found[0].contains("load requests of saxpy_vectorised_f32_4 489 × 256: 15626 in the simulator, 15628 by ncu"),
         "{found:?}"
     );
-    // Without its difference a reason is found, unless the difference comes and goes, or its case was not profiled.
-    let equal = saxpy.into_iter().chain(reduce).map(|row| Row { ncu: row.simulator, ..row });
+    // A reason without its difference is found, unless the difference depends on timing, or its case was not profiled.
+    let equal = saxpy.into_iter().chain(reduce).map(|row| LaunchComparison { ncu: row.simulator, ..row });
     let found = findings(&equal.collect::<Vec<_>>(), &reasons);
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("saxpy-vectorised needs the reason \"In one warp"), "{found:?}");
@@ -224,8 +224,8 @@ fn the_table_shows_one_number_where_both_agree() {
     // The rows of a case name it once, and a row without a difference has no reason.
     assert!(lines[4].starts_with("|  | `reduce_interleaved_f32_sum` | 16 × 256 |") && lines[4].ends_with("| 0 |  |"));
     assert!(lines[6].contains("| 3,907 × 256, 20 launches |"), "{table}");
-    // One reason for two metrics stands there once.
-    assert_eq!(lines[3].matches("Collisions").count(), 1, "{table}");
+    // A reason for two metrics is written once.
+    assert_eq!(lines[3].matches("Conflicts outside").count(), 1, "{table}");
     let totals = "24 launches of 3 kernels: 23 of 27 counts that are not zero are equal, all of them for 1 kernels";
     assert_eq!(Totals::of(&rows).to_string(), totals);
 }

@@ -2,7 +2,7 @@
 
 use cuda_std::{GlobalMut, GpuFloat, kernel, thread};
 
-/// As for `f32`: the sum of a function of 8·`count` arguments, `step` apart, which is stored where it cannot be.
+/// As for `f32`: sums a function of 8·`count` arguments, `step` apart. A store that never happens keeps the sum.
 #[inline(always)]
 fn sum(start: f64, per_thread: f64, step: f64, count: u32, y: GlobalMut<f64>, f: impl Fn(f64) -> f64) {
     let mut x = start + per_thread * f64::from(thread::index_1d() as u32);
@@ -30,7 +30,7 @@ fn sum(start: f64, per_thread: f64, step: f64, count: u32, y: GlobalMut<f64>, f:
 
 macro_rules! timed {
     ($($timed:ident |$x:ident| $call:expr;)*) => {$(
-        /// Many calls.
+        /// Sums many calls of the function.
         #[kernel]
         pub fn $timed(start: f64, per_thread: f64, step: f64, count: u32, y: GlobalMut<f64>) {
             sum(start, per_thread, step, count, y, |$x| $call);

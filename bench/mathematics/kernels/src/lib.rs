@@ -1,4 +1,4 @@
-//! For each float function a kernel that applies it to an array, and one that is bound by its arithmetic.
+//! For each float function: a kernel that applies it to an array, and one that is bound by its arithmetic.
 #![no_std]
 
 mod doubles;
@@ -7,8 +7,8 @@ mod pairs;
 use cuda_std::{Global, GlobalMut, GpuFloat, kernel, thread};
 use pairs::Bits;
 
-/// Sums up a function of 8·`count` arguments, `step` apart, of the thread's own. The sum is stored where it cannot be,
-/// so that nothing but arithmetic is left.
+/// Sums a function of 8·`count` arguments of this thread, `step` apart. A store that never happens keeps the compiler
+/// from deleting the sum.
 #[inline(always)]
 fn sum(start: f32, per_thread: f32, step: f32, count: u32, y: GlobalMut<f32>, f: impl Fn(f32) -> f32) {
     let mut x = start + per_thread * thread::index_1d() as f32;
@@ -19,7 +19,7 @@ fn sum(start: f32, per_thread: f32, step: f32, count: u32, y: GlobalMut<f32>, f:
         result
     };
     for _ in 0..count {
-        // Written out, so that no loop counts and the calls overlap.
+        // Written out, so that the calls overlap and no loop counter costs time.
         let terms = (next(), next(), next(), next(), next(), next(), next(), next());
         sum += terms.0;
         sum += terms.1;
@@ -45,7 +45,7 @@ macro_rules! of_one {
             }
         }
 
-        /// Many calls.
+        /// Sums many calls of the function.
         #[kernel]
         pub fn $timed(start: f32, per_thread: f32, step: f32, count: u32, y: GlobalMut<f32>) {
             sum(start, per_thread, step, count, y, |x| GpuFloat::$name(x));
@@ -55,7 +55,7 @@ macro_rules! of_one {
 
 macro_rules! of_two {
     ($($timed:ident = |$x:ident| $call:expr;)*) => {$(
-        /// Many calls.
+        /// Sums many calls of the function.
         #[kernel]
         pub fn $timed(start: f32, per_thread: f32, step: f32, count: u32, y: GlobalMut<f32>) {
             sum(start, per_thread, step, count, y, |$x| $call);
@@ -135,7 +135,7 @@ pub fn exp_vectors(x: Global<[f32; 4]>, y: GlobalMut<[f32; 4]>) {
 
 macro_rules! of_pairs {
     ($($kernel:ident $pairs:ident |$x:ident, $y:ident| $call:expr;)*) => {$(
-        /// The bits of the function's results of the pairs, by their numbers.
+        /// Stores the bits of the results of the pairs, by the numbers of the pairs.
         #[kernel]
         pub fn $kernel(results: GlobalMut<u64>) {
             for i in thread::grid_stride(results.len()) {

@@ -1,7 +1,7 @@
-//! The functions of more than one argument, and those that are compared at random alone, by the pairs that are
-//! compared. The program that hashes on the host includes this file, too.
+//! The functions of several arguments, and those of one that are compared at random arguments only. The program that
+//! hashes on the host includes this file, too.
 
-/// 64 random bits of a number (SplitMix64).
+/// Returns 64 random bits for a number (SplitMix64).
 fn mix(i: u64) -> u64 {
     let mut z = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -38,7 +38,7 @@ macro_rules! pair {
             let special = |random: u64| SPECIAL[(random >> 40 & 15) as usize] as $float;
             match i % 6 {
                 0 => (any, <$float>::from_bits(second as $bits)),
-                // Of near exponents.
+                // Exponents near each other.
                 1 => {
                     let exponent = (second % 9) as $bits << $mantissa;
                     let low = second as $bits & ((1 << $mantissa) - 1);
@@ -46,7 +46,7 @@ macro_rules! pair {
                 }
                 2 => (special(first), if second & 1 == 0 { special(second) } else { moderate(second) }),
                 3 => (moderate(first), special(second)),
-                // Beside 1, and small wholes.
+                // Numbers near 1, and small whole numbers.
                 4 => (
                     <$float>::from_bits((1.0 as $float).to_bits() ^ (first as $bits & ((1 << ($mantissa - 8)) - 1))),
                     (second as i16) as $float,
@@ -58,15 +58,15 @@ macro_rules! pair {
 }
 
 pair! {
-    /// The pair of a number.
+    /// Returns the pair of a number.
     singles, f32, u32, 23
 }
 pair! {
-    /// The pair of a number.
+    /// Returns the pair of a number.
     doubles, f64, u64, 52
 }
 
-/// A result's bits. All NaNs are one.
+/// Returns the bits of a result. All NaNs have the same bits.
 pub trait Bits {
     fn bits(self) -> u64;
 }
@@ -101,7 +101,7 @@ impl<A: Bits, B: Bits> Bits for (A, B) {
     }
 }
 
-/// Calls `$make` with the name of each kernel, the pairs that it takes, and what it computes of them.
+/// Calls `$make` with the name of each kernel, its pairs, and its expression.
 #[macro_export]
 macro_rules! functions_of_pairs {
     ($make:ident) => {

@@ -1,9 +1,9 @@
-//! The kernel: how often each byte occurs.
+//! The kernel, which counts how often each byte occurs.
 #![no_std] // A GPU has only `core`.
 
 use cuda_std::prelude::*;
 
-/// Adds to `counts[b]` how many of `bytes` are `b`; `counts` has 256 elements. Any one-dimensional grid.
+/// Adds to `counts[b]` how many of `bytes` are `b`; `counts` has 256 elements. Launched on any one-dimensional grid.
 #[kernel]
 pub fn histogram(bytes: Global<u8>, counts: GlobalMut<u32>) {
     // Every block counts in its own shared memory, where an atomic addition costs far less than in global memory.
@@ -12,8 +12,8 @@ pub fn histogram(bytes: Global<u8>, counts: GlobalMut<u32>) {
     for bin in thread::block_stride(256) {
         local.store(bin, 0);
     }
-    // Before this barrier a thread could count in a bin that another one has yet to clear. Take it away, and
-    // `cargo test` names the line, the bin and the thread.
+    // Without this barrier a thread could count in a bin that another one has yet to clear. Delete it, and `cargo test`
+    // names the line, the bin and the threads.
     thread::sync_threads();
     // `grid_stride`: the whole grid's threads take the elements in turn, so that any grid covers any length.
     for i in thread::grid_stride(bytes.len()) {

@@ -1,4 +1,4 @@
-//! Reports of runs that are made up, or of small kernels.
+//! Reports of made-up runs, and of small kernels.
 
 use super::*;
 use workbench::case::CaseError;
@@ -29,7 +29,7 @@ fn a_mistake_is_told_once_with_the_orders_that_show_it() {
         run(Schedule::OneAhead(2), Some("y[0] is 1 instead of 0")),
     ];
     let rows = rows(&[family("scale_one_block")], &cases, &runs);
-    // The kernel asked for, and the one at fault.
+    // The selected kernel, and the faulty one.
     assert_eq!(
         rows.iter().map(|row| (row.kernel, row.faults.len())).collect::<Vec<_>>(),
         [("scale_one_block", 0), ("scale_grid", 2)]
@@ -101,7 +101,7 @@ fn a_check_that_comes_to_no_end_is_no_fault_of_a_kernel() {
     assert!(verdict.starts_with("1 of 1 kernels is at fault; the check of 1 of 1 kernels could not"), "{verdict}");
 }
 
-/// Its first barrier is needed, and its second is not.
+/// The first barrier is needed, and the second is not.
 #[cuda_std::kernel]
 fn neighbour(y: cuda_std::GlobalMut<u32>) {
     let i = cuda_std::thread::thread_idx_x() as usize;
@@ -133,7 +133,9 @@ fn a_hint_is_told_everywhere_and_is_no_fault() {
     assert!(report.verdict().is_ok());
 
     let text = report.text();
-    for part in ["hints: 1 that", "neighbour: redundant synchronisation", "no tried order needs this", "sizes"] {
+    for part in
+        ["hints: 1 whose deletion", "neighbour: redundant synchronisation", "no tried order needs this", "sizes"]
+    {
         assert!(text.contains(part), "{part}: {text}");
     }
     let json = serde_json::to_value(&report).unwrap();

@@ -1,4 +1,4 @@
-//! `host bandwidth`: reading, writing and copying, by operand size, unroll factor and block.
+//! `host bandwidth`: the speed of reading, writing and copying, by operand size, unroll factor and block.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -12,8 +12,8 @@ use serde::Serialize;
 
 use crate::error::UsageError;
 use crate::measure;
-use crate::options::{DeviceOption, parse_count};
-use crate::report::plot::{self, LinePlot, PlotOption, Series};
+use crate::options::parse_count;
+use crate::report::plot::{LinePlot, Series};
 use crate::report::progress::Progress;
 use crate::report::{self, Bytes};
 use units::alternatives;
@@ -21,20 +21,23 @@ use workbench::inputs::{self, RandomVector};
 
 use workbench::probe::{Arrays, BLOCKS, BandwidthKernel, Instance, Measured, WORD, full_grid};
 
-use super::{Thorough, open_gpu, percent};
+use super::{ProbeOptions, Thorough, percent};
 
-/// Bytes of a result that are checked, where not all are asked for.
+/// The sizes of operands, in bytes.
+const OPERANDS: [&str; 5] = ["1", "2", "4", "8", "16"];
+
+/// Bytes of a result that are checked without `--thorough`.
 const CHECKED_BYTES: usize = 64 << 20;
 
-/// What to do about a lack of memory.
-const FEWER: &str = "ask for fewer with --bytes";
+/// What the user can do if memory is short.
+const FEWER: &str = "use fewer --bytes";
 
 /// Measure a GPU's bandwidth of reading, writing and copying by operand size, unroll factor and block
 ///
-/// After the CUDA Handbook's globalRead, globalWrite, globalCopy and globalCopy2. What writes has as many blocks as the
-/// data asks for, each going over it once; reading as many as the GPU holds at once. Of every combination's first run a
-/// part of 64 MiB is checked, another for each; times are medians of several runs after it, by device events.
-/// Bandwidth counts what is read and written, in GB of 10⁹ bytes, and stands beside the speed of the device's own copy.
+/// After the CUDA Handbook's globalRead, globalWrite, globalCopy and globalCopy2. Kernels that write have as many
+/// blocks as the data needs; reading has as many as the GPU holds at once. The first run of each combination is
+/// checked, in another 64 MiB each time. Times are medians of the runs after it, by device events. Bandwidth counts
+/// bytes read and written, in GB of 10⁹ bytes, and is compared with the device's own copy.
 #[derive(Args, Debug)]
 pub struct BandwidthOptions {
     /// What to measure: read, write, copy, copy2 (two arrays read, one written) or copy_alternating (each element
@@ -48,21 +51,14 @@ pub struct BandwidthOptions {
 
     /// Operand sizes in bytes
     #[arg(long, value_name = "SIZES", value_delimiter = ',', default_value = "1,2,4,8,16")]
-    #[arg(value_parser = PossibleValuesParser::new(["1", "2", "4", "8", "16"]))]
+    #[arg(value_parser = PossibleValuesParser::new(OPERANDS))]
     operand: Vec<String>,
-
-    #[command(flatten)]
-    device: DeviceOption,
 
     #[command(flatten)]
     thorough: Thorough,
 
-    /// Print the result as one JSON object
-    #[arg(long)]
-    json: bool,
-
     #[command(flatten)]
-    plot: PlotOption,
+    probe: ProbeOptions,
 }
 
 fn parse_kernel(text: &str) -> Result<BandwidthKernel, String> {
@@ -72,12 +68,12 @@ fn parse_kernel(text: &str) -> Result<BandwidthKernel, String> {
     })
 }
 
-/// What is printed.
+/// The result that is printed.
 #[derive(Serialize, Debug)]
 struct Summary {
     kernel: &'static str,
     device: String,
-    /// How many blocks, in words.
+    /// The number of blocks, in words.
     blocks: &'static str,
     bytes_of_an_array: usize,
     arrays: u64,
@@ -86,7 +82,7 @@ struct Summary {
     measurements: Vec<Cell>,
 }
 
-/// One combination.
+/// The measurement of one combination.
 #[derive(Clone, Copy, Serialize, Debug)]
 struct Cell {
     operand: &'static str,
@@ -103,46 +99,36 @@ impl BandwidthOptions {
     /// Runs the command.
     ///
     /// # Errors
-    /// [`UsageError`] in the simulator and for what was typed; when the device fails or has too little memory; when a
-    /// result is wrong.
+    /// [`UsageError`] in the simulator and for wrong options; if the device fails or has too little memory, or a result
+    /// is wrong.
     pub fn run(self) -> anyhow::Result<()> {
-        self.plot.check()?;
         if self.bytes < size_of::<U32x4>() {
-            let text = format!("--bytes: an array of {} bytes holds no operand of 16 bytes: ask for more", self.bytes);
+            let text =
+                format!("--bytes: an array of {} bytes holds no operand of 16 bytes: use at least 16", self.bytes);
             return Err(UsageError(text).into());
         }
-        let device = open_gpu(self.device, "bandwidth", "")?;
+        let device = self.probe.open_gpu("bandwidth", "")?;
         measure::check_memory(&device, (self.bytes as u64).saturating_mul(3), FEWER)?;
         let summary = self.measure(&device)?;
-        if self.json {
-            report::print_json(&summary)?;
-        } else {
-            report::print(&summary.text())?;
-        }
-        self.plot.draw(|path| plot::lines(path, &summary.plot()))
+        self.probe.finish(&summary, &summary.text(), || summary.plot())
     }
 
     fn measure(&self, device: &Device) -> anyhow::Result<Summary> {
         let arrays = self.kernel.arrays();
         let copy = measure::copy_speed(device, arrays.saturating_mul(self.bytes as u64))?;
-        let mut run = Run { options: self, device, cells: Vec::new(), progress: self.progress() };
-        let is_asked_for = |size: &str| self.operand.iter().any(|operand| operand == size);
-        if is_asked_for("1") {
-            run.operand::<u8>()?;
+        let count = self.operand.len() * u32::INSTANCES.len() * BLOCKS.len();
+        let progress = Progress::new(count as u64, "combinations");
+        let mut combinations = Combinations { options: self, device, cells: Vec::new(), progress };
+        for size in OPERANDS.into_iter().filter(|size| self.operand.iter().any(|operand| operand == size)) {
+            match size {
+                "1" => combinations.operand::<u8>()?,
+                "2" => combinations.operand::<u16>()?,
+                "4" => combinations.operand::<u32>()?,
+                "8" => combinations.operand::<u64>()?,
+                _ => combinations.operand::<U32x4>()?,
+            }
         }
-        if is_asked_for("2") {
-            run.operand::<u16>()?;
-        }
-        if is_asked_for("4") {
-            run.operand::<u32>()?;
-        }
-        if is_asked_for("8") {
-            run.operand::<u64>()?;
-        }
-        if is_asked_for("16") {
-            run.operand::<U32x4>()?;
-        }
-        let measurements = run.cells;
+        let measurements = combinations.cells;
         let best =
             measurements.iter().copied().max_by(|a, b| a.gigabytes_per_second.total_cmp(&b.gigabytes_per_second));
         Ok(Summary {
@@ -156,21 +142,17 @@ impl BandwidthOptions {
             measurements,
         })
     }
-
-    fn progress(&self) -> Progress {
-        Progress::new((self.operand.len() * u32::INSTANCES.len() * BLOCKS.len()) as u64, "combinations")
-    }
 }
 
-/// The measurements of a command as they come in.
-struct Run<'a> {
+/// Measures the combinations of a command.
+struct Combinations<'a> {
     options: &'a BandwidthOptions,
     device: &'a Device,
     cells: Vec<Cell>,
     progress: Progress,
 }
 
-impl Run<'_> {
+impl Combinations<'_> {
     /// Measures every unroll factor and block for one operand.
     fn operand<T: Measured>(&mut self) -> anyhow::Result<()> {
         let n = self.options.bytes / size_of::<T>();
@@ -200,7 +182,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Checks the first run, which also warms up, and times the following ones.
+    /// Checks the first run, which also warms up, and times the runs after it.
     fn cell<T: Measured>(
         &self,
         instance: Instance<T>,
@@ -218,7 +200,7 @@ impl Run<'_> {
             arrays.y = self.device.zeroed(grid as usize * block as usize)?;
             (instance.launch)(self.device, kernel, config, arrays)?;
             let parts = arrays.y.download()?;
-            // What is timed reads alone.
+            // The timed runs only read.
             arrays.y = self.device.alloc(0)?;
             wrong_combination(&parts, *all)
         } else {
@@ -247,14 +229,14 @@ impl Run<'_> {
     }
 }
 
-/// What an operand's kernels write, and what all of it combines to.
+/// The elements that the kernels of an operand write, and the exclusive or of all of them.
 struct Expected<T> {
     elements: Vec<T>,
     all: T,
 }
 
-impl Run<'_> {
-    /// The elements of `n` to check after the next combination's first run.
+impl Combinations<'_> {
+    /// Returns the range of the `n` elements to check after the first run of the next combination.
     fn part_to_check<T>(&self, n: usize) -> Range<usize> {
         let part = CHECKED_BYTES / size_of::<T>();
         if self.options.thorough.thorough || part >= n {
@@ -265,7 +247,7 @@ impl Run<'_> {
     }
 }
 
-/// Exclusive or of all elements.
+/// Returns the exclusive or of all elements.
 fn combined<T: Operand>(elements: &[T]) -> T {
     let of_part = |part: Range<usize>| elements[part].iter().fold(T::ZERO, |all, &element| all ^ element);
     inputs::in_parts(elements.len(), of_part).into_iter().fold(T::ZERO, |all, part| all ^ part)
@@ -273,7 +255,7 @@ fn combined<T: Operand>(elements: &[T]) -> T {
 
 fn wrong_combination<T: Operand>(parts: &[T], expected: T) -> Option<String> {
     let found = combined(parts);
-    (found != expected).then(|| format!("what was read combines to {found:?}, and should to {expected:?}"))
+    (found != expected).then(|| format!("the exclusive or of what was read is {found:?}, and should be {expected:?}"))
 }
 
 fn wrong_element<T: Operand>(found: &[T], expected: &[T], among: Range<usize>) -> Option<String> {
@@ -295,22 +277,17 @@ impl Summary {
         for operands in self.measurements.chunk_by(|a, b| a.operand_bytes == b.operand_bytes) {
             let size = operands[0].operand_bytes;
             let name = operands[0].operand;
-            let rows: Vec<[String; 6]> = operands
-                .chunk_by(|a, b| a.unroll == b.unroll)
-                .map(|row| {
-                    let rate =
-                        |block| row.iter().find(|cell| cell.block == block).map(|cell| cell.gigabytes_per_second);
-                    let mut texts = [const { String::new() }; 6];
-                    texts[0] = row[0].unroll.to_string();
-                    for (text, block) in texts[1..].iter_mut().zip(BLOCKS) {
-                        *text = rate(block).map_or_else(String::new, |rate| format!("{rate:.1}"));
-                    }
-                    texts
-                })
-                .collect();
+            let rows = operands.chunk_by(|a, b| a.unroll == b.unroll).map(|row| {
+                let rate = |block: u32| {
+                    let cell = row.iter().find(|cell| cell.block == block);
+                    cell.map_or_else(String::new, |cell| format!("{:.1}", cell.gigabytes_per_second))
+                };
+                let [a, b, c, d, e] = BLOCKS.map(rate);
+                [row[0].unroll.to_string(), a, b, c, d, e]
+            });
             let heading = ["unroll", "block 32", "64", "128", "256", "512"];
             let bytes = if size == 1 { "byte" } else { "bytes" };
-            let _ = write!(text, "\noperand of {size} {bytes} ({name})\n{}\n", report::table(heading, &rows));
+            let _ = write!(text, "\noperand of {size} {bytes} ({name})\n{}\n", report::table(heading, rows));
         }
         if let Some(best) = &self.best {
             let _ = write!(
@@ -328,7 +305,7 @@ impl Summary {
         text
     }
 
-    /// For each operand the best block at each unroll factor, and the device's copy.
+    /// Returns the plot: for each operand the best block at each unroll factor, and the device's copy.
     fn plot(&self) -> LinePlot {
         let mut series: Vec<Series> = self
             .measurements

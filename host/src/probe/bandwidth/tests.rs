@@ -1,4 +1,4 @@
-//! The table and the plot of made-up measurements, and what a wrong result is told as.
+//! The table and the plot of made-up measurements, and the messages about wrong results.
 
 use super::*;
 
@@ -68,7 +68,7 @@ fn what_is_wrong_is_told() {
     assert_eq!(wrong_element(&y, &x, 0..1000).unwrap(), "element 701 is 3, and should be 701");
     assert_eq!(wrong_element(&y, &x, 702..1000).unwrap(), "element 900 is 3, and should be 900");
     assert_eq!(wrong_element(&y, &x, 702..900), None);
-    assert!(wrong_combination(&y, combined(&x)).unwrap().contains("combines to"));
+    assert!(wrong_combination(&y, combined(&x)).unwrap().contains("the exclusive or"));
     assert_eq!(wrong_combination::<U32x4>(&[], U32x4::ZERO), None);
 }
 

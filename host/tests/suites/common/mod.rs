@@ -14,7 +14,7 @@ impl Host {
         Command::new(env!("CARGO_BIN_EXE_host")).args(self.0).args(arguments).output().unwrap()
     }
 
-    /// Runs a command that succeeds in the simulator, and gives its JSON object.
+    /// Runs a command that succeeds in the simulator, and returns its JSON object.
     #[track_caller]
     pub fn json(&self, arguments: &[&str]) -> Value {
         let output = self.run(&[arguments, &["--device", "sim", "--json"]].concat());
@@ -38,7 +38,7 @@ impl Host {
     }
 }
 
-/// What a program wrote.
+/// Returns the output of a program as text.
 pub fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }

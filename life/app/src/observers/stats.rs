@@ -126,7 +126,7 @@ impl Stats {
                 series("deaths", |row| row.deaths),
             ],
         };
-        plot::lines(path, &picture)?;
+        plot::write(path, &picture)?;
         report::note(&format!("wrote {}", WholeFile::new(path)));
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Where an axis has its marks, and how they are written.
+//! The axes of plots: their ranges and marks, and the texts of the marks.
 
 use std::ops::Range;
 
@@ -6,37 +6,37 @@ use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
 
 use crate::report::grouped;
 
-/// Marks on an axis, at most about that many.
-const MOST_MARKS: f64 = 12.0;
+/// The most marks of an axis, about.
+const MAX_MARKS: f64 = 12.0;
 
-/// An axis: what it extends over, and where it is marked.
+/// An axis.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Axis {
-    /// From its left or lower end to the other.
+    /// The values at its left or lower end and at its other end.
     pub ends: (f64, f64),
-    /// Where it is marked.
+    /// The marked values.
     pub marks: Vec<f64>,
 }
 
 impl Axis {
-    /// An axis of powers of two, in exponents: a little more than the values' range, marked at whole exponents.
+    /// Returns an axis of exponents of two, a little wider than the range of the values and marked at whole exponents.
     pub fn powers_of_two(values: impl Iterator<Item = f64>) -> Self {
         let exponents = values.filter(|value| value.is_finite() && *value > 0.0).map(f64::log2);
         let (least, most) = extent(exponents).unwrap_or((0.0, 1.0));
         let (first, last) = (least.floor(), most.ceil().max(least.floor() + 1.0));
-        let step = ((last - first + 1.0) / MOST_MARKS).ceil().max(1.0);
+        let step = ((last - first + 1.0) / MAX_MARKS).ceil().max(1.0);
         let room = 0.02 * (last - first);
         Self { ends: (first - room, last + room), marks: multiples(first, last, step) }
     }
 
-    /// An axis of plain numbers that has 0 on it, marked at multiples of a round number.
+    /// Returns a linear axis that includes 0, marked at multiples of a round number.
     pub fn linear(values: impl Iterator<Item = f64>) -> Self {
         let (least, most) = extent(values.filter(|value| value.is_finite())).unwrap_or((0.0, 1.0));
         let (least, most) = (least.min(0.0), most.max(0.0));
         let length = if most > least { most - least } else { 1.0 };
         let begin = if least < 0.0 { least - 0.05 * length } else { 0.0 };
         let end = least + 1.06 * length;
-        let step = round_step((end - begin) / MOST_MARKS);
+        let step = round_step((end - begin) / MAX_MARKS);
         Self { ends: (begin, end), marks: multiples((begin / step).ceil() * step, end, step) }
     }
 }
@@ -60,25 +60,22 @@ impl Ranged for Axis {
     }
 }
 
-/// `first` and what is whole steps above it, up to `last`.
+/// Returns `first`, `first + step` and so on, up to `last`.
 fn multiples(first: f64, last: f64, step: f64) -> Vec<f64> {
     (0..1000).map(|i| first + f64::from(i) * step).take_while(|&mark| mark <= last).collect()
 }
 
-/// The least of 1, 2 or 5 times a power of ten that is `step` or more.
+/// Returns the least of 1, 2 or 5 times a power of ten that is not below `step`.
 fn round_step(step: f64) -> f64 {
     let power = 10_f64.powf(step.log10().floor());
     [1.0, 2.0, 5.0].into_iter().map(|factor| factor * power).find(|&round| round >= step).unwrap_or(10.0 * power)
 }
 
 fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    values.fold(None, |extent, value| match extent {
-        None => Some((value, value)),
-        Some((least, most)) => Some((value.min(least), value.max(most))),
-    })
+    values.map(|value| (value, value)).reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
 }
 
-/// A power of two as it is written at a mark: `0.25`, `16`, `4,096`, `2²⁰`.
+/// Returns the text of the mark at a power of two: `0.25`, `16`, `4,096`, `2²⁰`.
 pub(super) fn power_mark(exponent: f64) -> String {
     match exponent as i32 {
         small @ ..0 => format!("{}", 2_f64.powi(small)),
@@ -92,9 +89,9 @@ pub(super) fn power_mark(exponent: f64) -> String {
     }
 }
 
-/// A number as it is written at a mark: `0.25`, `1.5`, `4,000`.
+/// Returns the text of the mark at a number: `0.25`, `1.5`, `4,000`.
 pub(super) fn mark(value: f64) -> String {
-    // Marks stand at multiples of a round step, and sums of it are off by a rounding.
+    // A mark is a multiple of the step, which may be off by a rounding error.
     let rounded = (value * 1e6).round() / 1e6;
     if rounded.abs() < 1000.0 || rounded.fract() != 0.0 {
         return format!("{}", rounded + 0.0);

@@ -1,20 +1,17 @@
-//! The rungs of a ladder over the size of the work, beside what they are measured against.
+//! The plot of a ladder: its rungs over the size of the problem, beside references.
+
+use std::cmp::Ordering;
 
 use plotters::backend::DrawingBackend;
-use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
 use plotters::drawing::DrawingArea;
-use plotters::element::Circle;
-use plotters::series::{DashedLineSeries, LineSeries};
-use plotters::style::{Color, RGBColor, TRANSPARENT};
+use plotters::style::RGBColor;
 
-use super::axis::{self, Axis};
-use super::{Drawn, Picture, Series, frame};
+use super::line_plot::{self, Line};
+use super::{Drawn, Picture, Series};
 
-const SIZE: (u32, u32) = (1000, 620);
-
-/// From the plainest rung to the last: from light to dark, as well as from one hue to another, so that their order is
-/// seen with any colour vision.
+/// The colours of the rungs, from the plainest to the last. They go from light to dark, so that their order is visible
+/// for any colour vision.
 const STEPS: [RGBColor; 5] = [
     RGBColor(232, 178, 38),
     RGBColor(120, 186, 80),
@@ -23,39 +20,35 @@ const STEPS: [RGBColor; 5] = [
     RGBColor(68, 8, 92),
 ];
 
-/// What the rungs are measured against: dashed, in colours that no rung has.
+/// The colours of the references, which no rung has. Their lines are dashed.
 const REFERENCES: [RGBColor; 3] = [RGBColor(120, 120, 120), RGBColor(205, 40, 30), RGBColor(20, 20, 20)];
 
-/// Lines over a size whose equal distances are equal factors.
+/// Lines over the size of a problem, on an axis of powers of two.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LadderPlot {
-    /// What it shows, on what device.
+    /// The title, with the name of the device.
     pub title: String,
-    /// What x is. A point whose x is not above 0 is left out.
+    /// The label of the x axis. A point whose x is not above 0 is left out.
     pub x_label: String,
-    /// What y is, with its unit.
+    /// The label of the y axis, with its unit.
     pub y_label: String,
     /// The rungs, the plainest first.
     pub rungs: Vec<Series>,
-    /// What they are measured against.
+    /// The lines that the rungs are compared with.
     pub references: Vec<Series>,
 }
 
 impl LadderPlot {
-    /// The colour of the line of that number: the rungs first.
+    /// Returns the colour of a line; the rungs come first.
     fn colour(&self, number: usize) -> RGBColor {
         match number.checked_sub(self.rungs.len()) {
             Some(reference) => REFERENCES[reference % REFERENCES.len()],
             None => shade(number, self.rungs.len()),
         }
     }
-
-    fn lines(&self) -> impl Iterator<Item = &Series> {
-        self.rungs.iter().chain(&self.references)
-    }
 }
 
-/// The colour of step `number` of `count`, between those of [`STEPS`].
+/// Returns the colour of step `number` of `count`, between those of [`STEPS`].
 fn shade(number: usize, count: usize) -> RGBColor {
     let Some(last) = count.checked_sub(1).filter(|&last| last > 0) else { return STEPS[STEPS.len() - 1] };
     let place = number as f64 / last as f64 * (STEPS.len() - 1) as f64;
@@ -68,37 +61,20 @@ fn shade(number: usize, count: usize) -> RGBColor {
 
 impl Picture for LadderPlot {
     fn size(&self) -> (u32, u32) {
-        (SIZE.0, SIZE.1.max(frame::height_of_legend(self.lines().count())))
+        line_plot::size(self.rungs.len() + self.references.len())
     }
 
     fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Drawn<B> {
-        let names: Vec<String> = self.lines().map(|series| series.name.clone()).collect();
-        let rest = frame::draw_with(area, &self.title, &names, |number| self.colour(number))?;
-        let all = || self.lines().flat_map(|series| &series.points);
-        let (x, y) = (Axis::powers_of_two(all().map(|point| point.0)), Axis::linear(all().map(|point| point.1)));
-        let (x_marks, y_marks) = (x.marks.len(), y.marks.len());
-        let mut builder = ChartBuilder::on(&rest);
-        builder.margin(frame::CHART_MARGIN).x_label_area_size(frame::X_LABELS).y_label_area_size(frame::Y_LABELS);
-        let mut chart = builder.build_cartesian_2d(x, y)?;
-        let mut mesh = chart.configure_mesh();
-        mesh.x_desc(self.x_label.clone()).y_desc(self.y_label.clone()).axis_desc_style(frame::text(frame::LABEL));
-        mesh.label_style(frame::text(frame::TICK)).x_labels(x_marks).y_labels(y_marks);
-        mesh.axis_style(frame::TEXT).bold_line_style(frame::GRID).light_line_style(TRANSPARENT);
-        mesh.x_label_formatter(&|x| axis::power_mark(*x)).y_label_formatter(&|y| axis::mark(*y)).draw()?;
-        for (number, series) in self.lines().enumerate() {
-            let colour = self.colour(number);
-            let place = |&(x, y): &(f64, f64)| (x.log2(), y);
-            let is_finite = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
-            let points: Vec<_> = series.points.iter().map(place).filter(is_finite).collect();
-            if number < self.rungs.len() {
-                let width = if number + 1 == self.rungs.len() { 4 } else { 2 };
-                chart.draw_series(LineSeries::new(points.clone(), colour.stroke_width(width)))?;
-                chart.draw_series(points.into_iter().map(|point| Circle::new(point, 3, colour.filled())))?;
-            } else {
-                chart.draw_series(DashedLineSeries::new(points, 9, 6, colour.stroke_width(3)))?;
-            }
-        }
-        Ok(())
+        let line = |(number, series): (usize, _)| {
+            let (width, markers) = match (number + 1).cmp(&self.rungs.len()) {
+                Ordering::Less => (2, Some(3)),
+                Ordering::Equal => (4, Some(3)),
+                Ordering::Greater => (3, None),
+            };
+            Line { series, colour: self.colour(number), width, markers }
+        };
+        let lines: Vec<Line<'_>> = self.rungs.iter().chain(&self.references).enumerate().map(line).collect();
+        line_plot::draw(area, &self.title, [&self.x_label, &self.y_label], true, &lines)
     }
 }
 

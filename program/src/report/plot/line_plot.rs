@@ -1,31 +1,30 @@
-//! Lines over an axis.
+//! A plot of lines.
 
 use plotters::backend::DrawingBackend;
-use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
 use plotters::drawing::DrawingArea;
 use plotters::element::Circle;
-use plotters::series::LineSeries;
-use plotters::style::{Color, TRANSPARENT};
+use plotters::series::{DashedLineSeries, LineSeries};
+use plotters::style::{Color, RGBColor};
 
 use super::axis::{self, Axis};
 use super::{Drawn, Picture, colour, frame};
 
 const SIZE: (u32, u32) = (1000, 620);
 
-/// The most points of a line that has a marker at each.
-const MOST_MARKERS: usize = 64;
+/// The most points of a line that has markers.
+const MAX_MARKERS: usize = 64;
 
-/// Lines over a common axis, each with a marker at its points if they are few.
+/// Lines over a common axis. A line of few points has a marker at each.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LinePlot {
-    /// What it shows, on what device.
+    /// The title, with the name of the device.
     pub title: String,
-    /// What x is, with its unit.
+    /// The label of the x axis, with its unit.
     pub x_label: String,
-    /// What y is, with its unit.
+    /// The label of the y axis, with its unit.
     pub y_label: String,
-    /// Whether equal distances along x are equal factors; then a point whose x is not above 0 is left out.
+    /// True for an x axis of powers of two. A point whose x is not above 0 is then left out.
     pub x_log2: bool,
     /// The lines, in the order of the legend.
     pub series: Vec<Series>,
@@ -36,48 +35,77 @@ pub struct LinePlot {
 pub struct Series {
     /// Its name in the legend.
     pub name: String,
-    /// Its points from left to right. One that is not finite is left out.
+    /// Its points from left to right. A point that is not finite is left out.
     pub points: Vec<(f64, f64)>,
+}
+
+impl Series {
+    /// Adds a point to the series of that name, which is created if it is missing.
+    pub fn add(all: &mut Vec<Series>, name: &str, point: (f64, f64)) {
+        match all.iter_mut().find(|series| series.name == name) {
+            Some(series) => series.points.push(point),
+            None => all.push(Series { name: name.to_owned(), points: vec![point] }),
+        }
+    }
+}
+
+/// A line as it is drawn.
+pub(super) struct Line<'a> {
+    pub series: &'a Series,
+    pub colour: RGBColor,
+    /// Its width in pixels.
+    pub width: u32,
+    /// The radius of the markers at its points; `None` for a dashed line without markers.
+    pub markers: Option<u32>,
 }
 
 impl Picture for LinePlot {
     fn size(&self) -> (u32, u32) {
-        (SIZE.0, SIZE.1.max(frame::height_of_legend(self.series.len())))
+        size(self.series.len())
     }
 
     fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Drawn<B> {
-        let names: Vec<String> = self.series.iter().map(|series| series.name.clone()).collect();
-        let rest = frame::draw(area, &self.title, &names)?;
-        let all = || self.series.iter().flat_map(|series| &series.points);
-        let x = all().map(|point| point.0);
-        let x = if self.x_log2 { Axis::powers_of_two(x) } else { Axis::linear(x) };
-        let y = Axis::linear(all().map(|point| point.1));
-        let x_mark = if self.x_log2 { axis::power_mark } else { axis::mark };
-        let (x_marks, y_marks) = (x.marks.len(), y.marks.len());
-        let mut builder = ChartBuilder::on(&rest);
-        builder.margin(frame::CHART_MARGIN).x_label_area_size(frame::X_LABELS).y_label_area_size(frame::Y_LABELS);
-        let mut chart = builder.build_cartesian_2d(x, y)?;
-        let mut mesh = chart.configure_mesh();
-        mesh.x_desc(self.x_label.clone()).y_desc(self.y_label.clone()).axis_desc_style(frame::text(frame::LABEL));
-        mesh.label_style(frame::text(frame::TICK)).x_labels(x_marks).y_labels(y_marks);
-        mesh.axis_style(frame::TEXT).bold_line_style(frame::GRID).light_line_style(TRANSPARENT);
-        mesh.x_label_formatter(&|x| x_mark(*x)).y_label_formatter(&|y| axis::mark(*y)).draw()?;
-        for (number, points) in self.points().enumerate() {
-            chart.draw_series(LineSeries::new(points.clone(), colour(number).stroke_width(3)))?;
-            // Of many, markers would be a band.
-            let marked = if points.len() <= MOST_MARKERS { points } else { Vec::new() };
-            chart.draw_series(marked.into_iter().map(|point| Circle::new(point, 4, colour(number).filled())))?;
-        }
-        Ok(())
+        // Many markers would form a band.
+        let markers = |series: &Series| if series.points.len() <= MAX_MARKERS { 4 } else { 0 };
+        let line = |(number, series)| Line { series, colour: colour(number), width: 3, markers: Some(markers(series)) };
+        let lines: Vec<Line<'_>> = self.series.iter().enumerate().map(line).collect();
+        draw(area, &self.title, [&self.x_label, &self.y_label], self.x_log2, &lines)
     }
 }
 
-impl LinePlot {
-    /// Each line's points as they are drawn.
-    fn points(&self) -> impl Iterator<Item = Vec<(f64, f64)>> {
-        self.series.iter().map(|series| {
-            let place = |&(x, y): &(f64, f64)| (if self.x_log2 { x.log2() } else { x }, y);
-            series.points.iter().map(place).filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
-        })
+/// Returns the size of a plot of this many lines.
+pub(super) fn size(lines: usize) -> (u32, u32) {
+    (SIZE.0, SIZE.1.max(frame::height_of_legend(lines)))
+}
+
+/// Draws lines over a common axis, which is one of powers of two if `x_log2` is true.
+pub(super) fn draw<B: DrawingBackend>(
+    area: &DrawingArea<B, Shift>,
+    title: &str,
+    labels: [&str; 2],
+    x_log2: bool,
+    lines: &[Line<'_>],
+) -> Drawn<B> {
+    let legend = lines.iter().map(|line| (line.series.name.clone(), line.colour)).collect::<Vec<_>>();
+    let rest = frame::draw(area, title, &legend)?;
+    let all = || lines.iter().flat_map(|line| &line.series.points);
+    let x = all().map(|point| point.0);
+    let x = if x_log2 { Axis::powers_of_two(x) } else { Axis::linear(x) };
+    let y = Axis::linear(all().map(|point| point.1));
+    let x_mark = if x_log2 { axis::power_mark } else { axis::mark };
+    let mut chart = frame::chart(&rest, [x, y], labels, [&|x| x_mark(*x), &|y| axis::mark(*y)], true)?;
+    for Line { series, colour, width, markers } in lines {
+        let place = |&(x, y): &(f64, f64)| (if x_log2 { x.log2() } else { x }, y);
+        let is_finite = |(x, y): &(f64, f64)| x.is_finite() && y.is_finite();
+        let points: Vec<_> = series.points.iter().map(place).filter(is_finite).collect();
+        let Some(radius) = *markers else {
+            chart.draw_series(DashedLineSeries::new(points, 9, 6, colour.stroke_width(*width)))?;
+            continue;
+        };
+        chart.draw_series(LineSeries::new(points.clone(), colour.stroke_width(*width)))?;
+        if radius > 0 {
+            chart.draw_series(points.into_iter().map(|point| Circle::new(point, radius, colour.filled())))?;
+        }
     }
+    Ok(())
 }

@@ -1,11 +1,11 @@
-//! Plots as files: lines over an axis, and a timeline.
+//! Plots as files: lines over an axis, ladders, and timelines.
 //!
-//! The format is that of the extension, SVG or PNG. Both have an opaque light background with dark text and colours
-//! that are told apart with any colour vision: a plot then looks the same wherever it is shown. Transparent ones would
-//! have to do with middle tones, which stand out from neither a light nor a dark page.
+//! The extension of the file chooses the format, SVG or PNG. Both have an opaque light background, dark text, and
+//! colours that differ for any colour vision. A transparent plot would need middle tones, which stand out on neither a
+//! light nor a dark page.
 //!
-//! PNG text is drawn in a typeface that the program contains; SVG text is left to the viewer's sans-serif. Neither
-//! needs a font of the machine.
+//! The program contains the typeface of PNG text; SVG text has the viewer's sans-serif. Neither needs a font of the
+//! machine.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,7 @@ pub use ladder_plot::LadderPlot;
 pub use line_plot::{LinePlot, Series};
 pub use timeline::{Bar, Timeline};
 
-/// The series' colours, after M. Okabe and K. Ito; a further series begins again.
+/// The colours of the series, after M. Okabe and K. Ito. A further series begins again.
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -42,7 +42,7 @@ const COLOURS: [RGBColor; 7] = [
     RGBColor(90, 90, 90),
 ];
 
-/// The colour of a series by its number.
+/// Returns the colour of a series.
 fn colour(number: usize) -> RGBColor {
     COLOURS[number % COLOURS.len()]
 }
@@ -50,69 +50,45 @@ fn colour(number: usize) -> RGBColor {
 /// `--plot FILE`, for a command's options.
 #[derive(Args, Clone, Debug)]
 pub struct PlotOption {
-    /// Draw the result as well, into a .svg or .png file
+    /// Also plot the result, into a .svg or .png file
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
 }
 
 impl PlotOption {
-    /// Finds out whether the plot can be written, before the work that it is to show.
+    /// Fails if the plot cannot be written. Commands call this before long work.
     ///
     /// # Errors
-    /// [`UsageError`] for another extension, otherwise what prevents it.
+    /// [`UsageError`] for another extension; otherwise if the file cannot be written.
     pub fn check(&self) -> anyhow::Result<()> {
         self.plot.as_deref().map_or(Ok(()), check)
     }
 
-    /// Has `draw` write the plot, if one is asked for, and says so on standard error.
+    /// Writes the plot if the option names a file, and prints its path on standard error.
     ///
     /// # Errors
-    /// Those of `draw`.
-    pub fn draw(&self, draw: impl FnOnce(&Path) -> anyhow::Result<()>) -> anyhow::Result<()> {
+    /// If the file cannot be written.
+    pub fn draw<P: Picture>(&self, picture: impl FnOnce() -> P) -> anyhow::Result<()> {
         if let Some(path) = &self.plot {
-            draw(path)?;
+            write(path, &picture())?;
             report::note(&format!("wrote {}", WholeFile::new(path)));
         }
         Ok(())
     }
 }
 
-/// Finds out whether a plot can be written to `path`, before the work that it is to show.
+/// Fails if a plot cannot be written to `path`.
 ///
 /// # Errors
-/// [`UsageError`] for another extension, otherwise what prevents it.
+/// [`UsageError`] for another extension; otherwise if the file cannot be written.
 pub fn check(path: &Path) -> anyhow::Result<()> {
     Format::of(path)?;
     WholeFile::new(path).check()
 }
 
-/// Writes `plot` to `path`, whole or not at all.
-///
-/// # Errors
-/// [`UsageError`] unless `path` ends in `.svg` or `.png`, otherwise what prevents it.
-pub fn lines(path: &Path, plot: &LinePlot) -> anyhow::Result<()> {
-    write(path, plot)
-}
-
-/// Writes `plot` to `path`, whole or not at all.
-///
-/// # Errors
-/// As [`lines`].
-pub fn timeline(path: &Path, plot: &Timeline) -> anyhow::Result<()> {
-    write(path, plot)
-}
-
-/// Writes `plot` to `path`, whole or not at all.
-///
-/// # Errors
-/// As [`lines`].
-pub fn ladder(path: &Path, plot: &LadderPlot) -> anyhow::Result<()> {
-    write(path, plot)
-}
-
-/// What can be drawn.
-trait Picture {
-    /// Width and height in pixels.
+/// A picture that can be drawn.
+pub trait Picture {
+    /// Returns the width and height in pixels.
     fn size(&self) -> (u32, u32);
 
     /// Draws it on an area of that size.
@@ -120,7 +96,7 @@ trait Picture {
 }
 
 /// The result of drawing.
-type Drawn<B, T = ()> = Result<T, DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
+pub type Drawn<B, T = ()> = Result<T, DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
 
 /// The format of a plot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,14 +112,18 @@ impl Format {
             "svg" => Ok(Self::Svg),
             "png" => Ok(Self::Png),
             _ => {
-                let text = format!("--plot: '{}' does not say which format: use .svg or .png", path.display());
+                let text = format!("--plot: '{}' has no known extension: use .svg or .png", path.display());
                 Err(UsageError(text))
             }
         }
     }
 }
 
-fn write(path: &Path, picture: &impl Picture) -> anyhow::Result<()> {
+/// Writes `picture` to `path`, whole or not at all.
+///
+/// # Errors
+/// [`UsageError`] unless `path` ends in `.svg` or `.png`; otherwise if the file cannot be written.
+pub fn write(path: &Path, picture: &impl Picture) -> anyhow::Result<()> {
     let format = Format::of(path)?;
     let file = WholeFile::new(path);
     let mut out = file.create()?;

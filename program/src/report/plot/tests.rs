@@ -43,9 +43,9 @@ fn the_extension_chooses_the_format() {
     let folder = tempfile::tempdir().unwrap();
     for (name, begins) in [("a.svg", &b"<svg"[..]), ("b.PNG", b"\x89PNG")] {
         let path = folder.path().join(name);
-        lines(&path, &line_plot(true)).unwrap();
+        write(&path, &line_plot(true)).unwrap();
         assert!(fs::read(&path).unwrap().starts_with(begins), "{name}");
-        timeline(&path, &timeline_of(4, 2, 3)).unwrap();
+        write(&path, &timeline_of(4, 2, 3)).unwrap();
         assert!(fs::read(&path).unwrap().starts_with(begins), "{name}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left over");
@@ -54,7 +54,7 @@ fn the_extension_chooses_the_format() {
 #[test]
 fn another_extension_is_a_usage_error_that_names_both() {
     for name in ["plot", "plot.pdf", "", ".svg"] {
-        let error = lines(Path::new(name), &line_plot(false)).unwrap_err();
+        let error = write(Path::new(name), &line_plot(false)).unwrap_err();
         let UsageError(text) = error.downcast_ref().unwrap();
         assert!(text.contains(".svg") && text.contains(".png") && text.contains(name), "{text}");
     }
@@ -117,9 +117,9 @@ fn samples_can_be_kept_to_look_at() {
     let kept = std::env::var_os("PLOTS").map(PathBuf::from);
     let folder = kept.as_deref().unwrap_or(folder.path());
     for extension in ["png", "svg"] {
-        lines(&folder.join("lines").with_extension(extension), &line_plot(true)).unwrap();
-        lines(&folder.join("plain").with_extension(extension), &line_plot(false)).unwrap();
-        timeline(&folder.join("timeline").with_extension(extension), &timeline_of(132, 2, 3)).unwrap();
-        timeline(&folder.join("few").with_extension(extension), &timeline_of(4, 8, 9)).unwrap();
+        write(&folder.join("lines").with_extension(extension), &line_plot(true)).unwrap();
+        write(&folder.join("plain").with_extension(extension), &line_plot(false)).unwrap();
+        write(&folder.join("timeline").with_extension(extension), &timeline_of(132, 2, 3)).unwrap();
+        write(&folder.join("few").with_extension(extension), &timeline_of(4, 8, 9)).unwrap();
     }
 }

@@ -1,18 +1,17 @@
-//! What ran when and where: bars over time, one row per place.
+//! A timeline: bars over time, in a row for each place.
 
 use plotters::backend::DrawingBackend;
-use plotters::chart::ChartBuilder;
 use plotters::coord::Shift;
 use plotters::drawing::DrawingArea;
 use plotters::element::Rectangle;
-use plotters::style::{Color, TRANSPARENT};
+use plotters::style::Color;
 
 use super::axis::{self, Axis};
 use super::{Drawn, Picture, colour, frame};
 
 const WIDTH: u32 = 1200;
 
-/// Pixels of all rows together, if their bars can have their number of pixels each.
+/// The height of all rows together, unless the height of their lanes is out of its range.
 const ROWS_HEIGHT: u32 = 900;
 const LANE_HEIGHT: std::ops::RangeInclusive<u32> = 4..=30;
 
@@ -22,14 +21,14 @@ const GAP: u32 = 3;
 /// Pixels above and below all rows.
 const AROUND: u32 = frame::TOP + 2 * frame::CHART_MARGIN + frame::X_LABELS;
 
-/// Bars over time, a row for each place where something ran.
+/// Bars over time, in a row for each place where something ran.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timeline {
-    /// What it shows, on what device.
+    /// The title, with the name of the device.
     pub title: String,
-    /// What time is counted in, and from when.
+    /// The label of the time axis, with its unit.
     pub x_label: String,
-    /// What a row is.
+    /// The label of the rows.
     pub y_label: String,
     /// The rows' names, from the top.
     pub rows: Vec<String>,
@@ -44,7 +43,7 @@ pub struct Timeline {
 pub struct Bar {
     /// The row's number.
     pub row: usize,
-    /// The place in its row, from 0: bars that overlap in time stand in different ones.
+    /// The lane in its row, from 0. Bars that overlap in time have different lanes.
     pub lane: usize,
     /// The kind's number.
     pub kind: usize,
@@ -64,7 +63,7 @@ impl Timeline {
         u32::try_from(lanes).unwrap_or(u32::MAX).saturating_add(1)
     }
 
-    /// Pixels of a bar and the gap below it.
+    /// Returns the pixels of a bar and the gap below it.
     fn lane_height(&self) -> u32 {
         let height = (ROWS_HEIGHT / self.rows()).saturating_sub(GAP) / self.lanes();
         height.clamp(*LANE_HEIGHT.start(), *LANE_HEIGHT.end())
@@ -77,33 +76,27 @@ impl Timeline {
 
 impl Picture for Timeline {
     fn size(&self) -> (u32, u32) {
-        // No picture becomes larger than a program can show.
+        // The height is limited to what image viewers can show.
         let rows = self.rows().saturating_mul(self.row_height()).min(16_000);
         (WIDTH, (rows + AROUND).max(frame::height_of_legend(self.kinds.len())))
     }
 
     fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Drawn<B> {
-        let rest = frame::draw(area, &self.title, &self.kinds)?;
+        let legend: Vec<_> = self.kinds.iter().cloned().zip((0..).map(colour)).collect();
+        let rest = frame::draw(area, &self.title, &legend)?;
         let time = Axis::linear(self.bars.iter().flat_map(|bar| [bar.begin, bar.end]));
         let rows = self.rows() as usize;
-        // As many names as have room.
+        // As many names as there is room for.
         let every = (frame::TICK as u32 + 3).div_ceil(self.row_height()).max(1) as usize;
         let named = (0..rows).step_by(every).map(|row| row as f64 + 0.5).collect();
         let places = Axis { ends: (rows as f64, 0.0), marks: named };
-        let (time_marks, place_marks) = (time.marks.len(), places.marks.len());
         let name = |row: &f64| self.rows.get(row.floor() as usize).cloned().unwrap_or_default();
-        let mut builder = ChartBuilder::on(&rest);
-        builder.margin(frame::CHART_MARGIN).x_label_area_size(frame::X_LABELS).y_label_area_size(frame::Y_LABELS);
-        let mut chart = builder.build_cartesian_2d(time, places)?;
-        let mut mesh = chart.configure_mesh();
-        mesh.x_desc(self.x_label.clone()).y_desc(self.y_label.clone()).axis_desc_style(frame::text(frame::LABEL));
-        mesh.label_style(frame::text(frame::TICK)).x_labels(time_marks).y_labels(place_marks).disable_y_mesh();
-        mesh.axis_style(frame::TEXT).bold_line_style(frame::GRID).light_line_style(TRANSPARENT);
-        mesh.x_label_formatter(&|time| axis::mark(*time)).y_label_formatter(&name).draw()?;
+        let labels = [self.x_label.as_str(), &self.y_label];
+        let mut chart = frame::chart(&rest, [time, places], labels, [&|time| axis::mark(*time), &name], false)?;
         let (row_height, lane_height) = (f64::from(self.row_height()), f64::from(self.lane_height()));
         chart.draw_series(self.bars.iter().map(|bar| {
             let top = bar.row as f64 + (1.0 + bar.lane as f64 * lane_height) / row_height;
-            // A line of pixels is left free between two bars.
+            // A line of pixels stays free between two bars.
             let bottom = top + (lane_height - 1.0) / row_height;
             Rectangle::new([(bar.begin, top), (bar.end, bottom)], colour(bar.kind).filled())
         }))?;

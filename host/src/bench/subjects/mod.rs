@@ -1,4 +1,4 @@
-//! What is measured of each subject, and how: of an algorithm its rungs by type, variant and size.
+//! Measures a sweep: the rungs of an algorithm, or a subject that is no algorithm.
 
 use cuda_std::Rung;
 use workbench::algorithm::Algorithm;
@@ -16,7 +16,7 @@ mod upload;
 /// Measures a sweep.
 ///
 /// # Errors
-/// When the device fails.
+/// If the device fails.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     match sweep.subject {
         Subject::Copy => copy::run(bench, sweep),
@@ -34,11 +34,11 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
 /// Measures the rungs of an algorithm at every size.
 fn rungs(bench: &mut Bench, sweep: &Sweep, algorithm: &'static dyn Algorithm) -> anyhow::Result<()> {
     let device = bench.device();
-    let options = sweep.options.clone().seeded(bench.seed());
+    let options = sweep.options.clone().seeded(bench.seed);
     for &shape in &sweep.shapes {
         let problem = algorithm.problem(shape, &options)?;
-        let is_asked = |rung: &&Rung| sweep.rungs == Rungs::All || problem.is_default_rung(&device, rung);
-        let rungs: Vec<&Rung> = algorithm.rungs().iter().filter(is_asked).collect();
+        let is_wanted = |rung: &&Rung| sweep.rungs == Rungs::All || problem.is_default_rung(&device, rung);
+        let rungs: Vec<&Rung> = algorithm.rungs().iter().filter(is_wanted).collect();
         if !bench.has_room(sweep, shape, problem.memory_bytes(&device, &rungs))? {
             continue;
         }

@@ -1,4 +1,4 @@
-//! What the processor's own cores do of an algorithm without a kernel.
+//! Measures the CPU engine of an algorithm.
 
 use std::time::{Duration, Instant};
 use workbench::bench::{MeasuredPoint, Sweep};
@@ -8,21 +8,21 @@ use workbench::algorithm::Algorithm;
 use crate::bench::meter::Times;
 use crate::bench::points::Bench;
 
-/// The name in place of a rung's.
+/// The engine's name, in place of a rung's.
 const ENGINE: &str = "cpu";
 
-/// Timed runs, after those by which it is known how many steps a run takes.
+/// Timed runs, after those that determine the number of steps per run.
 const RUNS: usize = 5;
 
-/// Steps of the shortest run: an engine may do many before it returns to what it began with.
+/// The fewest steps of a run.
 const FEWEST_STEPS: u64 = 32;
 
-/// A run that takes no longer than this takes more steps.
+/// The number of steps is doubled until a run takes longer than this.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// Measures each size by the clock.
+/// Measures each size by the host's clock.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep, algorithm: &dyn Algorithm) -> anyhow::Result<()> {
-    let options = sweep.options.clone().seeded(bench.seed());
+    let options = sweep.options.clone().seeded(bench.seed);
     for &shape in &sweep.engine_shapes {
         let problem = algorithm.problem(shape, &options)?;
         let mut engine = match problem.engine() {
@@ -44,22 +44,13 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep, algorithm: &dyn Algorithm) -
         }
         let times = Times::of((0..RUNS).map(|_| timed(steps)).collect());
         let bytes = problem.bytes();
-        let each = 1e6 / steps as f64;
         bench.add(MeasuredPoint {
-            algorithm: algorithm.name().to_owned(),
-            rung: Some(ENGINE.to_owned()),
-            number: sweep.number.to_owned(),
-            variant: sweep.variant.map(str::to_owned),
             shape: Some(shape.to_string()),
             size: shape.elements() as u64,
             bytes,
-            runs: times.runs,
-            median_us: times.median * each,
-            low_us: times.low * each,
-            high_us: times.high * each,
-            gbps: bytes as f64 * steps as f64 / times.median / 1e9,
+            gbps: times.gbps(bytes as f64 * steps as f64),
             setting: Some(setting),
-            ..MeasuredPoint::default()
+            ..times.row(sweep, ENGINE, steps)
         });
     }
     Ok(())

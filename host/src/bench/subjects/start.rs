@@ -1,5 +1,5 @@
-//! How long a command takes from its start to its end on small data: what the driver compiles, and the context, are
-//! most of it.
+//! Measures how long a command takes on small data, from the start of its process to the end. Most of this time goes to
+//! the CUDA context and to what the driver compiles.
 
 use std::env;
 use std::path::Path;
@@ -11,15 +11,16 @@ use anyhow::{Context, anyhow};
 use workbench::bench::sweep::{START_CACHES, START_COMMANDS, START_POINTS};
 use workbench::bench::{MeasuredPoint, Sweep};
 
+use crate::bench::meter::Times;
 use crate::bench::points::Bench;
 
-/// Runs of each.
+/// Runs of each command with each cache.
 const RUNS: usize = 3;
 
 /// Measures each command with each cache, by the host's clock.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     if bench.device().is_simulated() {
-        bench.note("start: the simulator has no driver that compiles".to_owned());
+        bench.note("start: the simulator has no driver that compiles kernels".to_owned());
         (0..START_POINTS).for_each(|_| bench.pass_over());
         return Ok(());
     }
@@ -31,26 +32,15 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
                 times.push(time(command, arguments, cache.path(), *name == START_CACHES[0])?);
             }
         }
-        for (cache, mut times) in START_CACHES.into_iter().zip(times) {
-            times.sort_unstable();
-            let microseconds = |place: usize| 1e6 * times[place].as_secs_f64();
-            bench.add(MeasuredPoint {
-                algorithm: sweep.subject.name().to_owned(),
-                rung: Some(cache.to_owned()),
-                number: format!("{command} {arguments}").trim_end().to_owned(),
-                size: 1,
-                runs: RUNS,
-                median_us: microseconds(RUNS / 2),
-                low_us: microseconds(0),
-                high_us: microseconds(RUNS - 1),
-                ..MeasuredPoint::default()
-            });
+        for (cache, times) in START_CACHES.into_iter().zip(times) {
+            let number = format!("{command} {arguments}").trim_end().to_owned();
+            bench.add(MeasuredPoint { number, size: 1, ..Times::of(times).row(sweep, cache, 1) });
         }
     }
     Ok(())
 }
 
-/// Runs this program once.
+/// Times one run of this program, whose driver caches compiled code in `cache`, or not at all if `is_off`.
 fn time(command: &str, arguments: &str, cache: &Path, is_off: bool) -> anyhow::Result<Duration> {
     let program = env::current_exe().context("cannot find this program")?;
     let mut child = Command::new(program);

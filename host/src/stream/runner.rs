@@ -1,8 +1,8 @@
-//! The runs of each program, checked.
+//! Runs each program and checks its results.
 
 use std::num::NonZeroUsize;
 
-use anyhow::bail;
+use anyhow::Context;
 use launch::{Device, PinnedBuffer};
 
 use super::A;
@@ -13,31 +13,31 @@ use workbench::inputs::{self, RandomVector};
 use workbench::saxpy::reference;
 use workbench::stream::{DeviceVectors, Link, Times, mapped};
 
-/// What to do about a lack of memory.
-pub(super) const FEWER: &str = "ask for fewer elements with --n";
+/// What the user can do if memory is short.
+pub(super) const FEWER: &str = "use fewer elements with --n";
 
-/// Measures [`DeviceVectors::in_stages`] on vectors of `n` elements: a row for each number of chunks, the median of
-/// `runs` runs after a first one, beside the link's speed.
+/// Measures [`DeviceVectors::in_stages`] on vectors of `n` elements. The report has a row for each number of chunks:
+/// the median of `runs` runs after one that warms up.
 ///
 /// # Errors
-/// When the device fails or has too little memory, or when a result is wrong.
+/// If the device fails or has too little memory, or a result is wrong.
 pub fn measure(device: &Device, n: usize, chunks: &[usize], runs: usize, seed: u64) -> anyhow::Result<Report> {
     measure::check_memory(device, (n as u64).saturating_mul(8), FEWER)?;
     let mut report = Report::new(device.name(), "stages", n, seed, Link::measure(device, runs)?);
-    Work::new(device, n, runs, seed).stages(chunks)?.into_iter().for_each(|runs| report.add(runs));
+    Runner::new(device, n, runs, seed).stages(chunks)?.into_iter().for_each(|runs| report.add(runs));
     report.check()?;
     Ok(report)
 }
 
-/// What all programs are given.
-pub(super) struct Work<'a> {
+/// Runs the programs on vectors of one length.
+pub(super) struct Runner<'a> {
     device: &'a Device,
     n: usize,
     runs: usize,
     inputs: [RandomVector<f32>; 2],
 }
 
-impl<'a> Work<'a> {
+impl<'a> Runner<'a> {
     pub(super) fn new(device: &'a Device, n: usize, runs: usize, seed: u64) -> Self {
         Self { device, n, runs, inputs: [0, 1].map(|vector| RandomVector::new(seed, vector)) }
     }
@@ -56,7 +56,7 @@ impl<'a> Work<'a> {
         Ok(runs)
     }
 
-    /// A row for each number of streams, with so many chunks, or with one per stream.
+    /// Runs each number of streams, with `chunks` chunks or one per stream.
     pub(super) fn streams(&self, counts: &[usize], chunks: Option<usize>) -> anyhow::Result<Vec<Runs>> {
         let mut memory = Memory::new(self)?;
         let row = |&streams: &usize| {
@@ -69,7 +69,7 @@ impl<'a> Work<'a> {
         counts.iter().map(row).collect()
     }
 
-    /// A row for each number of chunks.
+    /// Runs each number of chunks.
     pub(super) fn stages(&self, counts: &[usize]) -> anyhow::Result<Vec<Runs>> {
         let mut memory = Memory::new(self)?;
         let row = |&chunks: &usize| {
@@ -104,7 +104,7 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The vectors at both ends of the link, page-locked on the host.
+/// The vectors at both ends of the link; those of the host are page-locked.
 struct Memory {
     vectors: DeviceVectors,
     x: PinnedBuffer<f32>,
@@ -113,32 +113,29 @@ struct Memory {
 }
 
 impl Memory {
-    fn new(work: &Work<'_>) -> anyhow::Result<Self> {
-        let pinned = || work.device.pinned::<f32>(work.n);
+    fn new(runner: &Runner<'_>) -> anyhow::Result<Self> {
+        let pinned = || runner.device.pinned::<f32>(runner.n);
         let (mut x, mut y, out) = (pinned()?, pinned()?, pinned()?);
-        work.fill(&mut x, &mut y);
-        Ok(Self { vectors: DeviceVectors::new(work.device, work.n)?, x, y, out })
+        runner.fill(&mut x, &mut y);
+        Ok(Self { vectors: DeviceVectors::new(runner.device, runner.n)?, x, y, out })
     }
 
-    /// Adds a row's runs to `runs`.
+    /// Adds the runs of a row to `runs`.
     fn runs(
         &mut self,
-        work: &Work<'_>,
+        runner: &Runner<'_>,
         mut runs: Runs,
         mut program: impl FnMut(&mut Self) -> Result<Times, launch::Error>,
     ) -> anyhow::Result<Runs> {
-        for run in 0..=work.runs {
+        for run in 0..=runner.runs {
             self.out.fill(f32::NAN);
             let times = program(self)?;
-            runs.add(run, times, work.deviation(&self.out));
+            runs.add(run, times, runner.deviation(&self.out));
         }
         Ok(runs)
     }
 }
 
 fn not_zero(count: usize) -> anyhow::Result<NonZeroUsize> {
-    match NonZeroUsize::new(count) {
-        Some(count) => Ok(count),
-        None => bail!("there is no work without a stream and a chunk"),
-    }
+    NonZeroUsize::new(count).context("at least one stream and one chunk are needed")
 }

@@ -12,16 +12,16 @@ use crate::bench::points::{Bench, Point, filled};
 use workbench::inputs::RandomVector;
 use workbench::probe::{Arrays, BLOCKS, BandwidthKernel, Instance, Measured};
 
-/// The name of the copy kernel, in place of a rung's.
+/// The copy kernel's name, in place of a rung's.
 const KERNEL: &str = "global_copy";
 
-/// Bytes of each array for the choice of the setting.
+/// Bytes of each array while the settings are compared.
 const TRIAL_BYTES: usize = 1 << 30;
 
-/// Blocks for each multiprocessor where nobody says how many fit.
+/// The most blocks per multiprocessor in the simulator.
 const BLOCKS_SIMULATED: u32 = 4;
 
-/// A setting of the kernel.
+/// A setting of the copy kernel, and its speed.
 #[derive(Clone, Copy, Debug)]
 struct Setting {
     operand: &'static str,
@@ -30,12 +30,9 @@ struct Setting {
     gbps: f64,
 }
 
-/// Measures the device's copy at every length and, if all rungs are asked for, the kernel's.
+/// Measures the device's copy at every length and, if the sweep has all rungs, the copy kernel.
 pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
-    let best = match sweep.rungs {
-        Rungs::All => Some(best_setting(bench.meter())?),
-        Rungs::Last => None,
-    };
+    let best = (sweep.rungs == Rungs::All).then(|| best_setting(&mut bench.meter)).transpose()?;
     match best {
         Some(setting) if setting.operand == U32x4::NAME => run_with::<U32x4>(bench, sweep, best),
         Some(setting) if setting.operand == u64::NAME => run_with::<u64>(bench, sweep, best),
@@ -43,15 +40,15 @@ pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
     }
 }
 
-/// The device's copy alone, over these lengths.
+/// Returns the sweep of the device's copy alone, at these lengths.
 pub(in crate::bench) fn yardstick(lengths: Vec<Shape>) -> Sweep {
     Sweep::new(Subject::Copy, Rungs::Last, 1, lengths)
 }
 
-/// Measures the device's copy, and the kernel's of operands `T` if there is a setting.
+/// Measures the device's copy and, if there is a setting, the copy kernel with operands `T`.
 fn run_with<T: Measured>(bench: &mut Bench, sweep: &Sweep, setting: Option<Setting>) -> anyhow::Result<()> {
     let device = bench.device();
-    let words = RandomVector::<u64>::new(bench.seed(), 0);
+    let words = RandomVector::<u64>::new(bench.seed, 0);
     let operands = |shape: Shape| shape.elements() * size_of::<f32>() / size_of::<T>();
     let most = sweep.shapes.iter().copied().map(operands).max().unwrap_or(0);
     let host = filled(most, |index| T::from_word(words.bits(index)))?;
@@ -63,19 +60,19 @@ fn run_with<T: Measured>(bench: &mut Bench, sweep: &Sweep, setting: Option<Setti
         }
         let mut arrays = Arrays { a: device.upload(&host[..n])?, b: device.alloc(0)?, y: device.alloc(n)? };
         let Arrays { a, y, .. } = &mut arrays;
-        bench.point(Point::new(sweep, DEVICE_COPY, false, shape, bytes), || y.copy_from(a))?;
+        bench.point(Point::new(sweep, DEVICE_COPY, false, shape, bytes), None, || Ok(y.copy_from(a)?))?;
         let Some(Setting { operand, unroll, block, .. }) = setting else { continue };
         let Some(instance) = T::INSTANCES.into_iter().find(|instance| instance.unroll == unroll) else { continue };
         let config = config(&device, instance, block, n);
         let mut point = Point::new(sweep, KERNEL, true, shape, bytes);
         point.setting = Some(format!("{operand}, unroll {unroll}, {} blocks of {block}", config.grid.x));
-        let beside = bench.beside(sweep, shape, &[arrays.a.view(), arrays.y.view()].map(|view| view.as_ptr().addr()));
-        bench.point_beside(point, beside, || (instance.launch)(&device, BandwidthKernel::Copy, config, &mut arrays))?;
+        let peer = bench.peer(sweep, shape, &[arrays.a.view(), arrays.y.view()].map(|view| view.as_ptr().addr()));
+        bench.point(point, peer, || Ok((instance.launch)(&device, BandwidthKernel::Copy, config, &mut arrays)?))?;
     }
     Ok(())
 }
 
-/// A block for each block's worth of data; in the simulator no more than it takes to keep it busy.
+/// Returns a launch with as many blocks as the data needs; in the simulator, few per multiprocessor.
 fn config<T: Operand>(device: &Device, instance: Instance<T>, block: u32, n: usize) -> LaunchConfig {
     let most = match device.is_simulated() {
         true => device.multiprocessors().saturating_mul(BLOCKS_SIMULATED),
@@ -85,30 +82,31 @@ fn config<T: Operand>(device: &Device, instance: Instance<T>, block: u32, n: usi
     LaunchConfig::new(BandwidthKernel::Copy.grid(needed, most).min(most), block)
 }
 
-/// The fastest setting on large arrays. In the simulator, whose times mean nothing, 16-byte operands.
+/// Returns the fastest setting on large arrays. In the simulator, whose times say nothing about a GPU, it has 16-byte
+/// operands.
 fn best_setting(meter: &mut Meter) -> anyhow::Result<Setting> {
-    let device = meter.device().clone();
+    let device = meter.device.clone();
+    let none = Setting { operand: U32x4::NAME, unroll: 4, block: 256, gbps: 0.0 };
     if device.is_simulated() {
-        return Ok(Setting { operand: U32x4::NAME, unroll: 4, block: 256, gbps: 0.0 });
+        return Ok(none);
     }
     let free = device.properties()?.memory_free_bytes;
     let bytes = TRIAL_BYTES.min(usize::try_from(free / 4).unwrap_or(usize::MAX));
     let of_operands = [try_out::<u32>(meter, bytes)?, try_out::<u64>(meter, bytes)?, try_out::<U32x4>(meter, bytes)?];
-    let none = Setting { operand: U32x4::NAME, unroll: 4, block: 256, gbps: 0.0 };
     Ok(of_operands.into_iter().flatten().fold(none, |best, next| if next.gbps > best.gbps { next } else { best }))
 }
 
-/// Every setting of an operand, with its speed.
+/// Measures every setting of an operand.
 fn try_out<T: Measured>(meter: &mut Meter, bytes: usize) -> anyhow::Result<Vec<Setting>> {
-    let device = meter.device().clone();
+    let device = meter.device.clone();
     let n = bytes / size_of::<T>();
     let mut arrays = Arrays::<T> { a: device.zeroed(n)?, b: device.alloc(0)?, y: device.zeroed(n)? };
     let mut settings = Vec::new();
     for instance in T::INSTANCES {
         for block in BLOCKS {
             let config = config(&device, instance, block, n);
-            let run = || (instance.launch)(&device, BandwidthKernel::Copy, config, &mut arrays);
-            let gbps = 2.0 * bytes as f64 / meter.trial(run)? / 1e9;
+            let mut run = || Ok((instance.launch)(&device, BandwidthKernel::Copy, config, &mut arrays)?);
+            let gbps = 2.0 * bytes as f64 / meter.trial(&mut run)? / 1e9;
             settings.push(Setting { operand: T::NAME, unroll: instance.unroll, block, gbps });
         }
     }

@@ -1,0 +1,111 @@
+//! Measures what a launch costs the host: bare, typed, and in a graph. It also measures what a sum costs, with memory
+//! allocated before and without.
+//!
+//! The kernel is a saxpy of one block on 32 elements, which does next to nothing. Launches come in batches on an idle
+//! device, so that its queue never fills and the host never waits. All kinds take turns, so that a change of clocks
+//! affects all of them.
+
+use std::time::{Duration, Instant};
+
+use gpu::operator::Sum;
+use gpu::saxpy::saxpy_grid_stride;
+use gridstride::reduce::{ReduceExt, Reducer, default_rung};
+use launch::{Buffer, Device, LaunchConfig};
+use workbench::WorkbenchError;
+use workbench::bench::sweep::{LAUNCH_ELEMENTS as N, LAUNCH_KINDS};
+use workbench::bench::{MeasuredPoint, Sweep};
+
+use crate::bench::meter::Times;
+use crate::bench::points::Bench;
+
+/// Elements of a sum: several blocks, which need memory for their partial sums.
+const SUMMED: usize = 10_000;
+
+/// A batch has one sum for this many launches.
+const LAUNCHES_PER_SUM: usize = 5;
+
+/// Timed batches of each kind. Another batch before them warms up.
+const BATCHES: usize = 41;
+
+/// Launches per batch. A GPU's queue takes about a thousand.
+const LAUNCHES: usize = 50;
+
+/// The median times of one kind of launch.
+struct Cost {
+    kind: &'static str,
+    /// Until the host has enqueued a batch.
+    host: Times,
+    /// Until the device has finished a batch.
+    done: Times,
+    /// Launches of a batch.
+    launches: u64,
+}
+
+/// Measures each kind of launch. The time is the host's, for one kernel.
+pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
+    for Cost { kind, host, done, launches } in measure(&bench.device(), BATCHES, LAUNCHES)? {
+        let row = Times { low: host.median, high: host.median, ..host }.row(sweep, kind, launches);
+        bench.add(MeasuredPoint { host_us: Some(1e6 * done.median / launches as f64), ..row });
+    }
+    Ok(())
+}
+
+/// Times `batches` batches of each kind, of `launches` launches each.
+fn measure(device: &Device, batches: usize, launches: usize) -> Result<Vec<Cost>, WorkbenchError> {
+    let config = LaunchConfig::new(1, N as u32);
+    let x = device.zeroed::<f32>(N)?;
+    let [mut y_bare, mut y_typed, y_graph]: [Buffer<f32>; 3] =
+        [device.zeroed(N)?, device.zeroed(N)?, device.zeroed(N)?];
+    let mut bare = device.bare_launch(config, saxpy_grid_stride(1.0, x.view(), y_bare.view_mut()))?;
+    let mut typed = || device.launch(config, saxpy_grid_stride(1.0, x.view(), y_typed.view_mut()));
+    let mut graph = device.record((&x, y_graph), |queue, (x, y)| {
+        (0..launches).try_for_each(|_| queue.launch(config, saxpy_grid_stride(1.0, x.view(), y.view_mut())))
+    })?;
+    let summed = device.zeroed::<f32>(SUMMED)?;
+    let mut reducer = Reducer::<f32, Sum>::new(device, default_rung::<f32, Sum>(), SUMMED)?;
+    let sums = launches.div_ceil(LAUNCHES_PER_SUM);
+    let mut kinds: [(_, _, &mut dyn FnMut() -> Result<(), WorkbenchError>); LAUNCH_KINDS] = [
+        ("bare", launches, &mut || Ok((0..launches).try_for_each(|_| bare.launch())?)),
+        ("typed", launches, &mut || Ok((0..launches).try_for_each(|_| typed())?)),
+        ("graph", launches, &mut || Ok(graph.launch()?)),
+        ("sum_kept", sums, &mut || Ok((0..sums).try_for_each(|_| reducer.reduce(&summed).map(drop))?)),
+        ("sum_one_off", sums, &mut || Ok((0..sums).try_for_each(|_| device.reduce(&summed, Sum).map(drop))?)),
+    ];
+    let mut times = [const { [Vec::new(), Vec::new()] }; LAUNCH_KINDS];
+    for batch in 0..=batches {
+        for ((_, _, launch), [host, done]) in kinds.iter_mut().zip(&mut times) {
+            device.synchronize()?;
+            let start = Instant::now();
+            launch()?;
+            let enqueued: Duration = start.elapsed();
+            device.synchronize()?;
+            if batch > 0 {
+                host.push(enqueued);
+                done.push(start.elapsed());
+            }
+        }
+    }
+    let costs = kinds.into_iter().zip(times).map(|((kind, launches, _), times)| {
+        let [host, done] = times.map(Times::of);
+        Cost { kind, host, done, launches: launches as u64 }
+    });
+    Ok(costs.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use launch::DeviceChoice;
+
+    use super::*;
+
+    #[test]
+    fn every_kind_of_launch_has_its_cost() {
+        let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
+        let costs = measure(&device, 3, 2).unwrap();
+        assert_eq!(costs.len(), LAUNCH_KINDS);
+        for Cost { kind, host, done, launches } in costs {
+            assert!(host.median > 0.0 && done.median >= host.median, "{kind}");
+            assert_eq!((host.runs, launches), (3, if kind.starts_with("sum") { 1 } else { 2 }));
+        }
+    }
+}

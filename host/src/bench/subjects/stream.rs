@@ -1,0 +1,27 @@
+//! Measures saxpy on data in the memory of the host, with a stream for each stage: copy in, saxpy, copy out.
+
+use crate::bench::meter::Times;
+use crate::bench::points::Bench;
+use crate::stream;
+use workbench::bench::sweep::STREAM_CHUNKS;
+use workbench::bench::{MeasuredPoint, Sweep};
+
+/// Timed runs of each number of chunks.
+const RUNS: usize = 11;
+
+/// Measures each number of chunks. The bytes are those that cross the link; the setting has the share of the link's
+/// two-way speed.
+pub(super) fn run(bench: &mut Bench, sweep: &Sweep) -> anyhow::Result<()> {
+    let report = stream::measure(&bench.device(), sweep.largest(), &STREAM_CHUNKS, RUNS, bench.seed)?;
+    for row in &report.rows {
+        let times = Times { runs: row.runs, low: row.seconds, median: row.seconds, high: row.seconds };
+        let chunks = row.chunks.map_or_else(String::new, |chunks| format!("_{chunks}"));
+        bench.add(MeasuredPoint {
+            bytes: report.bytes,
+            gbps: times.gbps(report.bytes as f64),
+            setting: Some(format!("{:.1} % of the link both ways", 100.0 * row.share_of_two_way)),
+            ..times.row(sweep, &format!("stages{chunks}"), 1)
+        });
+    }
+    Ok(())
+}
