@@ -28,7 +28,7 @@ pub(crate) fn open() -> Result<Driver, LoadError> {
     Err(reason.map_or(LoadError::NotFound, |reason| LoadError::Unloadable { reason }))
 }
 
-/// True if `message`, from glibc or musl, says that `file` itself is missing and not a library that it needs.
+/// Returns true if `message`, from glibc or musl, says that `file` itself is missing and not a library that it needs.
 fn is_absent(file: &str, message: &str) -> bool {
     message.contains("No such file or directory")
         && (message.starts_with(&format!("{file}: cannot open")) || message.contains(&format!("library {file}:")))

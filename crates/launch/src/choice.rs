@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Which device to use, as a user types it: `auto`, `gpu`, `gpu:N` or `sim`.
+/// The device to use, as a user types it: `auto`, `gpu`, `gpu:N` or `sim`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DeviceChoice {
     /// GPU 0 if it can be used, otherwise the simulator.
@@ -65,7 +65,7 @@ mod tests {
     use super::DeviceChoice;
 
     #[test]
-    fn parses_what_it_prints() {
+    fn parsing_inverts_printing() {
         for choice in [
             DeviceChoice::Auto,
             DeviceChoice::Gpu(None),
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_is_told_what_is_accepted() {
+    fn the_error_of_a_wrong_name_lists_the_accepted_ones() {
         for text in
             ["", "cuda", "GPU", "gpu:", "gpu:x", "gpu:-1", "gpu:+1", "gpu:4294967296", "gpu: 1", "sim:0", "auto "]
         {

@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use crate::choice::DeviceChoice;
 
-/// The maximum number of simulated devices. A larger number is taken for a mistake.
-const MOST_SIMULATED: u32 = 1024;
+/// The maximum number of simulated devices. A larger number is probably a typing error.
+const MAX_SIMULATED: u32 = 1024;
 
-/// Which devices to use, as a user types them: one, as a [`DeviceChoice`]; or `gpu:all`, `gpu:0,2` (these GPUs, in this
+/// The devices to use, as a user types them: one, as a [`DeviceChoice`]; or `gpu:all`, `gpu:0,2` (these GPUs, in this
 /// order), `sim:N` (N simulated devices, each with its own memory), `sim:NxM` (each with M MiB).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupChoice(pub(crate) Members);
@@ -69,7 +69,7 @@ impl fmt::Display for Reason {
         match self {
             Self::Unknown => f.write_str("unknown device"),
             Self::Twice(ordinal) => write!(f, "GPU {ordinal} is named twice in device"),
-            Self::Count => write!(f, "not between 1 and {MOST_SIMULATED} simulated devices in device"),
+            Self::Count => write!(f, "not between 1 and {MAX_SIMULATED} simulated devices in device"),
         }
     }
 }
@@ -97,7 +97,7 @@ impl FromStr for GroupChoice {
             let (Some(count), false) = (number(count), mebibytes == Some(None)) else {
                 return Err(error(Reason::Unknown));
             };
-            let in_range = (1..=MOST_SIMULATED).contains(&count);
+            let in_range = (1..=MAX_SIMULATED).contains(&count);
             let members = Members::Simulated(count, mebibytes.flatten());
             return if in_range { Ok(Self(members)) } else { Err(error(Reason::Count)) };
         }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn parses_what_it_prints() {
+    fn parsing_inverts_printing() {
         for text in [
             "auto",
             "gpu",
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_is_told_what_is_accepted() {
+    fn the_error_of_a_wrong_name_lists_the_accepted_ones() {
         let unknown = [
             "",
             "cuda",

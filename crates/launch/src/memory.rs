@@ -122,7 +122,7 @@ impl Memory {
 
     /// Copies `data` to the bytes from `at` on, which must exist.
     pub(crate) fn write_at(&mut self, at: usize, data: &[MaybeUninit<u8>]) -> Result<(), Error> {
-        let Some(start) = self.place(&(at..at + data.len())) else { return Ok(()) };
+        let Some(start) = self.address_of(&(at..at + data.len())) else { return Ok(()) };
         self.device.note_waits();
         // SAFETY: `place` has checked that the bytes exist. No view of them exists, because `self` is borrowed mutably.
         unsafe { self.device.backend().write(start, data) }
@@ -133,7 +133,7 @@ impl Memory {
     /// # Safety
     /// `target` must be valid for writes of `range.len()` bytes.
     pub(crate) unsafe fn read_range(&self, range: Range<usize>, target: *mut u8) -> Result<(), Error> {
-        let Some(start) = self.place(&range) else { return Ok(()) };
+        let Some(start) = self.address_of(&range) else { return Ok(()) };
         self.device.note_waits();
         // SAFETY: `place` has checked that the bytes exist, and the caller guarantees `target`. The borrow of `self`
         // excludes writes to them.
@@ -143,7 +143,7 @@ impl Memory {
     /// Returns the copy of the bytes `range` of `source`, which may be on another device, to those from `at` on, or
     /// `None` for no bytes. All of them must exist.
     pub(crate) fn copy_of<'m>(&'m self, at: usize, source: &'m Memory, range: Range<usize>) -> Option<PeerCopy<'m>> {
-        let (to, from) = (self.place(&(at..at + range.len()))?, source.place(&range)?);
+        let (to, from) = (self.address_of(&(at..at + range.len()))?, source.address_of(&range)?);
         Some(PeerCopy { to, target: &self.device, from, source: &source.device, bytes: range.len() })
     }
 
@@ -151,7 +151,7 @@ impl Memory {
     ///
     /// # Panics
     /// When the memory does not have these bytes.
-    fn place(&self, range: &Range<usize>) -> Option<*mut u8> {
+    fn address_of(&self, range: &Range<usize>) -> Option<*mut u8> {
         assert!(range.start <= range.end && range.end <= self.bytes);
         // `wrapping_add`, because the address is the device's and need not be valid for the host.
         self.address().filter(|_| !range.is_empty()).map(|start| start.wrapping_add(range.start))

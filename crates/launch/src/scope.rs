@@ -37,7 +37,7 @@ impl Device {
         work: impl for<'scope> FnOnce(&'scope [Stream<'scope, 'env>]) -> Result<R, Error>,
     ) -> Result<R, Error> {
         let devices = slice::from_ref(self);
-        let mut streams = room(count)?;
+        let mut streams = with_capacity(count)?;
         let open = OpenStreams::open(devices, count)?;
         streams.extend(open.of_member(0, devices));
         let result = work(&streams);
@@ -66,7 +66,7 @@ impl Group {
         let devices = self.members();
         let mut streams = Vec::with_capacity(devices.len());
         for _ in devices {
-            streams.push(room(count)?);
+            streams.push(with_capacity(count)?);
         }
         let open = OpenStreams::open(devices, count)?;
         for (member, streams) in streams.iter_mut().enumerate() {
@@ -79,7 +79,7 @@ impl Group {
 }
 
 /// Returns an empty list with capacity for `count` streams.
-fn room<'scope, 'env>(count: usize) -> Result<Vec<Stream<'scope, 'env>>, Error> {
+fn with_capacity<'scope, 'env>(count: usize) -> Result<Vec<Stream<'scope, 'env>>, Error> {
     let mut streams = Vec::new();
     let too_many = |_| Error::TooLarge { len: count, element_bytes: size_of::<Stream>() };
     streams.try_reserve_exact(count).map_err(too_many)?;

@@ -85,7 +85,7 @@ impl fmt::Debug for Unavailable {
 }
 
 impl Unavailable {
-    /// True if no GPU was found; false if there is one that cannot be used.
+    /// Returns true if no GPU was found, false if there is one that cannot be used.
     pub(crate) fn is_absence(&self) -> bool {
         match self {
             Self::UnsupportedPlatform

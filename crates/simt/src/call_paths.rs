@@ -1,5 +1,5 @@
-//! The steps in which the threads of a block are. Each is on its thread's stack, and the block knows the innermost
-//! ones.
+//! The call paths of a block's threads: the calls and loops in which each thread is. The steps are on the threads'
+//! stacks, and the block knows the innermost one of each thread.
 //!
 //! # Design
 //!
@@ -24,7 +24,7 @@ pub struct Step {
     /// The number of the loop's iteration, from 1; 0 for a call.
     pub(crate) iteration: Cell<u64>,
     pub(crate) outer: Cell<*const Step>,
-    /// True if the called function notes the call, and not its caller.
+    /// True if the called function records the call instead of its caller.
     pub(crate) is_of_function: bool,
     /// True if the block knows this step.
     pub(crate) is_noted: Cell<bool>,
@@ -51,12 +51,12 @@ impl CallPaths {
         }
     }
 
-    /// The innermost step of `thread`.
+    /// Returns the innermost step of `thread`.
     ///
     /// # Safety
     /// As for [`CallPaths::of`].
     pub(crate) unsafe fn innermost<'a>(&self, thread: Thread) -> Option<&'a Step> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees that the thread has started, has not ended, and does not run.
         unsafe { self.of(thread) }.next()
     }
 
@@ -86,14 +86,14 @@ impl CallPaths {
     /// # Safety
     /// As for [`CallPaths::of`], for both threads.
     #[inline]
-    pub(crate) unsafe fn apart(&self, threads: [Thread; 2]) -> Option<[CallPath; 2]> {
+    pub(crate) unsafe fn differing(&self, threads: [Thread; 2]) -> Option<[CallPath; 2]> {
         if !self.is_used.get() {
             return None;
         }
         // SAFETY: the caller guarantees that neither thread runs or ends.
         let [one, other] = threads.map(|thread| unsafe { self.of(thread) });
         // SAFETY: the caller guarantees that neither thread runs or ends.
-        (!are_same(one, other)).then(|| threads.map(|thread| unsafe { self.way(thread) }))
+        (!are_same(one, other)).then(|| threads.map(|thread| unsafe { self.path(thread) }))
     }
 
     /// Returns the call path of `thread`.
@@ -101,7 +101,7 @@ impl CallPaths {
     /// # Safety
     /// As for [`CallPaths::of`].
     #[cold]
-    unsafe fn way(&self, thread: Thread) -> CallPath {
+    unsafe fn path(&self, thread: Thread) -> CallPath {
         // SAFETY: the caller guarantees that the thread does not run or end.
         let steps = unsafe { self.of(thread) };
         let mut steps: Vec<CallStep> = steps

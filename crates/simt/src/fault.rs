@@ -134,7 +134,8 @@ pub enum FaultKind {
         /// A thread that waits there.
         other_thread: Dim3,
         /// The call paths of the faulting thread and of the other.
-        ways: Box<[CallPath; 2]>,
+        #[cfg_attr(feature = "serde", serde(rename = "ways"))]
+        paths: Box<[CallPath; 2]>,
     },
     /// A warp operation whose lanes can never meet, or whose caller is not in its own mask.
     WarpMismatch {
@@ -226,8 +227,8 @@ impl fmt::Display for FaultKind {
             }
             Self::Unseen { address } => write!(
                 f,
-                "an access at address {address:#x}, where no memory allows it, by a function that is not instrumented: \
-                the line is the last one known; mark the function with `#[cuda_std::device]`"
+                "an access at address {address:#x}, which is not mapped or not writable, by a function that is not \
+                 instrumented: mark the function with `#[cuda_std::device]`; the reported line is the last one known"
             ),
             Self::StackOverflow { bytes } => write!(
                 f,
@@ -279,11 +280,11 @@ impl fmt::Display for FaultKind {
                 f,
                 "threads of one block wait at different barriers: this one here, thread {other_thread} at {other}"
             ),
-            Self::BarrierApart { other_thread, ways } => {
-                let [way, other] = &**ways;
+            Self::BarrierApart { other_thread, paths } => {
+                let [path, other] = &**paths;
                 write!(
                     f,
-                    "lanes of one warp reach this barrier by different call paths: this one {way}, thread \
+                    "lanes of one warp reach this barrier by different call paths: this one {path}, thread \
                     {other_thread} {other}; the lanes of a warp must reach a barrier together"
                 )
             }
@@ -302,7 +303,7 @@ impl fmt::Display for FaultKind {
                 held_up.as_ref().map_or(Ok(()), |held_up| write!(f, "; {held_up}"))
             }
             Self::SharedMemory { needed, limit } => {
-                write!(f, "a block needs {needed} bytes of shared memory, and {limit} are allowed")
+                write!(f, "a block needs {needed} bytes of shared memory, and {limit} are allowed: use less")
             }
             Self::StaticSharedMemory { needed, limit } => write!(
                 f,

@@ -93,8 +93,8 @@ impl LaunchConfig {
         self
     }
 
-    /// Sets the tables of the kernel's `lop3_given`, in order. The kernel is compiled for them at its first launch with
-    /// them.
+    /// Sets the tables of the kernel's `lop3_given`, in order. The kernel is compiled for each list of tables at its
+    /// first launch with that list.
     pub const fn tables(mut self, tables: &'static [u8]) -> Self {
         self.tables = tables;
         self
@@ -122,7 +122,7 @@ pub struct KernelInfo {
     pub module: &'static str,
     /// The generic arguments that the entry is built for, in the order of the kernel's generic parameters.
     pub arguments: &'static [GenericArgument],
-    /// Elements of the input that a thread takes at a time, where the kernel says so.
+    /// The number of input elements that a thread processes at a time, if the kernel declares it.
     pub items_per_thread: Option<usize>,
     /// The maximum number of elements, if the kernel does not accept any number.
     pub max_elements: Option<usize>,
@@ -173,23 +173,23 @@ impl KernelInfo {
         self
     }
 
-    /// Returns whether these are the generic arguments that the entry is built for, all of them.
+    /// Returns `true` if the entry is built for exactly these generic arguments.
     pub fn has_arguments(&self, arguments: &[ArgumentId]) -> bool {
         self.arguments.len() == arguments.len() && self.arguments_begin_with(arguments)
     }
 
-    /// Returns whether the generic arguments that the entry is built for begin with these.
+    /// Returns `true` if the entry's generic arguments begin with these.
     pub fn arguments_begin_with(&self, first: &[ArgumentId]) -> bool {
         first.len() <= self.arguments.len() && self.arguments.iter().zip(first).all(|(own, id)| own.id == *id)
     }
 
-    /// Returns whether the generic arguments that the entry is built for end with these.
+    /// Returns `true` if the entry's generic arguments end with these.
     pub fn arguments_end_with(&self, last: &[ArgumentId]) -> bool {
         let begin = self.arguments.len().checked_sub(last.len());
         begin.is_some_and(|begin| self.arguments[begin..].iter().zip(last).all(|(own, id)| own.id == *id))
     }
 
-    /// Adds how many elements of the input a thread takes at a time.
+    /// Sets the number of input elements that a thread processes at a time.
     pub const fn items_per_thread(mut self, items: usize) -> Self {
         self.items_per_thread = Some(items);
         self

@@ -40,7 +40,7 @@ pub unsafe fn load<T: Pod>(ptr: *const T) -> T {
 #[inline(always)]
 pub unsafe fn load_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> T {
     check::<T>(ptr, at);
-    tell::<T>(ptr, Access::Load, at);
+    notify::<T>(ptr, Access::Load, at);
     // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
     unsafe { load_ordered(ptr, Ordering::Relaxed) }
 }
@@ -63,7 +63,7 @@ pub unsafe fn store<T: Pod>(ptr: *mut T, value: T) {
 #[inline(always)]
 pub unsafe fn store_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'static>) {
     check::<T>(ptr, at);
-    tell::<T>(ptr, Access::Store, at);
+    notify::<T>(ptr, Access::Store, at);
     // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
     unsafe { store_ordered(ptr, value, Ordering::Relaxed) }
 }
@@ -123,7 +123,7 @@ pub unsafe fn load_relaxed_at<T: Pod>(ptr: *const T, at: &'static Location<'stat
 unsafe fn load_atomic<T: Pod>(ptr: *const T, acquires: bool, scope: Scope, at: Line) -> T {
     check::<T>(ptr, at);
     wait_for_write(ptr.addr(), at);
-    tell::<T>(ptr, Access::AtomicLoad(memory_order::<T>(acquires), scope), at);
+    notify::<T>(ptr, Access::AtomicLoad(memory_order::<T>(acquires), scope), at);
     // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
     unsafe { load_ordered(ptr, if acquires { Ordering::Acquire } else { Ordering::Relaxed }) }
 }
@@ -182,7 +182,7 @@ pub unsafe fn store_relaxed_at<T: Pod>(ptr: *mut T, value: T, at: &'static Locat
 unsafe fn store_atomic<T: Pod>(ptr: *mut T, value: T, releases: bool, scope: Scope, at: Line) {
     check::<T>(ptr, at);
     announce_write(|| {
-        tell::<T>(ptr, Access::AtomicStore(memory_order::<T>(releases), scope), at);
+        notify::<T>(ptr, Access::AtomicStore(memory_order::<T>(releases), scope), at);
         let order = if releases { Ordering::Release } else { Ordering::Relaxed };
         // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
         unsafe { store_ordered(ptr, value, order) }
@@ -225,7 +225,7 @@ pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> 
     if let Some(block) = block {
         block.take_turn();
     }
-    tell::<T>(ptr, Access::Update(scope), at);
+    notify::<T>(ptr, Access::Update(scope), at);
     let (old, is_changed) = if size_of::<T>() == 4 {
         // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
         let cell = unsafe { AtomicU32::from_ptr(ptr.cast()) };
@@ -286,7 +286,7 @@ pub fn fence_scoped(scope: Scope) {
         }
         block.take_turn();
         if is_watching() {
-            block.tell(|watcher, block| watcher.fence(block, scope));
+            block.notify(|watcher, block| watcher.fence(block, scope));
         }
     }
     atomic::fence(Ordering::SeqCst);
@@ -323,7 +323,7 @@ fn check<T: Pod>(ptr: *const T, at: Line) {
 
 /// Notifies the watcher of an access to a `T` at `ptr`, immediately before it.
 #[inline(always)]
-fn tell<T: Pod>(ptr: *const T, access: Access, at: Line) {
+fn notify<T: Pod>(ptr: *const T, access: Access, at: Line) {
     observe(Touch { space: Space::Global, access, address: ptr.addr(), bytes: size_of::<T>(), at });
 }
 
@@ -333,8 +333,8 @@ fn misaligned(address: usize, size: usize, at: Line) -> ! {
     let kind = |element| FaultKind::Misaligned { space: Space::Global, element, address, size };
     match current() {
         Some(block) => {
-            let place = region::locate(block.grid().regions, address);
-            block.raise(kind(place.and_then(|place| Some(Box::new((place.name?, place.index))))), at)
+            let position = region::locate(block.grid().regions, address);
+            block.raise(kind(position.and_then(|position| Some(Box::new((position.name?, position.index))))), at)
         }
         None => panic!("{}, at {at}", kind(None)),
     }

@@ -88,8 +88,8 @@ impl BlockOrder {
         }
     }
 
-    /// Returns the linear index, and the index in `grid`, of the block that runs at `position`.
-    pub(crate) fn place_at(&self, position: u64, grid: Dim3) -> (u64, Dim3) {
+    /// Returns the linear index of the block that runs at `position`, and its index in `grid`.
+    pub(crate) fn index_at(&self, position: u64, grid: Dim3) -> (u64, Dim3) {
         let linear = self.block_at(position);
         let index = if grid.y == 1 && grid.z == 1 { Dim3::new(linear as u32, 0, 0) } else { grid.index(linear) };
         (linear, index)

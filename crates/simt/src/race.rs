@@ -8,7 +8,7 @@ use crate::remedy::Remedy;
 use crate::source::SourceLocation;
 
 /// Two accesses to the same bytes, at least one of them a write, that nothing orders. They are not both atomic, or one
-/// of them is atomic only for its own block and the other is of another block.
+/// of them is atomic only for its own block and the other is made by another block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Race {

@@ -75,7 +75,7 @@ pub(crate) fn fmt_element(
 
 /// The position of an address in an array, which reports write as `x[3]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ArrayPosition {
     /// The array's name, if it has one.
     pub(crate) name: Option<&'static str>,
     /// The type of its elements, if it is a part of dynamic shared memory.
@@ -88,7 +88,7 @@ pub(crate) struct Place {
     pub(crate) index: usize,
 }
 
-impl Place {
+impl ArrayPosition {
     /// Returns the position of `address` in the `bytes` bytes at `start`, or `None` if it is outside.
     pub(crate) fn find(
         name: Option<&'static str>,
@@ -103,9 +103,10 @@ impl Place {
 }
 
 /// Returns the position of `address` in the first of `regions` that contains it.
-pub(crate) fn locate(regions: &[Region], address: usize) -> Option<Place> {
-    let place = |region: &Region| Place::find(Some(region.name), (region.start, region.bytes), region.element, address);
-    regions.iter().find_map(place)
+pub(crate) fn locate(regions: &[Region], address: usize) -> Option<ArrayPosition> {
+    let position =
+        |region: &Region| ArrayPosition::find(Some(region.name), (region.start, region.bytes), region.element, address);
+    regions.iter().find_map(position)
 }
 
 /// Returns the name of the array of a view that begins at `start`: the region that begins there, or else the one that
@@ -132,10 +133,11 @@ mod tests {
     #[test]
     fn an_address_is_an_element_of_the_array_that_holds_it() {
         let regions = [region("x", 256, 40), region("y", 512, 4)];
-        let place = |name, start, bytes, index| Some(Place { name: Some(name), of: None, start, bytes, index });
-        assert_eq!(locate(&regions, 256), place("x", 256, 40, 0));
-        assert_eq!(locate(&regions, 295), place("x", 256, 40, 9));
-        assert_eq!(locate(&regions, 512), place("y", 512, 4, 0));
+        let position =
+            |name, start, bytes, index| Some(ArrayPosition { name: Some(name), of: None, start, bytes, index });
+        assert_eq!(locate(&regions, 256), position("x", 256, 40, 0));
+        assert_eq!(locate(&regions, 295), position("x", 256, 40, 9));
+        assert_eq!(locate(&regions, 512), position("y", 512, 4, 0));
         for address in [0, 255, 296, 516] {
             assert_eq!(locate(&regions, address), None, "{address}");
         }

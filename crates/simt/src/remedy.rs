@@ -63,7 +63,8 @@ pub enum Remedy {
     /// A mask that includes the caller.
     MaskWithCaller,
     /// A mask of the lanes that reach the operation, or an operation that all lanes of the mask reach.
-    MaskOfThoseWhoCome,
+    #[cfg_attr(feature = "serde", serde(rename = "mask_of_those_who_come"))]
+    MaskOfReachingLanes,
 }
 
 impl Remedy {
@@ -86,12 +87,12 @@ impl Fault {
             FaultKind::BarrierNotReached { missing, .. }
                 if matches!(missing.activity, Activity::AtWarpOperation { .. }) =>
             {
-                Some(Remedy::MaskOfThoseWhoCome)
+                Some(Remedy::MaskOfReachingLanes)
             }
             FaultKind::BarrierNotReached { .. } => Some(Remedy::BarrierForAll),
             FaultKind::BarrierMismatch { .. } | FaultKind::BarrierApart { .. } => Some(Remedy::OneBarrier),
             FaultKind::WarpMismatch { other: None, .. } => Some(Remedy::MaskWithCaller),
-            FaultKind::WarpMismatch { other: Some(_), .. } => Some(Remedy::MaskOfThoseWhoCome),
+            FaultKind::WarpMismatch { other: Some(_), .. } => Some(Remedy::MaskOfReachingLanes),
             _ => None,
         }
     }
@@ -111,7 +112,7 @@ impl fmt::Display for Remedy {
             }
             Self::OneThread => {
                 "several threads make one store: let one thread make it, or give each its own element, or, if the \
-                 result is right whichever of them comes last, make it atomic; the rounds of a loop in one block are \
+                 result is right in any order, make it atomic; the rounds of a loop in one block are \
                  ordered by thread::sync_threads between them"
             }
             Self::Release => {
@@ -184,7 +185,7 @@ impl fmt::Display for Remedy {
                 in all threads and skip the work instead"
             }
             Self::MaskWithCaller => "add the caller to the mask, or let it skip the operation",
-            Self::MaskOfThoseWhoCome => {
+            Self::MaskOfReachingLanes => {
                 "every lane of the mask that has not exited must reach the same operation with the same mask: move the \
                 operation out of the divergent branches, or use a mask from a warp::ballot before them"
             }
@@ -197,13 +198,13 @@ impl fmt::Display for Remedy {
             }
             Self::GridBarrier => {
                 "put grid::sync between them, or order them by a releasing store and an acquiring load, or by fences \
-                 around atomics, or by a launch of their own; or, if the result is right whichever comes first, make \
-                 both atomic"
+                 around atomics, or make one of them in a later launch; or, if the result is right in either order, \
+                 make both atomic"
             }
             Self::BetweenBlocks => {
-                "order them by a releasing store and an acquiring load, or by fences around atomics, with a barrier \
-                 where one thread does so for others, or by a launch of their own; or, if the result is right \
-                 whichever comes first, make both atomic"
+                "order them by a releasing store and an acquiring load, or by fences around atomics (with a barrier \
+                 if one thread does so for others), or make one of them in a later launch; or, if the result is \
+                 right in either order, make both atomic"
             }
         })
     }

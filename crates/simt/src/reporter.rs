@@ -1,4 +1,4 @@
-//! Who hears of the faults and notes of a simulator's launches besides the caller.
+//! The reporter: a function that a simulator calls with the faults and notes of its launches.
 
 use crate::fault::Fault;
 use crate::raw::notes::Note;
@@ -18,7 +18,7 @@ pub enum Reported<'a> {
 pub type Reporter = fn(Reported<'_>);
 
 impl Simulator {
-    /// The same simulator, which calls `reporter` with each fault and note of its launches.
+    /// Calls `reporter` with each fault and note of the launches.
     #[must_use]
     pub fn with_reporter(mut self, reporter: Reporter) -> Self {
         self.reporter = Some(reporter);

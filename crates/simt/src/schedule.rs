@@ -2,11 +2,11 @@
 //!
 //! # Design
 //!
-//! A race is found in any order in which both accesses are made. Other mistakes need a particular order: a look-back
-//! that finds an aggregate, a lock that is taken, a different last block. The checks therefore run under the
-//! eight orders of `Schedule::HOSTILE`: among others from last to first, one warp far ahead or far behind, a switch
-//! before every access, several blocks by turns. `search.rs` derives further orders from the trace of atomic accesses
-//! that `director.rs` records.
+//! A race is found in any order in which both accesses are made. Other errors need a particular order: a look-back that
+//! finds an aggregate, a lock that is taken, a different last block. The checks therefore run under the eight orders of
+//! `Schedule::HOSTILE`. Among these are: from last to first, one warp far ahead or far behind, another thread before
+//! every access, and several blocks in turns. `search.rs` derives further orders from the trace of atomic accesses that
+//! `director.rs` records.
 
 use std::fmt;
 use std::str::FromStr;

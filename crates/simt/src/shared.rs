@@ -57,7 +57,7 @@ pub fn allocate_array(site: &'static Site, element: usize, len: usize) -> u32 {
     let block = expect_current("shared::allocate_array");
     let hint = site.hint.load(Ordering::Relaxed);
     let array = ArrayInfo { name: site.name, element, bytes: element.saturating_mul(len), of: None };
-    let region = guard::own(|| block.context.arena.region(std::ptr::from_ref(site).cast(), array, hint));
+    let region = guard::exempt(|| block.context.arena.region(std::ptr::from_ref(site).cast(), array, hint));
     match region {
         Ok((address, found)) => {
             if found != hint {
@@ -236,7 +236,7 @@ pub fn arrive(address: u32, f: impl FnOnce(u64) -> (u64, bool)) -> u64 {
         new
     });
     if is_over && is_watching() {
-        expect_current("shared::arrive").tell(|watcher, block| watcher.end_phase(block, address as usize));
+        expect_current("shared::arrive").notify(|watcher, block| watcher.end_phase(block, address as usize));
     }
     old
 }
@@ -274,7 +274,7 @@ pub fn out_of_bounds(view: u32, index: usize, len: usize) -> ! {
 #[inline(never)]
 fn misaligned(block: &Block, address: usize, size: usize, at: Line) -> ! {
     let element =
-        block.context.arena.locate(address, size).and_then(|place| Some(Box::new((place.name?, place.index))));
+        block.context.arena.locate(address, size).and_then(|position| Some(Box::new((position.name?, position.index))));
     block.raise(FaultKind::Misaligned { space: Space::Shared, element, address, size }, at)
 }
 

@@ -334,8 +334,8 @@ impl Simulator {
         let run = || match pool {
             Some(pool) if workers > 1 => (work_together(pool, &grid, entry, workers - 1), None),
             _ => {
-                let told = if self.profiles.is_some() { EventMask::Everything } else { EventMask::NoBranches };
-                let _watching = is_watched.then(|| Watching::begin(told));
+                let mask = if self.profiles.is_some() { EventMask::Everything } else { EventMask::NoBranches };
+                let _watching = is_watched.then(|| Watching::begin(mask));
                 self.work_watched(&grid, entry)
             }
         };

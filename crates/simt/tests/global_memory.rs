@@ -47,7 +47,7 @@ fn updates_of_all_threads_count() {
 }
 
 #[test]
-fn an_update_gives_the_old_value() {
+fn an_update_returns_the_old_value() {
     let _account = ACCOUNT.lock().unwrap();
     let array = Array::<f32>::filled(1, 2.0);
     assert_eq!((array.update(0, |value| value * 3.0), array.load(0)), (2.0, 6.0));

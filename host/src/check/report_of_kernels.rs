@@ -174,7 +174,7 @@ impl Report {
             for (not, Found { case, schedules, finding }) in
                 all.chain(row.unfinished.iter().map(|found| ("check not finished: ", found)))
             {
-                text += &format!("\n{}: {not}{}\n", row.kernel, finding.kind);
+                text += &format!("\n{}: {not}{}\n", row.kernel, finding.name);
                 let is_of_these = schedules.iter().all(|schedule| self.schedules.contains(schedule));
                 let found = match &schedules[..] {
                     [schedule] if !is_of_these => format!("in a further order; again by --schedule {schedule}"),
@@ -187,7 +187,7 @@ impl Report {
             }
         }
         for finding in &self.warnings {
-            text += &format!("\n{}: {}\n{}", finding.kernel.unwrap_or_default(), finding.kind, finding.text("  "));
+            text += &format!("\n{}: {}\n{}", finding.kernel.unwrap_or_default(), finding.name, finding.text("  "));
         }
         if let Some(redundant) = &self.redundant {
             text += &match redundant.len() {
@@ -195,7 +195,7 @@ impl Report {
                 many => format!("\nhints: {many} that no order misses\n"),
             };
             for finding in redundant {
-                text += &format!("\n{}: {}\n{}", finding.kernel.unwrap_or_default(), finding.kind, finding.text("  "));
+                text += &format!("\n{}: {}\n{}", finding.kernel.unwrap_or_default(), finding.name, finding.text("  "));
             }
         }
         let summary = match (self.at_fault(), self.unfinished()) {

@@ -1,7 +1,7 @@
 //! Kernels that the driver has compiled for all contexts of this process, each once.
 //!
 //! A library of the driver needs no context. A kernel can therefore be compiled before or while a context is made, and
-//! beside copies and launches. Drivers support this from CUDA 12.0 on. With an older driver, or if a kernel does not
+//! while copies and launches run. Drivers support this from CUDA 12.0 on. With an older driver, or if a kernel does not
 //! compile, there is no code here: the launch then loads the kernel as a module of its context and returns the error.
 //!
 //! # Design

@@ -88,18 +88,18 @@ impl GpuDevice {
         if !self.has_cooperative_launches {
             return invalid("this GPU has no cooperative launches".to_owned());
         }
-        let most = self.most_cooperative_blocks(kernel, config.block.count() as u32, config.shared_bytes)?;
-        if config.grid.count() > u128::from(most) {
+        let max = self.max_cooperative_blocks(kernel, config.block.count() as u32, config.shared_bytes)?;
+        if config.grid.count() > u128::from(max) {
             return invalid(format!(
-                "a cooperative launch runs all its blocks at the same time, and this GPU holds at most {most} blocks \
-                of this size: launch fewer blocks (see `Device::most_cooperative_blocks`)"
+                "a cooperative launch runs all its blocks at the same time, and this GPU holds at most {max} blocks \
+                of this size: launch fewer blocks (see `Device::max_cooperative_blocks`)"
             ));
         }
         Ok(())
     }
 
     /// Returns how many blocks of this size can run at the same time. The context must be current.
-    pub(super) fn most_cooperative_blocks(
+    pub(super) fn max_cooperative_blocks(
         &self,
         kernel: &'static KernelInfo,
         block_threads: u32,

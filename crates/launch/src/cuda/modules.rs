@@ -174,15 +174,15 @@ impl Modules {
         {
             return Ok((None, describe(context, function, kernel, tables, &code.text)?));
         }
-        let place = self.place(kernel.name, kernel.module)?;
-        let known = &self.target.known[place];
+        let index = self.module_index(kernel.name, kernel.module)?;
+        let known = &self.target.known[index];
         let alone = |text: &str| match ptx::entries_alone(text, &[kernel.name]) {
             Some(text) if tables.is_empty() => Ok(Some(text)),
             Some(text) => {
                 let missing = |index| missing_table(kernel, LaunchConfig::new(1, 1).tables(tables), index);
                 ptx::with_tables(&text, tables).map(Some).map_err(missing)
             }
-            None if ptx::asks_for_tables(text) && !tables.is_empty() => {
+            None if ptx::has_table_placeholders(text) && !tables.is_empty() => {
                 let reason = "tables need a kernel without statics, in PTX without debugging information: build it \
                     without both, or launch it without tables"
                     .to_owned();
@@ -191,7 +191,7 @@ impl Modules {
             None => Ok(None),
         };
         let Some((module, text)) = self.compile(context, known, alone)? else {
-            let module = self.whole(context, place)?;
+            let module = self.whole(context, index)?;
             return Ok((None, self.find_in(context, module, kernel, tables, "")?));
         };
         let kernel = self.find_in(context, module.0, kernel, tables, &text)?;
@@ -207,7 +207,7 @@ impl Modules {
         tables: &'static [u8],
         text: &str,
     ) -> Result<LoadedKernel, Error> {
-        let path = self.target.known[self.place(kernel.name, kernel.module)?].path;
+        let path = self.target.known[self.module_index(kernel.name, kernel.module)?].path;
         let what = || format!("find the kernel `{}` in the PTX of `{path}`", kernel.name);
         let remedy = "the PTX was built from other sources than this program: build it again";
         let function = match CString::new(kernel.name) {
@@ -224,26 +224,26 @@ impl Modules {
     }
 
     /// Returns the index of the module that contains `name`, which is declared in the Rust module `declared_in`.
-    fn place(&self, name: &'static str, declared_in: &'static str) -> Result<usize, Error> {
+    fn module_index(&self, name: &'static str, declared_in: &'static str) -> Result<usize, Error> {
         module::find(self.target.known, declared_in).ok_or(Error::NoModule { kernel: name, module: declared_in })
     }
 
     /// Returns the module at index `place`, loaded as a whole. Loads it if necessary.
-    fn whole(&self, context: &Context, place: usize) -> Result<CUmodule, Error> {
+    fn whole(&self, context: &Context, index: usize) -> Result<CUmodule, Error> {
         let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = modules.whole.get(&place) {
+        if let Some(module) = modules.whole.get(&index) {
             return Ok(module.0);
         }
-        let known = &self.target.known[place];
+        let known = &self.target.known[index];
         let module = self.compile(context, known, |text| Ok(Some(text.to_owned())))?;
         let (module, _) = module.ok_or(Error::NoModule { kernel: "", module: known.path })?;
-        Ok(modules.whole.entry(place).or_insert(module).0)
+        Ok(modules.whole.entry(index).or_insert(module).0)
     }
 
     /// Returns the address of a static. The context must be current.
     pub(super) fn static_address(&self, context: &Context, of: &'static DeviceStatic) -> Result<u64, Error> {
-        let place = self.place(of.name, of.module)?;
-        let (module, path) = (self.whole(context, place)?, self.target.known[place].path);
+        let index = self.module_index(of.name, of.module)?;
+        let (module, path) = (self.whole(context, index)?, self.target.known[index].path);
         // SAFETY: the module is loaded.
         let found = CString::new(of.symbol).ok().map(|symbol| unsafe { sys::global(module, &symbol) });
         match found.unwrap_or(Err(Code::NOT_FOUND)) {
@@ -314,7 +314,7 @@ fn describe(
         read(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
         read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
     );
-    loaded.lacks_tables = tables.is_empty() && ptx::asks_for_tables(text);
+    loaded.lacks_tables = tables.is_empty() && ptx::has_table_placeholders(text);
     loaded.waits = ptx::waits_for_dependencies(text);
     Ok(loaded)
 }

@@ -59,7 +59,7 @@ impl PlainLoads {
 }
 
 impl Repeated {
-    /// Counts the load if it is the one that is tracked, or tracks it if that one was not repeated for long.
+    /// Counts the load if it is the tracked one. Tracks it instead if the tracked one was not repeated for long.
     #[cold]
     fn is_repeated_often(&self, address: usize, at: Line) -> bool {
         let is_same = self.address.get() == address && self.at.get().is_some_and(|line| std::ptr::eq(line, at));

@@ -8,8 +8,8 @@ use crate::watch::{Touch, Watcher};
 impl Block {
     /// Suspends the current thread and returns control to the scheduler until the thread is woken.
     ///
-    /// This and its callers are inlined into the kernel. The processor predicts return addresses from the calls that it
-    /// has seen, and those were another thread's. Fewer returns are therefore faster.
+    /// This function and its callers are inlined into the kernel. After a switch of threads the processor predicts
+    /// returns wrongly, so fewer returns are faster.
     #[inline(always)]
     pub(crate) fn suspend(&self) {
         self.suspend_as(Pause::Waiting);
@@ -67,8 +67,8 @@ impl Block {
         panicking
     }
 
-    /// Waits until all earlier blocks have finished. What the current thread does next, visible to other blocks, is
-    /// then in a deterministic order.
+    /// Waits until all earlier blocks have finished. The current thread's later effects on other blocks are then in a
+    /// deterministic order.
     #[inline]
     pub(crate) fn take_turn(&self) {
         if !self.has_turn.get() {
@@ -90,7 +90,7 @@ impl Block {
         }
     }
 
-    /// Notes that the current thread has read no new value. After some polls, other threads run.
+    /// Notes that the current thread has read no new value. After some polls, lets other threads run.
     #[inline]
     pub(crate) fn poll(&self, at: Line) {
         let left = self.polls_left.get() - 1;
@@ -147,11 +147,11 @@ impl Block {
 
     /// Waits before an atomic access if the schedule holds the thread there, and records the access if the launch is
     /// traced.
-    pub(crate) fn come_to(&self, touch: &Touch) {
+    pub(crate) fn wait_at_hold(&self, touch: &Touch) {
         let grid = self.grid();
         let Some(director) = &grid.director else { return };
         let (block, _) = grid.block_at(self.position());
-        let arrival = director.come_to((block as u32, self.thread().linear()), touch);
+        let arrival = director.arrive((block as u32, self.thread().linear()), touch);
         if let Some(hold) = arrival.at {
             while !director.has_ended(hold) {
                 self.let_others_run();
@@ -171,7 +171,7 @@ impl Block {
         } else {
             // Chosen before the current thread becomes runnable.
             let Some(next) = self.run_queue.pick() else { return };
-            self.go_on_with(next);
+            self.run_next(next);
             Pause::Waiting
         };
         self.run_queue.wake(thread.warp(), thread.bit());

@@ -22,9 +22,8 @@ type Pairs = [[u32; WIDTH]; WIDTH];
 /// them.
 ///
 /// Barriers and warp operations join all clocks of the threads that meet. This includes `fenced` and `pending`, because
-/// in PTX all fences of one scope have one order. Assume that after a fence and a barrier any thread of the block makes
-/// an atomic write, and that a thread elsewhere reads it. If after another barrier any thread of that block makes a
-/// fence, then the first fence comes before the second.
+/// in PTX all fences of one scope have one order. A fence before a barrier therefore also orders another thread's
+/// atomic write after the barrier. A fence after a barrier also orders another thread's atomic read before it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VectorClocks {
     /// The accesses that happened before the thread's next access.
@@ -193,15 +192,15 @@ impl Clocks {
         }
     }
 
-    /// Adds to `all` the accesses that the threads of this block know. They have just met at a barrier.
-    pub(super) fn tell_all(&self, all: &mut VectorClock) {
+    /// Adds to `all` the accesses that the threads of this block know. They must have just met at a barrier.
+    pub(super) fn publish_all(&self, all: &mut VectorClock) {
         all.join(&self.common.known);
         all.join(&self.common.pending);
         all.join(&self.common.pending_in_block);
         all.add(BlockClock::new(self.block, self.base, &[]));
     }
 
-    /// Makes the block's threads know `all` that the grid's threads know, as by a fence. They have just met at a
+    /// Makes the block's threads know `all` that the grid's threads know, as after a fence. They must have just met at a
     /// barrier.
     pub(super) fn learn_all(&mut self, all: &VectorClock) {
         self.common = VectorClocks { known: all.clone(), fenced: all.clone(), ..VectorClocks::default() };
@@ -311,7 +310,7 @@ impl Clocks {
 
     /// Returns the latest epoch before which `thread` knows, or has read atomically, the accesses of thread `other` of
     /// `block`.
-    pub(super) fn heard_of(&self, thread: u32, block: u32, other: u32) -> u32 {
+    pub(super) fn latest_known(&self, thread: u32, block: u32, other: u32) -> u32 {
         let VectorClocks { known, pending, pending_in_block, .. } = self.vectors(thread);
         [known, pending, pending_in_block].map(|clock| clock.epoch(block, other)).into_iter().fold(0, u32::max)
     }

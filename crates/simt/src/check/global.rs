@@ -16,7 +16,7 @@ const PAGE: usize = 4096;
 /// The number of pages that are found without a search, by the lowest bits of their numbers.
 const RECENT: usize = 64;
 /// The maximum number of pages whose shadow an OS thread keeps for other launches.
-const KEPT: usize = 2048;
+const MAX_SPARE_PAGES: usize = 2048;
 
 thread_local! {
     /// The memory of the shadows of earlier launches.
@@ -153,7 +153,7 @@ impl Drop for Global {
         let mut spare = std::mem::take(&mut self.spare);
         let used = self.pages.drain(..).filter_map(|page| page.cells.map(Cells::into_memory));
         spare.extend(used);
-        spare.truncate(KEPT);
+        spare.truncate(MAX_SPARE_PAGES);
         // An OS thread that is about to end keeps nothing.
         let _ending = SPARE.try_with(|retained| retained.set(spare));
     }

@@ -7,13 +7,13 @@
 
 use super::clock::Clocks;
 use super::stamp::{SET, Stamp};
-use super::sync::Lives;
+use super::sync::Publications;
 
 /// The accesses that happened before the next access of a thread.
 #[derive(Clone, Copy)]
 pub(super) struct Past<'a> {
     pub(super) clocks: &'a Clocks,
-    pub(super) lives: &'a Lives,
+    pub(super) publications: &'a Publications,
     pub(super) block: u32,
     pub(super) thread: u32,
 }
@@ -50,8 +50,8 @@ impl Past<'_> {
     }
 
     /// Returns true if no thread can ever have `stamp`, which is of another block, in its past.
-    pub(super) fn is_secret(&self, stamp: &Stamp) -> bool {
-        stamp.block != self.block && self.lives.is_secret(stamp.block, stamp.epoch)
+    pub(super) fn is_unpublished(&self, stamp: &Stamp) -> bool {
+        stamp.block != self.block && self.publications.is_unpublished(stamp.block, stamp.epoch)
     }
 }
 
@@ -100,11 +100,11 @@ pub(super) struct Accesses {
     /// The number of groups at which redundant ones are removed.
     limit: u32,
     /// True if the only access is one that no thread can ever have in its past: it stands for all others.
-    is_secret: bool,
+    is_unpublished: bool,
 }
 
 /// With fewer groups than this, redundant ones are not searched for.
-const FEW: usize = 32;
+const MIN_TO_SEARCH: usize = 32;
 
 impl Accesses {
     pub(super) fn push(&mut self, group: Group) {
@@ -114,12 +114,12 @@ impl Accesses {
 
     fn clear(&mut self) {
         self.groups.clear();
-        (self.limit, self.is_secret) = (0, false);
+        (self.limit, self.is_unpublished) = (0, false);
     }
 
     /// Returns the access that stands for all others, if there is one.
-    pub(super) fn secret(&self) -> Option<Stamp> {
-        self.groups.first().filter(|_| self.is_secret).map(|group| group.stamp)
+    pub(super) fn unpublished(&self) -> Option<Stamp> {
+        self.groups.first().filter(|_| self.is_unpublished).map(|group| group.stamp)
     }
 
     /// Returns true if the last access added is by the thread of `stamp` in the same epoch.
@@ -143,7 +143,7 @@ impl Accesses {
     #[inline]
     pub(super) fn add_like_last(&mut self, stamp: &Stamp) -> bool {
         match self.groups.last_mut() {
-            Some(last) if !self.is_secret && last.stamp.is_like(stamp) => {
+            Some(last) if !self.is_unpublished && last.stamp.is_like(stamp) => {
                 last.threads |= stamp.bit();
                 true
             }
@@ -165,7 +165,7 @@ impl Accesses {
     #[inline]
     pub(super) fn add(&mut self, stamp: &Stamp, past: &Past<'_>) {
         match self.groups.last_mut() {
-            _ if self.is_secret => {}
+            _ if self.is_unpublished => {}
             Some(last) if last.stamp.is_like(stamp) => last.threads |= stamp.bit(),
             None => self.groups.push(Group::new(*stamp)),
             Some(_) => self.add_unlike(stamp, past),
@@ -173,18 +173,18 @@ impl Accesses {
     }
 
     fn add_unlike(&mut self, stamp: &Stamp, past: &Past<'_>) {
-        let is_secret = |group: &&Group| past.is_secret(&group.stamp);
-        let is_time = self.groups.len() >= FEW.max(self.limit as usize);
+        let is_unpublished = |group: &&Group| past.is_unpublished(&group.stamp);
+        let is_time = self.groups.len() >= MIN_TO_SEARCH.max(self.limit as usize);
         let ends = [self.groups.first(), self.groups.last()];
-        let mut secret = ends.into_iter().flatten().find(is_secret);
-        if secret.is_none() && is_time {
-            secret = self.groups.iter().find(is_secret);
+        let mut unpublished = ends.into_iter().flatten().find(is_unpublished);
+        if unpublished.is_none() && is_time {
+            unpublished = self.groups.iter().find(is_unpublished);
         }
-        if let Some(&secret) = secret {
-            let stamp = secret.stamps().next().unwrap_or(secret.stamp);
+        if let Some(&unpublished) = unpublished {
+            let stamp = unpublished.stamps().next().unwrap_or(unpublished.stamp);
             self.groups.clear();
             self.groups.push(Group::new(stamp));
-            self.is_secret = true;
+            self.is_unpublished = true;
             return;
         }
         let base = past.clocks.base();
@@ -221,9 +221,9 @@ impl Accesses {
     /// Adds `stamp` unless there is an earlier access of its thread, which is in the past of all that know `stamp`.
     pub(super) fn add_first(&mut self, stamp: &Stamp, past: &Past<'_>) {
         if let Some(last) = self.groups.last()
-            && past.is_secret(&last.stamp)
+            && past.is_unpublished(&last.stamp)
         {
-            self.groups.retain(|group| !past.is_secret(&group.stamp));
+            self.groups.retain(|group| !past.is_unpublished(&group.stamp));
         }
         let is_of = |group: &Group| {
             let is_of_set = group.stamp.block == stamp.block && group.stamp.thread() / SET == stamp.thread() / SET;
@@ -280,9 +280,10 @@ impl Write {
         past.has_stamp(&self.group.stamp) || self.observers.has_inside(past)
     }
 
-    /// Returns true if the write can never have happened before any access.
-    fn is_secret(&self, past: &Past<'_>) -> bool {
-        past.is_secret(&self.group.stamp) && self.observers.groups.iter().all(|group| past.is_secret(&group.stamp))
+    /// Returns true if no thread can ever have the write in its past.
+    fn is_unpublished(&self, past: &Past<'_>) -> bool {
+        past.is_unpublished(&self.group.stamp)
+            && self.observers.groups.iter().all(|group| past.is_unpublished(&group.stamp))
     }
 }
 
@@ -377,19 +378,19 @@ impl Atomics {
         let last = self.last_write.replace(Write::new(*stamp)).filter(|last| !reads && !last.is_before(past));
         // Now and not later: a thread that reads this write does not know all of this past.
         self.writes.retain_mut(|write| write.keep_outside(past));
-        if self.writes.len() >= FEW.max(self.limit) {
-            if let Some(secret) = self.writes.iter().position(|write| write.is_secret(past)) {
-                self.writes.drain(secret + 1..);
-                self.writes.drain(..secret);
+        if self.writes.len() >= MIN_TO_SEARCH.max(self.limit) {
+            if let Some(unpublished) = self.writes.iter().position(|write| write.is_unpublished(past)) {
+                self.writes.drain(unpublished + 1..);
+                self.writes.drain(..unpublished);
             }
             self.limit = 2 * self.writes.len();
         }
-        // A write that can never have happened before any access stands for all others.
-        let is_secret = |write: &Write| write.is_secret(past);
+        // A write that no thread can ever have in its past stands for all others.
+        let is_unpublished = |write: &Write| write.is_unpublished(past);
         if let Some(last) = last
-            && !self.writes.first().is_some_and(is_secret)
+            && !self.writes.first().is_some_and(is_unpublished)
         {
-            if last.is_secret(past) {
+            if last.is_unpublished(past) {
                 self.writes.clear();
             }
             if !self.writes.last_mut().is_some_and(|before| before.add(&last)) {

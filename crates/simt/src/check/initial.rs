@@ -21,7 +21,7 @@ impl Initial {
         }
     }
 
-    /// Notes a plain store to `address`. What follows it is ordered after it, or races.
+    /// Notes a plain store to `address`. Every later access is ordered after it, or races.
     #[inline(never)]
     pub(super) fn overwrite(&mut self, address: usize) {
         if !self.0.is_empty() {

@@ -18,13 +18,13 @@ use crate::watch::{Access, MemoryOrder};
 
 /// The running blocks, and how much of each block has been published.
 #[derive(Default)]
-pub(super) struct Lives {
+pub(super) struct Publications {
     running: Vec<u32>,
-    /// For each block that has published something, the latest epoch before which it is known.
-    told: HashMap<u32, u32, Hashing>,
+    /// For each block that has published something, the latest epoch before which its accesses are known.
+    published: HashMap<u32, u32, Hashing>,
 }
 
-impl Lives {
+impl Publications {
     pub(super) fn begin(&mut self, block: u32) {
         self.running.push(block);
     }
@@ -33,15 +33,15 @@ impl Lives {
         self.running.retain(|&other| other != block);
     }
 
-    pub(super) fn tell(&mut self, block: u32, epoch: u32) {
-        let told = self.told.entry(block).or_default();
-        *told = epoch.max(*told);
+    pub(super) fn publish(&mut self, block: u32, epoch: u32) {
+        let published = self.published.entry(block).or_default();
+        *published = epoch.max(*published);
     }
 
     /// Returns true if no thread can ever learn of the accesses of `block` in `epoch`, because the block has ended and
     /// has never published them.
-    pub(super) fn is_secret(&self, block: u32, epoch: u32) -> bool {
-        !self.running.contains(&block) && self.told.get(&block).is_none_or(|&told| epoch >= told)
+    pub(super) fn is_unpublished(&self, block: u32, epoch: u32) -> bool {
+        !self.running.contains(&block) && self.published.get(&block).is_none_or(|&published| epoch >= published)
     }
 }
 
@@ -174,7 +174,7 @@ impl Objects {
     pub(super) fn order(
         &mut self,
         clocks: &mut Clocks,
-        lives: &mut Lives,
+        publications: &mut Publications,
         thread: u32,
         address: usize,
         access: Access,
@@ -187,7 +187,7 @@ impl Objects {
             Access::Update(_) | Access::Arrive => !clocks.vectors(thread).fenced_in_block().is_empty(),
         };
         if writes || !self.0.is_empty() {
-            self.order_known(clocks, lives, thread, address, access, writes);
+            self.order_known(clocks, publications, thread, address, access, writes);
         }
     }
 
@@ -195,7 +195,7 @@ impl Objects {
     fn order_known(
         &mut self,
         clocks: &mut Clocks,
-        lives: &mut Lives,
+        publications: &mut Publications,
         thread: u32,
         address: usize,
         access: Access,
@@ -229,7 +229,7 @@ impl Objects {
             Access::Load | Access::Store | Access::Discard | Access::Fill | Access::AtomicLoad(..) => return,
         };
         if let Some(highest) = passed_on.highest(block) {
-            lives.tell(block, highest);
+            publications.publish(block, highest);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::grid::Grid;
 use crate::lanes::LANES;
 use crate::memory::Scope;
-use crate::region::Place;
+use crate::region::ArrayPosition;
 use crate::source::Line;
 use crate::synchronisations::SyncKind;
 use crate::watch::{Access, Next, Touch, Watcher};
@@ -226,6 +226,6 @@ impl State {
 
 /// Returns the array of the block's shared memory that contains `address`.
 fn shared_array(block: &BlockContext, address: u64) -> Option<Array> {
-    let Place { name, start, bytes, .. } = block.arena.locate(usize::try_from(address).ok()?, 1)?;
+    let ArrayPosition { name, start, bytes, .. } = block.arena.locate(usize::try_from(address).ok()?, 1)?;
     Some(Array { name, start: start as u64, end: (start + bytes) as u64 })
 }

@@ -201,7 +201,7 @@ impl Sum {
     }
 }
 
-/// Returns the array at `address` in global memory: of several that overlap, the first that the access may be to.
+/// Returns the array at `address` in global memory. If several overlap, returns the first that permits the access.
 fn global(regions: &[Region], kind: AccessKind, address: u64) -> Option<Array> {
     let arrays = regions.iter().filter(|region| kind == AccessKind::Load || region.is_writable);
     arrays

@@ -49,7 +49,7 @@ pub enum NoteKind {
         /// One thread of each of two warps.
         threads: [Dim3; 2],
         /// The call path of each thread.
-        ways: Box<[CallPath; 2]>,
+        paths: Box<[CallPath; 2]>,
     },
 }
 
@@ -159,12 +159,12 @@ impl fmt::Display for Note {
                     `#[cuda_std::device]`, or through a reference to one element that was made before",
                 )
             }
-            NoteKind::WarpsApart { block, threads: [thread, other], ways } => write!(
+            NoteKind::WarpsApart { block, threads: [thread, other], paths } => write!(
                 f,
                 "warning: warps of block {block} reach this barrier by different call paths: thread {thread} {}, \
                 thread {other} {}. GPUs count warps and continue, but CUDA's documentation does not guarantee it: make \
                 all threads of the block reach one call of the barrier",
-                ways[0], ways[1]
+                paths[0], paths[1]
             ),
         }
     }

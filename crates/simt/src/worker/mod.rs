@@ -40,9 +40,9 @@ pub(crate) const VAIN_POLLS: u64 = 1 << 20;
 /// The number of rounds over all stalled blocks without progress after which a hold ends.
 pub(crate) const VAIN_ROUNDS_WITH_HOLDS: u64 = 2;
 /// The maximum number of fibres that an OS thread keeps for the next launch.
-pub(crate) const KEPT: usize = 4096;
+pub(crate) const MAX_FIBRES: usize = 4096;
 /// The same maximum when more than half of the process's stacks are in use.
-const KEPT_WHEN_SCARCE: usize = 128;
+const MAX_FIBRES_WHEN_SCARCE: usize = 128;
 /// The value for no fibre.
 const NONE: u32 = u32::MAX;
 
@@ -127,7 +127,7 @@ fn work_in(
     drop(trapping);
     let Worker { mut cache, done, .. } = worker;
     // Half of all stacks may be idle between launches, unless many launches run at once.
-    let kept = (STACKS.half() / grid.workers()).min(STACKS.kept(KEPT, KEPT_WHEN_SCARCE));
+    let kept = (STACKS.half() / grid.workers()).min(STACKS.keepable(MAX_FIBRES, MAX_FIBRES_WHEN_SCARCE));
     cache.fibres.shrink(kept);
     cache.keep();
     done
@@ -279,7 +279,7 @@ impl Worker<'_> {
             if resident.block.run_queue.exited() == resident.block.context.extent.threads {
                 self.done.blocks += 1;
                 guard::end_block(&resident.block);
-                resident.block.tell(|watcher, block| watcher.end_block(block));
+                resident.block.notify(|watcher, block| watcher.end_block(block));
                 return Outcome::Finished;
             }
             let block = &resident.block;
@@ -366,7 +366,7 @@ impl Worker<'_> {
         }
         guard::end_block(block);
         block.rendezvous.clear();
-        block.tell(|watcher, block| watcher.end_block(block));
+        block.notify(|watcher, block| watcher.end_block(block));
         if let Some(fault) = block.fault.take() {
             self.grid.record(block.position(), fault);
         }

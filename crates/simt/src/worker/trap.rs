@@ -121,7 +121,7 @@ mod handler {
 
     extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         // SAFETY: the system passes pointers that are valid during this call.
-        if !unsafe { go_on(signal, info, context.cast()) || end_fibre(signal, info, context.cast()) } {
+        if !unsafe { step_over(signal, info, context.cast()) || end_fibre(signal, info, context.cast()) } {
             // SAFETY: the system passes pointers that are valid during this call.
             unsafe { pass_on(signal, info, context) };
         }
@@ -132,11 +132,11 @@ mod handler {
     ///
     /// # Safety
     /// The arguments must be those of a signal handler.
-    unsafe fn go_on(signal: c_int, info: *mut siginfo_t, context: *mut ucontext_t) -> bool {
+    unsafe fn step_over(signal: c_int, info: *mut siginfo_t, context: *mut ucontext_t) -> bool {
         // SAFETY: the caller guarantees a handler's arguments; SIGSEGV has an address.
         let steps_on = unsafe {
             match signal {
-                SIGSEGV if is_own(signal, info) => guard::let_pass((*info).si_addr().addr(), is_write(context)),
+                SIGSEGV if is_own(signal, info) => guard::allow_access((*info).si_addr().addr(), is_write(context)),
                 SIGTRAP if guard::step() => Some(false),
                 _ => None,
             }

@@ -116,7 +116,7 @@ fn many_loads_that_do_not_wait_are_no_lack_of_progress() {
 }
 
 #[test]
-fn waiting_for_a_write_that_never_comes_ends_the_launch() {
+fn waiting_for_a_missing_write_ends_the_launch() {
     for simulator in simulators() {
         let flag = Array::<u32>::filled(1, 0);
         let line = line!() + 5;

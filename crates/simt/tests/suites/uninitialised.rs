@@ -228,7 +228,7 @@ fn part_of_a_shared_value_is_not_enough() {
 }
 
 #[test]
-fn an_exchange_whose_result_nobody_uses_initialises() {
+fn an_exchange_whose_result_is_not_used_initialises() {
     let simulator = checked();
     let memory = simulator.allocate(64).unwrap();
     // SAFETY: the memory has 16 numbers, and lives as long as the launches.
