@@ -141,7 +141,7 @@ impl<T: DeviceCopy> Buffer<T> {
     pub fn download_into(&self, target: &mut [T]) -> Result<(), Error> {
         self.check_len("download", target.len())?;
         // SAFETY: `check_len` has checked that `target` has as many elements as `self`.
-        unsafe { self.memory.read(target.as_mut_ptr().cast()) }
+        unsafe { self.memory.read_range(0..self.byte_len(), target.as_mut_ptr().cast()) }
     }
 
     /// Replaces all elements with those of `data`. Waits for the launches made before.
@@ -152,7 +152,7 @@ impl<T: DeviceCopy> Buffer<T> {
     /// failed.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
         self.check_len("upload", data.len())?;
-        self.memory.write(bytes_of(data))
+        self.memory.write_at(0, bytes_of(data))
     }
 
     /// Sets every byte to zero. Does not compile if zeros are no valid `T`. On a GPU it returns at once.
@@ -267,7 +267,7 @@ impl<T: DeviceCopy> Buffer<T> {
     }
 
     /// Returns the byte range of the `len` elements from `at` on, or an error if the buffer is too short.
-    fn bytes_at(&self, what: &'static str, at: usize, len: usize) -> Result<Range<usize>, Error> {
+    pub(crate) fn bytes_at(&self, what: &'static str, at: usize, len: usize) -> Result<Range<usize>, Error> {
         self.bytes_of_range(what, at..at.saturating_add(len))
     }
 

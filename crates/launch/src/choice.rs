@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::group_choice::number;
+
 /// The device to use, as a user types it: `auto`, `gpu`, `gpu:N` or `sim`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DeviceChoice {
@@ -22,11 +24,7 @@ pub struct ParseChoiceError {
     given: String,
 }
 
-impl fmt::Debug for ParseChoiceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+simt::debug_as_display!(ParseChoiceError);
 
 impl FromStr for DeviceChoice {
     type Err = ParseChoiceError;
@@ -37,14 +35,7 @@ impl FromStr for DeviceChoice {
             "auto" => Ok(Self::Auto),
             "gpu" => Ok(Self::Gpu(None)),
             "sim" => Ok(Self::Sim),
-            _ => {
-                let ordinal = text.strip_prefix("gpu:").ok_or_else(error)?;
-                // `parse` alone would accept "+1".
-                if !ordinal.bytes().all(|byte| byte.is_ascii_digit()) {
-                    return Err(error());
-                }
-                ordinal.parse().map(|ordinal| Self::Gpu(Some(ordinal))).map_err(|_| error())
-            }
+            _ => text.strip_prefix("gpu:").and_then(number).map(|ordinal| Self::Gpu(Some(ordinal))).ok_or_else(error),
         }
     }
 }

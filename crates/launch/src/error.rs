@@ -232,11 +232,7 @@ pub enum Error {
     },
 }
 
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+simt::debug_as_display!(Error);
 
 impl From<simt::Fault> for Error {
     fn from(fault: simt::Fault) -> Self {

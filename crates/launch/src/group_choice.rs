@@ -74,11 +74,7 @@ impl fmt::Display for Reason {
     }
 }
 
-impl fmt::Debug for ParseGroupChoiceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+simt::debug_as_display!(ParseGroupChoiceError);
 
 impl FromStr for GroupChoice {
     type Err = ParseGroupChoiceError;
@@ -114,7 +110,7 @@ impl FromStr for GroupChoice {
 }
 
 /// Parses a number that consists of digits only; `parse` alone would accept "+1".
-fn number(text: &str) -> Option<u32> {
+pub(crate) fn number(text: &str) -> Option<u32> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 

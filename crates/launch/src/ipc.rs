@@ -184,10 +184,7 @@ impl<T: Element> Buffer<T> {
             let device = self.device().name().to_owned();
             return Err(Error::WrongDevice { what: "a copy from another process".to_owned(), device });
         }
-        if at > self.len() || range.len() > self.len() - at {
-            let end = at.saturating_add(range.len());
-            return Err(Error::OutOfRange { what: "copy to", start: at, end, buffer: self.len() });
-        }
+        self.bytes_at("copy to", at, range.len())?;
         if range.is_empty() {
             return Ok(());
         }

@@ -74,32 +74,6 @@ impl Memory {
         self.allocated.as_ref()?.on_device
     }
 
-    /// Copies `data`, which must have this memory's size, to the device.
-    pub(crate) fn write(&mut self, data: &[MaybeUninit<u8>]) -> Result<(), Error> {
-        assert_eq!(data.len(), self.bytes);
-        self.device.note_waits();
-        match self.address() {
-            // SAFETY: this memory has as many bytes as `data`. No view of it exists that a kernel could use, because
-            // `self` is borrowed mutably.
-            Some(start) => unsafe { self.device.backend().write(start, data) },
-            None => Ok(()),
-        }
-    }
-
-    /// Copies all bytes to `target`.
-    ///
-    /// # Safety
-    /// `target` must be valid for writes of this memory's size.
-    pub(crate) unsafe fn read(&self, target: *mut u8) -> Result<(), Error> {
-        self.device.note_waits();
-        match self.address() {
-            // SAFETY: the memory has `self.bytes` bytes, and the caller guarantees the same of `target`. A kernel that
-            // writes the bytes would need a mutable borrow of `self`.
-            Some(start) => unsafe { self.device.backend().read(target, start, self.bytes) },
-            None => Ok(()),
-        }
-    }
-
     /// Sets all bytes to zero.
     pub(crate) fn zero(&mut self) -> Result<(), Error> {
         match self.address() {

@@ -94,23 +94,14 @@ impl Backend for SimulatedDevice {
         };
         Ok(Properties {
             name: NAME.to_owned(),
-            compute_capability: None,
-            driver: None,
             multiprocessors: self.multiprocessors(),
             warp_size: 32,
             memory_bytes: capacity as u64,
             memory_free_bytes: free as u64,
-            memory_bus_bits: None,
-            memory_clock_mhz: None,
-            clock_mhz: None,
-            l2_bytes: None,
             shared_bytes_per_block: SHARED_BYTES_PER_BLOCK,
             shared_bytes_per_block_optin: Limits::SIMULATOR.shared_bytes,
-            shared_bytes_per_multiprocessor: None,
-            registers_per_block: None,
-            registers_per_multiprocessor: None,
             max_threads_per_block: Limits::SIMULATOR.block_threads,
-            max_threads_per_multiprocessor: None,
+            ..Properties::default()
         })
     }
 

@@ -1,15 +1,14 @@
 //! Shares memory and events between simulated devices of one process.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
-use crate::backend::HANDLE_BYTES;
-use crate::backend::{BackendEvent, Ipc, Opened};
+use crate::backend::{BackendEvent, HANDLE_BYTES, Ipc, Opened};
 use crate::error::Error;
 use crate::simulated::SimulatedDevice;
 
 /// The address and size in bytes of everything that was shared, by number.
-static SHARED: Mutex<Option<HashMap<u64, (usize, usize)>>> = Mutex::new(None);
+static SHARED: LazyLock<Mutex<HashMap<u64, (usize, usize)>>> = LazyLock::new(Mutex::default);
 
 /// Returns the handle of a number. It contains the process id, so that other processes have no such handle.
 fn handle(number: u64) -> [u8; HANDLE_BYTES] {
@@ -22,7 +21,6 @@ fn handle(number: u64) -> [u8; HANDLE_BYTES] {
 /// Shares `bytes` bytes from `start` on and returns their handle.
 fn share(start: usize, bytes: usize) -> [u8; HANDLE_BYTES] {
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-    let shared = shared.get_or_insert_default();
     let number = shared.len() as u64 + 1;
     shared.insert(number, (start, bytes));
     handle(number)
@@ -32,12 +30,7 @@ fn open(wanted: &[u8; HANDLE_BYTES]) -> Result<(usize, usize), Error> {
     let refused = || Error::NotSupported { what: "memory of other processes", device: "the simulator".to_owned() };
     let shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     let number = wanted.first_chunk().map_or(0, |&number| u64::from_le_bytes(number));
-    shared
-        .as_ref()
-        .and_then(|shared| shared.get(&number))
-        .filter(|_| handle(number) == *wanted)
-        .copied()
-        .ok_or_else(refused)
+    shared.get(&number).filter(|_| handle(number) == *wanted).copied().ok_or_else(refused)
 }
 
 /// All work is done when a call returns, so that nothing has to wait for events.

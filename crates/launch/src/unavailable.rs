@@ -1,7 +1,5 @@
 //! The reasons why a GPU cannot be used.
 
-use std::fmt;
-
 use crate::version::CudaVersion;
 
 /// The reason why a GPU cannot be used. `Debug` has the text of `Display`, because `main` and `unwrap` show it.
@@ -78,11 +76,7 @@ pub enum Unavailable {
     },
 }
 
-impl fmt::Debug for Unavailable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+simt::debug_as_display!(Unavailable);
 
 impl Unavailable {
     /// Returns true if no GPU was found, false if there is one that cannot be used.

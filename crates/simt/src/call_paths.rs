@@ -10,8 +10,9 @@
 use std::cell::Cell;
 use std::ptr;
 
+use crate::block::polling::PerThread;
 use crate::call_path::{CallPath, CallStep};
-use crate::lanes::{MAX_THREADS, Thread};
+use crate::lanes::Thread;
 use crate::source::{Line, is_same_line};
 
 /// A call or a loop in which a thread is, from [`enter`](Self::enter) until it is left. It must not be moved in
@@ -30,25 +31,24 @@ pub struct Step {
     pub(crate) is_noted: Cell<bool>,
 }
 
-/// The innermost step of each thread of a block.
-pub(crate) struct CallPaths {
-    innermost: Box<[Cell<*const Step>]>,
-    /// True if any pointer is not null.
-    is_used: Cell<bool>,
-}
+/// A step on a thread's stack, or null.
+#[derive(Clone, Copy)]
+struct Innermost(*const Step);
 
-impl Default for CallPaths {
+impl Default for Innermost {
     fn default() -> Self {
-        Self { innermost: vec![Cell::new(ptr::null()); MAX_THREADS].into(), is_used: Cell::new(false) }
+        Self(ptr::null())
     }
 }
+
+/// The innermost step of each thread of a block.
+#[derive(Default)]
+pub(crate) struct CallPaths(PerThread<Innermost>);
 
 impl CallPaths {
     /// Resets the steps for a new block.
     pub(crate) fn begin(&self) {
-        if self.is_used.replace(false) {
-            self.innermost.iter().for_each(|step| step.set(ptr::null()));
-        }
+        self.0.begin();
     }
 
     /// Returns the innermost step of `thread`.
@@ -61,8 +61,9 @@ impl CallPaths {
     }
 
     pub(crate) fn replace(&self, thread: Thread, step: *const Step) -> *const Step {
-        self.is_used.set(true);
-        self.innermost[thread.linear() as usize % MAX_THREADS].replace(step)
+        let outer = self.0.get(thread).0;
+        self.0.set(thread, Innermost(step));
+        outer
     }
 
     /// Returns the steps of `thread`, the innermost first.
@@ -71,7 +72,7 @@ impl CallPaths {
     /// The thread must have started, and neither have ended nor been abandoned. It must not run while the steps are
     /// used.
     unsafe fn of<'a>(&self, thread: Thread) -> impl Iterator<Item = &'a Step> {
-        let mut next = self.innermost[thread.linear() as usize % MAX_THREADS].get();
+        let mut next = self.0.get(thread).0;
         std::iter::from_fn(move || {
             // SAFETY: a noted step is on the thread's stack, which the caller guarantees to exist. Each step is
             // removed, here and from the steps inside it, before it ends.
@@ -87,7 +88,7 @@ impl CallPaths {
     /// As for [`CallPaths::of`], for both threads.
     #[inline]
     pub(crate) unsafe fn differing(&self, threads: [Thread; 2]) -> Option<[CallPath; 2]> {
-        if !self.is_used.get() {
+        if !self.0.is_used() {
             return None;
         }
         // SAFETY: the caller guarantees that neither thread runs or ends.

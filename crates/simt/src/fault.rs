@@ -29,11 +29,7 @@ pub struct Fault {
     pub kind: FaultKind,
 }
 
-impl fmt::Debug for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::debug_as_display!(Fault);
 
 /// The kinds of fault.
 #[derive(Clone, Debug, PartialEq, Eq)]

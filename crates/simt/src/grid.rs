@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::allocation::OutOfMemory;
-use crate::director::{Director, Trace};
+use crate::director::Director;
 use crate::fault::Fault;
 use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::memory_map::MemoryMap;
@@ -44,7 +44,8 @@ pub(crate) struct Grid<'a> {
     pub(crate) schedule: Schedule,
     pub(crate) synchronisations: Option<&'a Synchronisations>,
     pub(crate) director: Option<Director>,
-    statics: Option<(&'a Statics, Option<&'a MemoryMap>)>,
+    /// The kernel's statics, and the map that records their initialised bytes, if there is one.
+    pub(crate) statics: Option<(&'a Statics, Option<&'a MemoryMap>)>,
     /// The memory that a checked launch cannot check.
     pub(crate) escaped: Option<Escaped>,
     warnings: Mutex<Vec<Note>>,
@@ -89,7 +90,7 @@ impl<'a> Grid<'a> {
             config,
             schedule,
             synchronisations: None,
-            director: Director::new(schedule, None),
+            director: None,
             statics: None,
             escaped: None,
             warnings: Mutex::default(),
@@ -138,31 +139,6 @@ impl<'a> Grid<'a> {
         }) {
             warnings.push(note);
         }
-    }
-
-    /// Sets `escaped`, in which the launch notes the memory that it cannot check.
-    pub(crate) fn with_escaped(self, escaped: Option<Escaped>) -> Self {
-        Self { escaped, ..self }
-    }
-
-    /// Sets the regions that were passed to the launch.
-    pub(crate) fn with_regions(self, regions: &'a [Region]) -> Self {
-        Self { regions, ..self }
-    }
-
-    /// Sets the synchronisations that the launch records and leaves out.
-    pub(crate) fn with_synchronisations(self, synchronisations: Option<&'a Synchronisations>) -> Self {
-        Self { synchronisations, ..self }
-    }
-
-    /// Sets the trace that collects the launch's atomic accesses.
-    pub(crate) fn with_trace(self, trace: Option<&Trace>) -> Self {
-        Self { director: Director::new(self.schedule, trace), ..self }
-    }
-
-    /// Sets the kernel's statics, and the map that records their initialised bytes, if there is one.
-    pub(crate) fn with_statics(self, statics: &'a Statics, map: Option<&'a MemoryMap>) -> Self {
-        Self { statics: Some((statics, map)), ..self }
     }
 
     /// Returns the address of a static.

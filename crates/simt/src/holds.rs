@@ -47,11 +47,7 @@ impl Holds {
     }
 }
 
-impl fmt::Debug for Holds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::debug_as_display!(Holds);
 
 /// Writes each hold as `block.thread.access`.
 impl fmt::Display for Holds {

@@ -80,6 +80,34 @@
 //! The scheduler knows a watcher by the trait `Watcher` alone: the checker and the profiler stand above the scheduler
 //! and never call it.
 
+/// Implements `Debug` by `Display`, because `main` and `unwrap` show `Debug`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! debug_as_display {
+    ($Type:ty) => {
+        impl ::std::fmt::Debug for $Type {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+
+/// Defines methods of `$Type` that set a field and return the changed value, as constant functions with `[const]`.
+macro_rules! setters {
+    ($Type:ident $const:tt $($(#[$doc:meta])* fn $name:ident($parameter:ident: $Parameter:ty) => $field:ident = $value:expr;)*) => {
+        impl $Type {$(setters! { @one $const [$(#[$doc])*] $name($parameter: $Parameter) => $field = $value })*}
+    };
+    (@one [$($const:tt)?] [$($doc:tt)*] $name:ident($parameter:ident: $Parameter:ty) => $field:ident = $value:expr) => {
+        $($doc)*
+        #[must_use]
+        pub $($const)? fn $name(mut self, $parameter: $Parameter) -> Self {
+            self.$field = $value;
+            self
+        }
+    };
+}
+
 mod allocation;
 mod argument;
 mod block;
@@ -91,7 +119,6 @@ mod director;
 mod fault;
 mod geometry;
 mod grid;
-mod hashing;
 mod holds;
 #[cfg(feature = "serde")]
 mod json;
@@ -101,6 +128,7 @@ mod limits;
 pub mod memory;
 mod memory_map;
 mod observe;
+mod on_drop;
 mod order;
 mod ordered;
 mod output;
@@ -135,7 +163,7 @@ pub use check::Checks;
 pub use fault::{CopyUnderWay, Fault, FaultKind};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};
 pub use holds::{Hold, Holds};
-pub use launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
+pub use launch_log::{LaunchLog, LaunchStats, Log, LoggedLaunch};
 pub use limits::LaunchLimits;
 pub use pointer_fault::{PointerFault, PointerProblem};
 pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};

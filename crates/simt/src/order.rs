@@ -11,8 +11,8 @@ pub(crate) const fn scramble(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// Chooses the first, the last, or a random candidate. A small generator (xorshift) gives the random numbers.
-#[derive(Clone, Copy, Debug)]
+/// Chooses the first, the last, or a random candidate. The default is the first. A small generator (xorshift) gives the random numbers.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Chooser {
     /// The generator's state; 0 if nothing is random.
     state: u64,
@@ -20,9 +20,6 @@ pub(crate) struct Chooser {
 }
 
 impl Chooser {
-    /// The chooser that always takes the first.
-    pub(crate) const FIRST: Self = Self { state: 0, takes_last: false };
-
     /// Makes the chooser of `part`, for example a block, under `schedule`.
     pub(crate) fn new(schedule: Schedule, part: u64) -> Self {
         let state = schedule.key().map_or(0, |key| scramble(key ^ scramble(part)) | 1);

@@ -36,6 +36,13 @@ pub struct Region {
     pub is_writable: bool,
 }
 
+impl Region {
+    /// Returns the position of `address`, or `None` if it is outside.
+    pub(crate) fn position_of(&self, address: usize) -> Option<ArrayPosition> {
+        ArrayPosition::find(Some(self.name), (self.start, self.bytes), self.element, address)
+    }
+}
+
 /// Returns true if `name` is a name in the kernel's source, and not a description.
 pub(crate) fn is_of_source(name: &str) -> bool {
     !name.contains(' ')
@@ -89,6 +96,16 @@ pub(crate) struct ArrayPosition {
 }
 
 impl ArrayPosition {
+    /// Returns true if `address` is in the array.
+    pub(crate) fn contains(&self, address: u64) -> bool {
+        address.wrapping_sub(self.start as u64) < self.bytes as u64
+    }
+
+    /// Returns the array's name and the index, if the array has a name.
+    pub(crate) fn named(self) -> Option<(&'static str, usize)> {
+        Some((self.name?, self.index))
+    }
+
     /// Returns the position of `address` in the `bytes` bytes at `start`, or `None` if it is outside.
     pub(crate) fn find(
         name: Option<&'static str>,
@@ -104,9 +121,7 @@ impl ArrayPosition {
 
 /// Returns the position of `address` in the first of `regions` that contains it.
 pub(crate) fn locate(regions: &[Region], address: usize) -> Option<ArrayPosition> {
-    let position =
-        |region: &Region| ArrayPosition::find(Some(region.name), (region.start, region.bytes), region.element, address);
-    regions.iter().find_map(position)
+    regions.iter().find_map(|region| region.position_of(address))
 }
 
 /// Returns the name of the array of a view that begins at `start`: the region that begins there, or else the one that

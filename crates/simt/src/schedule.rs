@@ -67,12 +67,7 @@ impl Schedule {
     pub(crate) fn key(self) -> Option<u64> {
         match self {
             Self::Natural | Self::LastFirst | Self::Held(0 | 1, _) => None,
-            Self::Random(_)
-            | Self::OneAhead(_)
-            | Self::OneBehind(_)
-            | Self::EveryAccess(_)
-            | Self::Interleaved(_)
-            | Self::Held(..) => Some(self.seed()),
+            _ => Some(self.seed()),
         }
     }
 
@@ -83,10 +78,7 @@ impl Schedule {
 
     /// Returns the holds, if the schedule has any.
     pub(crate) fn holds(&self) -> Option<&[Hold]> {
-        match self {
-            Self::Held(_, holds) => Some(holds.as_slice()),
-            _ => None,
-        }
+        if let Self::Held(_, holds) = self { Some(holds.as_slice()) } else { None }
     }
 
     /// Returns true if a thread may have to yield before an access.
@@ -118,11 +110,7 @@ impl fmt::Display for Schedule {
 )]
 pub struct ScheduleTextError(String);
 
-impl fmt::Debug for ScheduleTextError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::debug_as_display!(ScheduleTextError);
 
 /// Parses the format of [`Display`](fmt::Display). The default seed is 1.
 impl FromStr for Schedule {

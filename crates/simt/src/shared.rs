@@ -16,7 +16,7 @@ use crate::fault::FaultKind;
 use crate::memory::Scope;
 use crate::observe::observe;
 use crate::raw::guard;
-use crate::region::Space;
+use crate::region::{ArrayPosition, Space};
 use crate::source::Line;
 use crate::watch::{Access, MemoryOrder, Touch, is_watching};
 
@@ -273,8 +273,7 @@ pub fn out_of_bounds(view: u32, index: usize, len: usize) -> ! {
 #[cold]
 #[inline(never)]
 fn misaligned(block: &Block, address: usize, size: usize, at: Line) -> ! {
-    let element =
-        block.context.arena.locate(address, size).and_then(|position| Some(Box::new((position.name?, position.index))));
+    let element = block.context.arena.locate(address, size).and_then(ArrayPosition::named).map(Box::new);
     block.raise(FaultKind::Misaligned { space: Space::Shared, element, address, size }, at)
 }
 

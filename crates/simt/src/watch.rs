@@ -15,6 +15,7 @@ use std::cell::Cell;
 
 use crate::block::context::BlockContext;
 use crate::fault::FaultKind;
+use crate::on_drop::OnDrop;
 use crate::region::Space;
 use crate::scope::Scope;
 use crate::source::Line;
@@ -200,20 +201,10 @@ thread_local! {
     static EVENTS: Cell<EventMask> = const { Cell::new(EventMask::Nothing) };
 }
 
-/// Marks the calling OS thread as running a watched launch while the value lives.
-pub(crate) struct Watching;
-
-impl Watching {
-    pub(crate) fn begin(mask: EventMask) -> Self {
-        EVENTS.set(mask);
-        Self
-    }
-}
-
-impl Drop for Watching {
-    fn drop(&mut self) {
-        EVENTS.set(EventMask::Nothing);
-    }
+/// Marks the calling OS thread as running a watched launch until the result is dropped.
+pub(crate) fn begin_watching(mask: EventMask) -> impl Drop {
+    EVENTS.set(mask);
+    OnDrop(|| EVENTS.set(EventMask::Nothing))
 }
 
 /// Returns true if the calling OS thread runs a watched launch.

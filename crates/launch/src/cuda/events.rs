@@ -7,7 +7,7 @@ use std::time::Duration;
 use cust::sys::{CUevent, CUstream};
 
 use super::context::Context;
-use super::sys::{self, Code};
+use super::sys;
 use crate::backend::BackendEvent;
 use crate::error::Error;
 
@@ -25,22 +25,18 @@ unsafe impl Sync for GpuEvent {}
 impl GpuEvent {
     /// Records an event that completes when everything enqueued in `stream`, which must be of this context, is done.
     pub(super) fn record(context: &Arc<Context>, stream: CUstream) -> Result<BackendEvent, Error> {
-        Self::recorded(context, stream, sys::create_event)
+        Self::recorded(context, stream, 0)
     }
 
     /// Like [`record`](Self::record), for an event without a time.
     pub(super) fn record_order(context: &Arc<Context>, stream: CUstream) -> Result<BackendEvent, Error> {
-        Self::recorded(context, stream, sys::create_ordering_event)
+        Self::recorded(context, stream, sys::DISABLE_TIMING)
     }
 
-    fn recorded(
-        context: &Arc<Context>,
-        stream: CUstream,
-        create: fn() -> Result<CUevent, Code>,
-    ) -> Result<BackendEvent, Error> {
+    fn recorded(context: &Arc<Context>, stream: CUstream, flags: u32) -> Result<BackendEvent, Error> {
         context.enter()?;
         let cannot = |code| context.error(code, || "record an event".to_owned(), "");
-        let handle = create().map_err(cannot)?;
+        let handle = sys::create_event(flags).map_err(cannot)?;
         let event = Self::owned(context, handle);
         // SAFETY: `handle` was created in this context, and the callers pass a stream of this context.
         unsafe { sys::record_event(handle, stream) }.map_err(cannot)?;

@@ -54,7 +54,7 @@ impl Ipc for GpuDevice {
     fn shared_event(&self) -> Result<(BackendEvent, [u8; HANDLE_BYTES]), Error> {
         self.context.enter()?;
         let cannot = |code| self.context.error(code, || "share an event with another process".to_owned(), "");
-        let event = GpuEvent::owned(&self.context, sys::create_shared_event().map_err(cannot)?);
+        let event = GpuEvent::owned(&self.context, sys::create_event(sys::INTERPROCESS).map_err(cannot)?);
         // SAFETY: the event was created above as a shared one.
         let handle = unsafe { sys::event_handle(raw(&event)) }.map_err(cannot)?;
         Ok((event, handle))

@@ -27,6 +27,14 @@ pub(super) struct Modules {
     kernels: KernelTable,
 }
 
+/// A kernel that is to be loaded into a context, which must be current, with its tables.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    context: &'a Context,
+    kernel: &'static KernelInfo,
+    tables: &'static [u8],
+}
+
 /// The modules that are loaded.
 #[derive(Default)]
 struct Loaded {
@@ -139,19 +147,14 @@ impl Modules {
     ) -> Result<&LoadedKernel, Error> {
         match self.kernels.find(Key::new(kernel, tables)) {
             Some(loaded) => Ok(loaded),
-            None => self.first_use(context, kernel, tables),
+            None => self.first_use(Wanted { context, kernel, tables }),
         }
     }
 
     #[cold]
-    fn first_use(
-        &self,
-        context: &Context,
-        kernel: &'static KernelInfo,
-        tables: &'static [u8],
-    ) -> Result<&LoadedKernel, Error> {
+    fn first_use(&self, wanted: Wanted<'_>) -> Result<&LoadedKernel, Error> {
         // The lock is not held while the driver compiles.
-        let (module, kernel) = self.load(context, kernel, tables)?;
+        let (module, kernel) = self.load(wanted)?;
         let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         // If another thread has loaded the kernel meanwhile, its module is kept and this one is dropped.
         if let Some(loaded) = self.kernels.find(kernel.key()) {
@@ -162,17 +165,13 @@ impl Modules {
     }
 
     /// Loads `kernel`. Also returns the module that has this kernel only, if one was loaded into this context.
-    fn load(
-        &self,
-        context: &Context,
-        kernel: &'static KernelInfo,
-        tables: &'static [u8],
-    ) -> Result<(Option<LoadedModule>, LoadedKernel), Error> {
+    fn load(&self, wanted: Wanted<'_>) -> Result<(Option<LoadedModule>, LoadedKernel), Error> {
+        let Wanted { context, kernel, tables } = wanted;
         if tables.is_empty()
             && let Some(code) = code::of(&self.target, kernel)
             && let Some(function) = code.function()
         {
-            return Ok((None, describe(context, function, kernel, tables, &code.text)?));
+            return Ok((None, describe(wanted, function, &code.text)?));
         }
         let index = self.module_index(kernel.name, kernel.module)?;
         let known = &self.target.known[index];
@@ -192,21 +191,15 @@ impl Modules {
         };
         let Some((module, text)) = self.compile(context, known, alone)? else {
             let module = self.whole(context, index)?;
-            return Ok((None, self.find_in(context, module, kernel, tables, "")?));
+            return Ok((None, self.find_in(wanted, module, "")?));
         };
-        let kernel = self.find_in(context, module.0, kernel, tables, &text)?;
+        let kernel = self.find_in(wanted, module.0, &text)?;
         Ok((Some(module), kernel))
     }
 
     /// Finds `kernel` in `module`. `text` is the PTX of this kernel alone, or empty if the whole module was loaded.
-    fn find_in(
-        &self,
-        context: &Context,
-        module: CUmodule,
-        kernel: &'static KernelInfo,
-        tables: &'static [u8],
-        text: &str,
-    ) -> Result<LoadedKernel, Error> {
+    fn find_in(&self, wanted: Wanted<'_>, module: CUmodule, text: &str) -> Result<LoadedKernel, Error> {
+        let Wanted { context, kernel, .. } = wanted;
         let path = self.target.known[self.module_index(kernel.name, kernel.module)?].path;
         let what = || format!("find the kernel `{}` in the PTX of `{path}`", kernel.name);
         let remedy = "the PTX was built from other sources than this program: build it again";
@@ -215,7 +208,7 @@ impl Modules {
             Ok(name) => unsafe { sys::function(module, &name) }.map_err(|code| context.error(code, what, remedy))?,
             Err(_) => return Err(context.error(Code::NOT_FOUND, what, remedy)),
         };
-        describe(context, function, kernel, tables, text)
+        describe(wanted, function, text)
     }
 
     /// Compiles the kernels as [`Target::compile`] does.
@@ -293,15 +286,10 @@ impl Modules {
     }
 }
 
-/// Describes `function`, which is `kernel` with these tables, for launches. `text` is the PTX of this kernel alone, or
-/// empty if the whole module was loaded. The context must be current.
-fn describe(
-    context: &Context,
-    function: CUfunction,
-    kernel: &'static KernelInfo,
-    tables: &'static [u8],
-    text: &str,
-) -> Result<LoadedKernel, Error> {
+/// Describes `function`, the loaded kernel, for launches. `text` is the PTX of this kernel alone, or empty if the whole
+/// module was loaded.
+fn describe(wanted: Wanted<'_>, function: CUfunction, text: &str) -> Result<LoadedKernel, Error> {
+    let Wanted { context, kernel, tables } = wanted;
     let read = |attribute| {
         // SAFETY: the function's module or library is loaded.
         unsafe { sys::function_attribute(function, attribute) }

@@ -29,7 +29,7 @@ impl Block {
         }
         let thread = self.thread();
         if is_watching() {
-            self.last_seen.note(thread, at);
+            self.last_seen.set(thread, Some(at));
         }
         let barrier = &self.barrier;
         let arrived = barrier.arrived.get() + 1;
@@ -144,7 +144,7 @@ impl Block {
         }
         let thread = self.thread();
         if is_watching() {
-            self.last_seen.note(thread, request.at);
+            self.last_seen.set(thread, Some(request.at));
         }
         if request.mask & thread.bit() == 0 {
             self.raise(FaultKind::WarpMismatch { mask: request.mask, other: None }, request.at);

@@ -6,7 +6,7 @@ pub(crate) mod arena;
 pub(crate) mod context;
 mod diagnosis;
 mod meeting;
-mod polling;
+pub(crate) mod polling;
 mod preemption;
 mod reached;
 pub(crate) mod rendezvous;
@@ -20,7 +20,7 @@ use corosensei::Yielder;
 
 use self::arena::Arena;
 use self::context::BlockContext;
-use self::polling::{FurthestPolls, LastSeen, POLLS_IN_A_ROW, PlainLoads};
+use self::polling::{POLLS_IN_A_ROW, PerThread, PlainLoads};
 use self::preemption::Preemption;
 use self::reached::ReachedSynchronisations;
 use self::rendezvous::{CompletedGroup, Rendezvous};
@@ -77,9 +77,9 @@ pub(crate) struct Counts {
 #[derive(Default)]
 pub(crate) struct Parts {
     arena: Arena,
-    furthest_polls: FurthestPolls,
+    furthest_polls: PerThread<usize>,
     plain_loads: PlainLoads,
-    last_seen: LastSeen,
+    last_seen: PerThread<Option<Line>>,
     rendezvous: Rendezvous,
     call_paths: CallPaths,
 }
@@ -103,9 +103,12 @@ pub(crate) struct Block {
     preemption: Preemption,
     polls_left: Cell<u32>,
     polls_in_a_row: Cell<u32>,
-    furthest_polls: FurthestPolls,
+    /// The highest address that each thread has polled.
+    furthest_polls: PerThread<usize>,
     plain_loads: PlainLoads,
-    last_seen: LastSeen,
+    /// The source line at which each thread was last seen: where it polled and, in a watched launch, where it accessed
+    /// memory or waited.
+    last_seen: PerThread<Option<Line>>,
     last_poll: Cell<Option<(Line, Thread)>>,
     /// The calls and loops that each thread is in.
     pub(crate) call_paths: CallPaths,
@@ -325,12 +328,12 @@ impl Block {
 
     /// Notes that the current thread is at `at`.
     pub(crate) fn note_seen(&self, at: Line) {
-        self.last_seen.note(self.thread(), at);
+        self.last_seen.set(self.thread(), Some(at));
     }
 
     /// Returns the line at which `thread` was last seen, if known.
     pub(crate) fn seen(&self, thread: Thread) -> Option<Line> {
-        self.last_seen.of(thread)
+        self.last_seen.get(thread)
     }
 
     /// Returns true if the synchronisation at `at` is left out in this run. On the first call, notes that the launch

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::lanes::{LANES, MAX_WARPS, Thread};
+use crate::lanes::{LANES, MAX_WARPS, Thread, bits};
 use crate::source::{Line, is_same_line};
 
 /// A warp operation.
@@ -182,9 +182,4 @@ impl Rendezvous {
         }
         CompletedGroup { lanes: group.arrived, operation: group.operation, at: group.at }
     }
-}
-
-/// Returns the indices of the lanes in `mask`.
-fn bits(mask: u32) -> impl Iterator<Item = usize> {
-    (0..LANES as usize).filter(move |lane| mask >> lane & 1 != 0)
 }

@@ -105,7 +105,8 @@ impl Block {
     /// scanning memory and not waiting. This ends, because memory does.
     #[inline]
     pub(crate) fn poll_at(&self, address: usize, at: Line) {
-        if self.furthest_polls.advance(self.thread(), address) {
+        if address > self.furthest_polls.get(self.thread()) {
+            self.furthest_polls.set(self.thread(), address);
             self.note_progress();
         }
         self.poll(at);
@@ -129,7 +130,7 @@ impl Block {
         let thread = self.thread();
         self.run_queue.poll(thread);
         self.last_poll.set(Some((at, thread)));
-        self.last_seen.note(thread, at);
+        self.last_seen.set(thread, Some(at));
         self.suspend();
     }
 
@@ -137,7 +138,7 @@ impl Block {
     /// thread panics.
     #[inline]
     pub(crate) fn preempt(&self, at: Line) {
-        self.last_seen.note(self.thread(), at);
+        self.last_seen.set(self.thread(), Some(at));
         match self.preemption.left.get() {
             0 => {}
             1 => self.give_way(),

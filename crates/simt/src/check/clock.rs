@@ -11,7 +11,7 @@
 use super::block_clock::{BlockClock, ThreadEpoch};
 use super::stamp::{SET, Stamp};
 use super::vector_clock::VectorClock;
-use crate::lanes::{LANES, MAX_THREADS, MAX_WARPS};
+use crate::lanes::{LANES, MAX_THREADS, MAX_WARPS, bits};
 
 const WIDTH: usize = LANES as usize;
 
@@ -145,8 +145,8 @@ impl Clocks {
     fn drop_own(&mut self) {
         if std::mem::take(&mut self.has_own) {
             for (warp, own) in self.warps.iter_mut().zip(self.own.chunks_mut(WIDTH)) {
-                for lane in lanes_of(std::mem::take(&mut warp.own)) {
-                    own[lane as usize] = VectorClocks::default();
+                for lane in bits(std::mem::take(&mut warp.own)) {
+                    own[lane] = VectorClocks::default();
                 }
             }
         }
@@ -219,11 +219,11 @@ impl Clocks {
         }
         if self.warps[warp].own & lanes != 0 {
             let mut vectors = VectorClocks::default();
-            for lane in lanes_of(lanes) {
-                vectors.join(self.vectors(first + lane));
+            for lane in bits(lanes) {
+                vectors.join(self.vectors(first + lane as u32));
             }
-            for lane in lanes_of(lanes) {
-                *self.vectors_mut(first + lane) = vectors.clone();
+            for lane in bits(lanes) {
+                *self.vectors_mut(first + lane as u32) = vectors.clone();
             }
         }
     }
@@ -231,19 +231,19 @@ impl Clocks {
     fn join_lanes(&mut self, warp: usize, lanes: u32) {
         let first = warp as u32 * LANES;
         let mut joined = [0; WIDTH];
-        for lane in lanes_of(lanes) {
-            let epoch = self.advance(first + lane);
-            joined[lane as usize] = joined[lane as usize].max(epoch);
+        for lane in bits(lanes) {
+            let epoch = self.advance(first + lane as u32);
+            joined[lane] = joined[lane].max(epoch);
             self.warps[warp].pairs_until = self.warps[warp].pairs_until.max(epoch);
             if let Some(pairs) = &self.warps[warp].pairs {
-                for (joined, &epoch) in joined.iter_mut().zip(&pairs[lane as usize]) {
+                for (joined, &epoch) in joined.iter_mut().zip(&pairs[lane]) {
                     *joined = (*joined).max(epoch);
                 }
             }
         }
         let pairs = self.warps[warp].pairs.get_or_insert_with(|| Box::new([[0; WIDTH]; WIDTH]));
-        for lane in lanes_of(lanes) {
-            pairs[lane as usize] = joined;
+        for lane in bits(lanes) {
+            pairs[lane] = joined;
         }
     }
 
@@ -363,13 +363,4 @@ impl Clocks {
         }
         snapshot
     }
-}
-
-/// Returns the indices of the bits of `lanes`.
-pub(super) fn lanes_of(mut lanes: u32) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let lane = lanes.trailing_zeros();
-        lanes &= lanes.wrapping_sub(1);
-        (lane < LANES).then_some(lane)
-    })
 }

@@ -1,12 +1,12 @@
 //! The shadow of global memory, and its initialised bytes.
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use super::cells::Cells;
 use super::shadow::{self, Conflict, Finding, Toucher};
-use crate::hashing::Hashing;
 use crate::memory_map::{MemoryMap, Written};
 use crate::region::Region;
 use crate::watch::Touch;
@@ -41,7 +41,7 @@ enum Writable {
 /// The shadow of global memory.
 pub(super) struct Global {
     pages: Vec<Page>,
-    numbers: HashMap<usize, u32, Hashing>,
+    numbers: FxHashMap<usize, u32>,
     recent: [(usize, u32); RECENT],
     spare: Vec<Vec<shadow::Cell>>,
     memory: MemoryMap,
@@ -55,7 +55,7 @@ impl Global {
     pub(super) fn new(regions: &[Region], memory: MemoryMap) -> Self {
         Self {
             pages: Vec::new(),
-            numbers: HashMap::default(),
+            numbers: FxHashMap::default(),
             recent: [(usize::MAX, 0); RECENT],
             spare: SPARE.try_with(Cell::take).unwrap_or_default(),
             memory,

@@ -3,15 +3,14 @@
 //! Two atomic accesses do not race. But if memory was uninitialised before the launch, an atomic read that nothing
 //! orders after such a write may read uninitialised memory, even if it did not in this run.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::history::{Accesses, Past};
 use super::stamp::Stamp;
-use crate::hashing::Hashing;
 
 /// For each address whose first write was atomic: these writes, none of which is ordered after another.
 #[derive(Default)]
-pub(super) struct Initial(HashMap<usize, Accesses, Hashing>);
+pub(super) struct Initial(FxHashMap<usize, Accesses>);
 
 impl Initial {
     #[inline(always)]

@@ -8,11 +8,10 @@
 //! With an acquiring load, a thread learns at once what the address holds; with any other atomic read, at its next
 //! fence. A plain store publishes nothing. A fence or an atomic of block scope publishes only within its own block.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::clock::{Clocks, LastRead};
 use super::vector_clock::VectorClock;
-use crate::hashing::Hashing;
 use crate::memory::Scope;
 use crate::watch::{Access, MemoryOrder};
 
@@ -21,7 +20,7 @@ use crate::watch::{Access, MemoryOrder};
 pub(super) struct Publications {
     running: Vec<u32>,
     /// For each block that has published something, the latest epoch before which its accesses are known.
-    published: HashMap<u32, u32, Hashing>,
+    published: FxHashMap<u32, u32>,
 }
 
 impl Publications {
@@ -68,7 +67,7 @@ struct Object {
     /// For a barrier: the releases of the threads that arrived before the end of the last phase.
     phase: VectorClock,
     /// The releases by block and thread.
-    released: HashMap<u64, Released, Hashing>,
+    released: FxHashMap<u64, Released>,
 }
 
 impl Object {
@@ -144,7 +143,7 @@ impl Object {
 
 /// The addresses of atomic writes that have published something.
 #[derive(Default)]
-pub(super) struct Objects(HashMap<usize, Object, Hashing>);
+pub(super) struct Objects(FxHashMap<usize, Object>);
 
 impl Objects {
     pub(super) fn clear(&mut self) {

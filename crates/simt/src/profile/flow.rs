@@ -58,11 +58,13 @@ pub(super) struct Flow {
     is_stale: bool,
 }
 
-impl Flow {
-    pub(super) fn new() -> Self {
+impl Default for Flow {
+    fn default() -> Self {
         Self { nodes: vec![FlowNode::default()], loops: Vec::new(), is_stale: true }
     }
+}
 
+impl Flow {
     /// Notes that a lane has gone from `from` to `to`.
     #[inline]
     pub(super) fn note(&mut self, from: Node, to: Node) {

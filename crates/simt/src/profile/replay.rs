@@ -6,7 +6,7 @@ use super::flow::{EventId, Flow};
 use super::order::settle;
 use super::site::{Node, Sites};
 use super::trace::{Event, Lane};
-use crate::lanes::LANES;
+use crate::lanes::{LANES, bits};
 
 /// An event of a warp.
 pub(super) struct Step<'a> {
@@ -15,15 +15,6 @@ pub(super) struct Step<'a> {
     pub(super) lanes: u32,
     /// The [`Event::value`] of each participating lane; unspecified for others.
     pub(super) values: &'a [u64; LANES as usize],
-}
-
-/// Returns the indices of the set bits.
-pub(super) fn bits(mut lanes: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lane = lanes.trailing_zeros();
-        lanes &= lanes.wrapping_sub(1);
-        (lane < LANES).then_some(lane as usize)
-    })
 }
 
 /// Replays the events of a warp, and removes them. Keeps the events after the last known meeting point of `open` lanes,

@@ -1,7 +1,6 @@
 //! The cost of a request: sectors of global memory, wavefronts of shared memory.
 
-use super::replay::bits;
-use crate::lanes::LANES;
+use crate::lanes::{LANES, bits};
 
 /// The size of a sector in bytes, the smallest unit that a cache transfers.
 pub(super) const SECTOR: u64 = 32;

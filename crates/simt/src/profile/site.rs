@@ -70,12 +70,14 @@ pub(super) struct Sites {
     recent: Box<[Recent]>,
 }
 
-impl Sites {
-    pub(super) fn new() -> Self {
+impl Default for Sites {
+    fn default() -> Self {
         let recent = vec![Recent { at: 0, code: 0, node: START }; RECENT].into();
         Self { sites: vec![None; 2], by_position: HashMap::new(), recent }
     }
+}
 
+impl Sites {
     /// Returns the node of `step` at `at`.
     #[inline]
     pub(super) fn node(&mut self, at: Line, step: Step) -> Node {

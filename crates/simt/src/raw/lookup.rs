@@ -7,7 +7,7 @@ use super::{Through, Use};
 use crate::block::Block;
 use crate::fault::FaultKind;
 use crate::pointer_fault::{PointerFault, PointerProblem};
-use crate::region::{self, Region, Space};
+use crate::region::{self, ArrayPosition, Region, Space};
 
 /// No system maps memory below this address.
 const FIRST: usize = 4096;
@@ -93,7 +93,7 @@ pub(super) fn find(
 
 fn misaligned(block: &Block, address: usize, align: usize) -> Box<FaultKind> {
     let regions = block.grid().regions;
-    let position = region::locate(regions, address).and_then(|position| Some((position.name?, position.index)));
+    let position = region::locate(regions, address).and_then(ArrayPosition::named);
     let (space, position) = match (position, Buffer::of_shared(block, address)) {
         (None, Some(array)) => (Space::Shared, array.array.map(|name| (name, (address - array.start) / array.element))),
         (position, _) => (Space::Global, position),

@@ -16,12 +16,13 @@ use std::rc::Rc;
 
 use self::fibre::Fibres;
 use self::stacks::STACKS;
-use self::trap::{Trap, Trapping};
+use self::trap::Trap;
 use crate::block::{Block, Entry, Parts, Pause};
 use crate::current::{Slot, with_slot};
 use crate::fault::FaultKind;
 use crate::grid::Grid;
 use crate::lanes::MAX_THREADS;
+use crate::on_drop::OnDrop;
 use crate::panic;
 use crate::raw::guard;
 use crate::schedule::Schedule;
@@ -115,9 +116,10 @@ fn work_in(
     number: usize,
 ) -> Done {
     let trappable = cache.fibres.trappable();
-    let trapping = Trapping::begin(&trappable);
+    let trapping = trap::begin(&trappable);
     let mut worker = Worker { grid, entry, watcher, number, cache, done: Done::default() };
-    let presence = Presence::new(grid, number);
+    grid.enter(number);
+    let presence = OnDrop(|| grid.leave(number));
     match grid.schedule {
         _ if grid.config.is_cooperative => worker.run_cooperative(),
         Schedule::Interleaved(_) => worker.run_interleaved(),
@@ -131,25 +133,6 @@ fn work_in(
     cache.fibres.shrink(kept);
     cache.keep();
     done
-}
-
-/// Registers a worker with the grid, and unregisters it when dropped, also in a panic.
-struct Presence<'a> {
-    grid: &'a Grid<'a>,
-    number: usize,
-}
-
-impl<'a> Presence<'a> {
-    fn new(grid: &'a Grid<'a>, number: usize) -> Self {
-        grid.enter(number);
-        Self { grid, number }
-    }
-}
-
-impl Drop for Presence<'_> {
-    fn drop(&mut self) {
-        self.grid.leave(self.number);
-    }
 }
 
 pub(crate) struct Worker<'a> {

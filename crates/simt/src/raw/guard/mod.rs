@@ -12,17 +12,19 @@ mod closed;
 pub(crate) mod reported;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
 use std::ptr;
 
+use rustc_hash::FxHashSet;
+
 use self::closed::{Closed, open_foreign};
+
 use crate::block::Block;
 use crate::block::arena::Arena;
 use crate::current::current;
 use crate::grid::Grid;
-use crate::hashing::Hashing;
+use crate::on_drop::OnDrop;
 use crate::raw::notes::NoteKind;
-use crate::region::{self, Space};
+use crate::region::{self, ArrayPosition, Space};
 use crate::source::Line;
 use crate::watch::is_watching;
 
@@ -68,7 +70,7 @@ struct Guard {
     /// The unreported accesses, for as many arrays as one instruction may access.
     unseen: [Cell<Option<Unseen>>; PAGES],
     /// The source sites that the launch has reached.
-    places: RefCell<HashSet<usize, Hashing>>,
+    places: RefCell<FxHashSet<usize>>,
 }
 
 thread_local! {
@@ -86,16 +88,11 @@ fn guard<'a>() -> Option<&'a Guard> {
 /// Calls `run`, which runs the launch `grid` on the calling OS thread. Guards the launch if the system has the signals
 /// for it.
 pub(crate) fn guarded<R>(grid: &Grid<'_>, run: impl FnOnce() -> R) -> R {
-    /// Sets the guard of the OS thread until it is dropped.
-    struct Guarding<'a>(&'a Guard);
-    impl Drop for Guarding<'_> {
-        fn drop(&mut self) {
-            GUARD.set(ptr::null());
-            self.0.open();
-        }
-    }
     let guard = Guard::default();
-    let guarding = Guarding(&guard);
+    let guarding = OnDrop(|| {
+        GUARD.set(ptr::null());
+        guard.open();
+    });
     if closed::IS_SUPPORTED {
         GUARD.set(&raw const guard);
     }
@@ -230,10 +227,10 @@ impl Guard {
                 Some((Space::Shared, arena.array_at(offset)))
             });
             let (space, array) = match shared {
-                Some((space, array)) => (space, array.and_then(|(position, _)| Some((position.name?, position.index)))),
+                Some((space, array)) => (space, array.and_then(|(position, _)| position.named())),
                 None => {
                     let position = region::locate(grid.regions, address);
-                    (Space::Global, position.and_then(|position| Some((position.name?, position.index))))
+                    (Space::Global, position.and_then(ArrayPosition::named))
                 }
             };
             grid.warn(at, NoteKind::Unseen { space, array, is_written });

@@ -1,9 +1,8 @@
 //! The accesses that the threads of a block have reported.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
 
-use crate::hashing::Hashing;
+use rustc_hash::FxHashSet;
 
 /// The number of bytes that are recorded together.
 const GRANULE: usize = 4;
@@ -15,7 +14,7 @@ const MAX_RECORDS: usize = 1 << 20;
 /// The reported accesses of each thread of a block to global memory, while the launch is guarded.
 #[derive(Default)]
 pub(crate) struct ReportedAccesses {
-    granules: RefCell<HashSet<u64, Hashing>>,
+    granules: RefCell<FxHashSet<u64>>,
     /// Longer accesses: the thread, the address, the number of bytes, and true if they are written.
     long: RefCell<Vec<(u32, usize, usize, bool)>>,
     is_used: Cell<bool>,
