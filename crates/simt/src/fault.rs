@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use crate::block::arena::DYNAMIC;
 use crate::call_path::CallPath;
 use crate::geometry::Dim3;
 use crate::pointer_fault::PointerFault;
 use crate::race::Race;
-use crate::region::{OfType, Space, fmt_element, is_of_source};
+use crate::region::{DYNAMIC, OfType, Space, fmt_element, is_of_source};
+use crate::remedy::Remedy;
 use crate::source::SourceLocation;
-use crate::whereabouts::Whereabouts;
+use crate::whereabouts::{Activity, Whereabouts};
 
 /// The reason why a launch ended early, and where.
 ///
@@ -331,6 +331,30 @@ impl fmt::Display for Fault {
             // The message of a race already has its remedy.
             (FaultKind::Race(_) | FaultKind::EarlyRead(_), _) | (_, None) => Ok(()),
             (_, Some(remedy)) => write!(f, "; {remedy}"),
+        }
+    }
+}
+
+impl Fault {
+    /// Returns the change that would make the kernel correct, if the fault determines one. Its text is part of the
+    /// message.
+    pub fn remedy(&self) -> Option<Remedy> {
+        match &self.kind {
+            FaultKind::Race(race) | FaultKind::EarlyRead(race) => Some(race.remedy),
+            FaultKind::Uninitialised { copy: Some(copy), .. } if copy.overwrites => Some(Remedy::EitherSideOfCopy),
+            FaultKind::Uninitialised { copy: Some(_), .. } => Some(Remedy::WaitForCopy),
+            // The missing thread waits at a warp operation. It reaches the barrier when the lanes of its mask reach the
+            // operation.
+            FaultKind::BarrierNotReached { missing, .. }
+                if matches!(missing.activity, Activity::AtWarpOperation { .. }) =>
+            {
+                Some(Remedy::MaskOfReachingLanes)
+            }
+            FaultKind::BarrierNotReached { .. } => Some(Remedy::BarrierForAll),
+            FaultKind::BarrierMismatch { .. } | FaultKind::BarrierApart { .. } => Some(Remedy::OneBarrier),
+            FaultKind::WarpMismatch { other: None, .. } => Some(Remedy::MaskWithCaller),
+            FaultKind::WarpMismatch { other: Some(_), .. } => Some(Remedy::MaskOfReachingLanes),
+            _ => None,
         }
     }
 }

@@ -167,12 +167,12 @@ pub use launch_log::{LaunchLog, LaunchStats, Log, LoggedLaunch};
 pub use limits::LaunchLimits;
 pub use pointer_fault::{PointerFault, PointerProblem};
 pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};
-pub use race::{Element, Race, RaceAccess, RaceSide, SharedPart};
+pub use race::{Element, Race, RaceAccess, RaceSide};
 pub use raw::notes::{Note, NoteKind, Notes};
 #[doc(hidden)]
 pub use redundant::first_to_notice;
 pub use redundant::{Redundant, redundant_synchronisations};
-pub use region::{Region, Space};
+pub use region::{Region, SharedPart, Space};
 pub use remedy::Remedy;
 pub use reporter::{Reported, Reporter};
 pub use schedule::{Schedule, ScheduleTextError};

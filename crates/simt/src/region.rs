@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The name of dynamic shared memory in reports.
+pub(crate) const DYNAMIC: &str = "dynamic shared memory";
+
 /// The memory spaces that a kernel accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
@@ -60,6 +63,27 @@ impl fmt::Display for OfType {
             f.write_str(piece.rsplit("::").next().unwrap_or(piece))?;
         }
         f.write_str("`")
+    }
+}
+
+/// A named part of dynamic shared memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct SharedPart {
+    /// The name.
+    pub name: &'static str,
+    /// The type of its elements.
+    pub element_type: Option<&'static str>,
+    /// The offset of its first byte in shared memory.
+    pub start: usize,
+    /// The offset of the byte after its last.
+    pub end: usize,
+}
+
+impl fmt::Display for SharedPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, element_type, start, end } = self;
+        write!(f, "`{name}`{} (bytes {start}..{end})", OfType(*element_type))
     }
 }
 

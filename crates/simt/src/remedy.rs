@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use crate::fault::{Fault, FaultKind};
 use crate::lanes::LANES;
-use crate::whereabouts::Activity;
 
 /// A change that would make a kernel correct: for two accesses, the weakest synchronisation that orders them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,30 +69,6 @@ impl Remedy {
     /// Returns the remedy for two threads of a block, by their linear indices.
     pub(crate) fn in_block(thread: u32, other: u32) -> Self {
         if thread / LANES == other / LANES { Self::WarpSynchronisation } else { Self::BlockBarrier }
-    }
-}
-
-impl Fault {
-    /// Returns the change that would make the kernel correct, if the fault determines one. Its text is part of the
-    /// message.
-    pub fn remedy(&self) -> Option<Remedy> {
-        match &self.kind {
-            FaultKind::Race(race) | FaultKind::EarlyRead(race) => Some(race.remedy),
-            FaultKind::Uninitialised { copy: Some(copy), .. } if copy.overwrites => Some(Remedy::EitherSideOfCopy),
-            FaultKind::Uninitialised { copy: Some(_), .. } => Some(Remedy::WaitForCopy),
-            // The missing thread waits at a warp operation. It reaches the barrier when the lanes of its mask reach the
-            // operation.
-            FaultKind::BarrierNotReached { missing, .. }
-                if matches!(missing.activity, Activity::AtWarpOperation { .. }) =>
-            {
-                Some(Remedy::MaskOfReachingLanes)
-            }
-            FaultKind::BarrierNotReached { .. } => Some(Remedy::BarrierForAll),
-            FaultKind::BarrierMismatch { .. } | FaultKind::BarrierApart { .. } => Some(Remedy::OneBarrier),
-            FaultKind::WarpMismatch { other: None, .. } => Some(Remedy::MaskWithCaller),
-            FaultKind::WarpMismatch { other: Some(_), .. } => Some(Remedy::MaskOfReachingLanes),
-            _ => None,
-        }
     }
 }
 

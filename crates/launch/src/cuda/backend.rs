@@ -105,7 +105,7 @@ impl Backend for GpuDevice {
         shared_bytes: u32,
     ) -> Result<u32, Error> {
         self.prepare(kernel, LaunchConfig::new(1, block_threads).shared_bytes(shared_bytes))?;
-        GpuDevice::max_cooperative_blocks(self, kernel, block_threads, shared_bytes)
+        Ok(self.modules.blocks_per_sm(&self.context, kernel, block_threads, shared_bytes)? * self.multiprocessors)
     }
 
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error> {

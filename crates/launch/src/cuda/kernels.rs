@@ -25,7 +25,7 @@ const TRIES: usize = 8;
 
 /// A kernel that can be launched as long as its module is loaded.
 pub(super) struct LoadedKernel {
-    key: Key,
+    pub(super) key: Key,
     pub(super) function: CUfunction,
     /// The maximum number of threads per block.
     pub(super) max_threads: u32,
@@ -35,7 +35,7 @@ pub(super) struct LoadedKernel {
     /// True if the kernel waits for the launch before it in the code, and may therefore start while that one runs.
     pub(super) waits: bool,
     /// The kernel's limit of dynamic shared memory per block. It only grows, under the modules' lock.
-    dynamic_shared: AtomicU32,
+    pub(super) dynamic_shared: AtomicU32,
 }
 
 // SAFETY: any thread in which the context is current may use the function's handle.
@@ -44,21 +44,6 @@ unsafe impl Send for LoadedKernel {}
 unsafe impl Sync for LoadedKernel {}
 
 impl LoadedKernel {
-    pub(super) fn new(
-        key: Key,
-        function: CUfunction,
-        max_threads: u32,
-        static_shared: u32,
-        dynamic_shared: u32,
-    ) -> Self {
-        let dynamic_shared = AtomicU32::new(dynamic_shared);
-        Self { key, function, max_threads, static_shared, lacks_tables: false, waits: false, dynamic_shared }
-    }
-
-    pub(super) fn key(&self) -> Key {
-        self.key
-    }
-
     /// Returns true if the kernel's current limit allows this much dynamic shared memory per block.
     pub(super) fn allows_dynamic_shared(&self, bytes: u32) -> bool {
         bytes <= self.dynamic_shared.load(Ordering::Relaxed)
@@ -156,7 +141,15 @@ mod tests {
         let table = KernelTable::new();
         for (i, &kernel) in kernels.iter().enumerate() {
             assert!(table.find(kernel).is_none());
-            let inserted = table.insert(LoadedKernel::new(kernel, std::ptr::null_mut(), i as u32, 0, 0));
+            let inserted = table.insert(LoadedKernel {
+                key: kernel,
+                function: std::ptr::null_mut(),
+                max_threads: i as u32,
+                static_shared: 0,
+                lacks_tables: false,
+                waits: false,
+                dynamic_shared: AtomicU32::new(0),
+            });
             assert_eq!(inserted.max_threads, i as u32);
         }
         for (i, &kernel) in kernels.iter().enumerate() {

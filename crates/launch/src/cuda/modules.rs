@@ -157,7 +157,7 @@ impl Modules {
         let (module, kernel) = self.load(wanted)?;
         let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         // If another thread has loaded the kernel meanwhile, its module is kept and this one is dropped.
-        if let Some(loaded) = self.kernels.find(kernel.key()) {
+        if let Some(loaded) = self.kernels.find(kernel.key) {
             return Ok(loaded);
         }
         modules.alone.extend(module);
@@ -295,16 +295,15 @@ fn describe(wanted: Wanted<'_>, function: CUfunction, text: &str) -> Result<Load
         unsafe { sys::function_attribute(function, attribute) }
             .map_err(|code| context.error(code, || format!("describe the kernel `{}`", kernel.name), ""))
     };
-    let mut loaded = LoadedKernel::new(
-        Key::new(kernel, tables),
+    Ok(LoadedKernel {
+        key: Key::new(kernel, tables),
         function,
-        read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-        read(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
-        read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
-    );
-    loaded.lacks_tables = tables.is_empty() && ptx::has_table_placeholders(text);
-    loaded.waits = ptx::waits_for_dependencies(text);
-    Ok(loaded)
+        max_threads: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        static_shared: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+        lacks_tables: tables.is_empty() && ptx::has_table_placeholders(text),
+        waits: ptx::waits_for_dependencies(text),
+        dynamic_shared: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?.into(),
+    })
 }
 
 /// Returns the error for a launch without table `index`, which `kernel` needs.

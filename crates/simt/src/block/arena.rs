@@ -5,8 +5,7 @@ use std::mem::MaybeUninit;
 
 use crate::allocation::PAGE;
 use crate::order::scramble;
-use crate::race::SharedPart;
-use crate::region::ArrayPosition;
+use crate::region::{ArrayPosition, DYNAMIC, SharedPart};
 
 /// The maximum shared memory of a block in bytes: 227 KiB, the most of any device so far.
 pub(crate) const LIMIT: usize = 227 * 1024;
@@ -14,9 +13,6 @@ pub(crate) const LIMIT: usize = 227 * 1024;
 pub(crate) const STATIC_LIMIT: usize = 48 * 1024;
 /// The alignment of every region.
 const ALIGNMENT: usize = 16;
-
-/// The name of dynamic shared memory in reports.
-pub(crate) const DYNAMIC: &str = "dynamic shared memory";
 
 /// A page, so that the arena is aligned to pages.
 #[repr(align(4096))]

@@ -120,6 +120,19 @@ macro_rules! call {
     }};
 }
 
+/// Returns a function of this type that `cust_raw` does not declare, or `None` if the driver does not have it. Drivers
+/// have it from `$version` on: 11080 stands for CUDA 11.8.
+macro_rules! driver_function {
+    ($name:literal, $version:expr, $Function:ty) => {{
+        static FUNCTION: std::sync::OnceLock<Option<$Function>> = std::sync::OnceLock::new();
+        *FUNCTION.get_or_init(|| {
+            let function = $crate::cuda::sys::driver_function($name, $version)?;
+            // SAFETY: the driver's function of this name has this type.
+            Some(unsafe { std::mem::transmute::<*mut std::ffi::c_void, $Function>(function) })
+        })
+    }};
+}
+
 mod calls;
 mod ipc;
 mod libraries;
@@ -132,7 +145,7 @@ pub(super) use libraries::*;
 pub(super) use modules::*;
 pub(super) use overlapping::launch_overlapping;
 
-/// Returns a function that `cust_raw` does not declare. Drivers have it from `version` on: 11080 stands for CUDA 11.8.
+/// Returns the address of a function that drivers have from `version` on.
 fn driver_function(name: &CStr, version: c_int) -> Option<*mut c_void> {
     let mut function = ptr::null_mut();
     // SAFETY: the function writes one pointer, and the name ends with a zero byte.
