@@ -33,8 +33,8 @@ pub(crate) fn table() -> &'static [AtomicPtr<c_void>] {
         static TABLE: [AtomicPtr<c_void>; SYMBOLS.len()];
     }
     // SAFETY: the assembly below defines one aligned and initialised pointer for each name of `SYMBOLS`. The section
-    // lives as long as the program, and only atomic stores write to it. This reference also makes the linker include the
-    // assembly's object file in every program that can load the driver.
+    // lives as long as the program, and only atomic stores write to it. This reference also makes the linker include
+    // the assembly's object file in every program that can load the driver.
     unsafe { &TABLE }
 }
 

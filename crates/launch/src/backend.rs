@@ -261,7 +261,7 @@ pub(crate) trait BackendStream: Send + Sync {
     /// Records an event that completes when everything enqueued in the stream so far is done.
     fn record(&self) -> Result<BackendEvent, Error>;
 
-    /// Makes what is enqueued in the stream from now on wait for `event`.
+    /// Makes all later work of the stream wait for `event`.
     ///
     /// # Safety
     /// `event` must be of this device or of another of the same kind.

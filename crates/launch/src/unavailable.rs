@@ -94,7 +94,7 @@ impl Unavailable {
         }
     }
 
-    /// Returns what the user can do about it.
+    /// Returns the remedy for the user.
     pub fn remedy(&self) -> String {
         match self {
             Self::UnsupportedPlatform => "GPUs are supported on Linux on x86-64 and AArch64 only".into(),

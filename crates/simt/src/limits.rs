@@ -1,4 +1,4 @@
-//! The limits of a launch, which the simulator and the GPUs of the crate `launch` check alike.
+//! The limits of a launch, for the simulator and for the GPUs of the crate `launch`.
 
 use crate::block::arena::LIMIT;
 use crate::fault::FaultKind;

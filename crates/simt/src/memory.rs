@@ -154,8 +154,8 @@ pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
     unsafe { update_scoped(ptr, Scope::Device, f) }
 }
 
-/// Replaces the value of 4 or 8 bytes at `ptr` with `f` of it, atomically for the threads of `scope`, and returns the
-/// old value. Waits for the block's turn. `f` may be called more than once.
+/// Replaces the value of 4 or 8 bytes at `ptr` with the result of `f`, atomically for the threads of `scope`. Returns
+/// the old value. Waits for the block's turn. `f` may be called more than once.
 ///
 /// # Safety
 /// As for [`store`].

@@ -104,7 +104,7 @@ pub(crate) fn observe_dependencies(at: Line) {
     }
 }
 
-/// Does what the watcher has returned for the current thread at `at`.
+/// Follows `next`, which the watcher has returned for the current thread at `at`.
 #[inline]
 fn follow(block: &Block, watcher: &dyn Watcher, next: Next, at: Line) {
     match next {

@@ -11,7 +11,8 @@ pub(crate) const fn scramble(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// Chooses the first, the last, or a random candidate. The default is the first. A small generator (xorshift) gives the random numbers.
+/// Chooses the first, the last, or a random candidate. The default is the first. A small generator (xorshift) gives the
+/// random numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Chooser {
     /// The generator's state; 0 if nothing is random.

@@ -219,7 +219,8 @@ fn store_atomic<T: Pod>(address: u32, value: T, order: MemoryOrder, at: Line) {
     block.note_progress();
 }
 
-/// Replaces the value at `address` with `f` of it, atomically, and returns the old value. Faults as [`load`] does.
+/// Replaces the value at `address` atomically with the result of `f`, and returns the old value. Faults as [`load`]
+/// does.
 #[track_caller]
 pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
     update_as(Access::Update(Scope::Device), address, f)

@@ -11,8 +11,8 @@
 //! devices, and compiles several at once. While the driver starts, the texts are extracted for a GPU with 132
 //! multiprocessors.
 //!
-//! A wrong prediction costs time only. A kernel that was not predicted is compiled at its launch, and one that the
-//! driver refuses here is loaded again as a module of the context, whose error says why. Kernels with statics or
+//! A wrong prediction costs time only. A kernel that was not predicted is compiled at its launch. A kernel that the
+//! driver refuses here is loaded again as a module of the context, whose error has the reason. Kernels with statics or
 //! tables, and drivers before CUDA 12.0, always take that path.
 
 use std::cmp::Reverse;

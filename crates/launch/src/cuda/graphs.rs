@@ -75,8 +75,8 @@ unsafe fn capture(gpu: &GpuDevice, stream: CUstream, work: &Operation) -> Result
             // SAFETY: the caller guarantees the conditions of a captured launch.
             return unsafe { gpu.enqueue(stream, launch.call.info(), launch.config, &launch.params, false) };
         }
-        // SAFETY: the caller guarantees that the bytes exist at each launch of the graph.
         &Operation::Zero { start, bytes } => {
+            // SAFETY: the caller guarantees that the bytes exist at each launch of the graph.
             (unsafe { sys::zero(start.addr() as u64, bytes, stream) }, bytes, "a fill")
         }
         &Operation::Copy { to, from, bytes } => {

@@ -58,8 +58,8 @@ impl Block {
         true
     }
 
-    /// Reports a fault or a warning if `thread` has reached the barrier at `at` by other calls or in other loop
-    /// iterations than the threads that wait there. All lanes of a warp execute one barrier instruction together.
+    /// Reports a fault or a warning if the call path of `thread` to the barrier at `at` differs from that of the
+    /// threads that wait there. All lanes of a warp execute one barrier instruction together.
     fn check_call_path(&self, thread: Thread, at: Line) {
         let Some(allowed) = self.watcher().map(Watcher::allowed_divergence) else { return };
         let waiting = self.run_queue.warp_of(thread).at_barrier.get();

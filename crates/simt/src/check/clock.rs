@@ -129,7 +129,7 @@ impl Default for Clocks {
 impl Clocks {
     /// Resets the clocks for the block `block` of `threads` threads.
     pub(super) fn begin(&mut self, block: u32, threads: u32) {
-        // Epochs continue from block to block, so that entries of the last block are not taken for this one's. Long
+        // Epochs continue from block to block, so that entries of the last block differ from this one's. Long
         // before the numbers overflow, they start again.
         if self.highest > u32::MAX / 2 {
             *self = Self::default();
@@ -200,8 +200,8 @@ impl Clocks {
         all.add(BlockClock::new(self.block, self.base, &[]));
     }
 
-    /// Makes the block's threads know `all` that the grid's threads know, as after a fence. They must have just met at a
-    /// barrier.
+    /// Makes the block's threads know `all` that the grid's threads know, as after a fence. They must have just met at
+    /// a barrier.
     pub(super) fn learn_all(&mut self, all: &VectorClock) {
         self.common = VectorClocks { known: all.clone(), fenced: all.clone(), ..VectorClocks::default() };
     }

@@ -1,9 +1,8 @@
 //! The accesses to a few bytes that a later access could race with.
 //!
-//! An access is dropped as soon as a later one can stand for it. This is so if the earlier one happened before the
-//! later one, and whatever would race with the earlier one would also race with the later one. Every access is checked
-//! when it is made, so the last plain write stands for all accesses before it. The reads and the atomic accesses since
-//! then are kept, each kind in a set of its own.
+//! An access is dropped as soon as a later one subsumes it: it happened before the later one, and every access that
+//! races with it also races with the later one. Every access is checked when it is made, so the last plain write
+//! subsumes all accesses before it. The reads and the atomic accesses since then are kept, each kind in its own set.
 
 use super::clock::Clocks;
 use super::stamp::{SET, Stamp};
@@ -93,13 +92,13 @@ impl Group {
     }
 }
 
-/// Accesses of one kind, none of which stands for another.
+/// Accesses of one kind, none of which subsumes another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accesses {
     groups: Vec<Group>,
     /// The number of groups at which redundant ones are removed.
     limit: u32,
-    /// True if the only access is one that no thread can ever have in its past: it stands for all others.
+    /// True if the only access is one that no thread can ever have in its past: it subsumes all others.
     is_unpublished: bool,
 }
 
@@ -117,7 +116,7 @@ impl Accesses {
         (self.limit, self.is_unpublished) = (0, false);
     }
 
-    /// Returns the access that stands for all others, if there is one.
+    /// Returns the access that subsumes all others, if there is one.
     pub(super) fn unpublished(&self) -> Option<Stamp> {
         self.groups.first().filter(|_| self.is_unpublished).map(|group| group.stamp)
     }
@@ -161,7 +160,7 @@ impl Accesses {
         self.groups.iter().any(|group| past.inside(group) != 0)
     }
 
-    /// Adds `stamp`. Accesses in its `past` may be removed, because `stamp` stands for them.
+    /// Adds `stamp`. Accesses in its `past` may be removed, because `stamp` subsumes them.
     #[inline]
     pub(super) fn add(&mut self, stamp: &Stamp, past: &Past<'_>) {
         match self.groups.last_mut() {
@@ -298,11 +297,11 @@ pub(super) struct History {
 #[derive(Clone, Debug, Default)]
 struct Atomics {
     reads: Accesses,
-    /// The last write. It stands for the writes that its thread knew or has read.
+    /// The last write. It subsumes the writes that its thread knew or has read.
     last_write: Option<Write>,
     /// The other writes.
     writes: Vec<Write>,
-    /// The number of writes at which one that stands for all is searched for.
+    /// The number of writes at which one that subsumes all is searched for.
     limit: usize,
 }
 
@@ -385,7 +384,7 @@ impl Atomics {
             }
             self.limit = 2 * self.writes.len();
         }
-        // A write that no thread can ever have in its past stands for all others.
+        // A write that no thread can ever have in its past subsumes all others.
         let is_unpublished = |write: &Write| write.is_unpublished(past);
         if let Some(last) = last
             && !self.writes.first().is_some_and(is_unpublished)

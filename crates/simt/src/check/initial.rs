@@ -1,7 +1,7 @@
 //! The first atomic writes to uninitialised memory, to find atomic reads that are not ordered after one of them.
 //!
-//! Two atomic accesses do not race. But if memory was uninitialised before the launch, an atomic read that nothing
-//! orders after such a write may read uninitialised memory, even if it did not in this run.
+//! Two atomic accesses do not race. But if memory was uninitialised before the launch, an atomic read must be ordered
+//! after such a write. Otherwise it may read uninitialised memory, even if it did not in this run.
 
 use rustc_hash::FxHashMap;
 

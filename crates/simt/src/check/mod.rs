@@ -15,7 +15,7 @@
 //!
 //! - Atomics of different widths race with each other. An atomic or fence of block scope orders nothing for other
 //!   blocks, and such an atomic races with theirs. Where one thread uses several scopes at one address, its last atomic
-//!   stands for its earlier ones.
+//!   subsumes its earlier ones.
 //! - A barrier in shared memory stores the releases before the end of its last phase. A wait acquires them.
 //! - Shuffles and votes order memory unless the check is strict. GPUs order it and programs rely on this, but CUDA's
 //!   documentation does not promise it. The kernels in `gpu` pass both checks.
@@ -72,8 +72,8 @@ use crate::watch::{Access, BarrierDivergence, MemoryOrder, Next, Touch, Watcher}
 /// The checks of a launch besides the faults that every launch finds: data races, and reads of uninitialised memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checks {
-    /// `true` if a shuffle or a vote orders the memory accesses of its lanes, as a warp synchronisation does. GPUs order
-    /// them and programs rely on this, but CUDA's documentation does not guarantee it.
+    /// `true` if a shuffle or a vote orders the memory accesses of its lanes, as a warp synchronisation does. GPUs
+    /// order them and programs rely on this, but CUDA's documentation does not guarantee it.
     pub shuffles_order_memory: bool,
     /// `true` if the warps of a block may reach one line of a block barrier by different calls or in different loop
     /// iterations.

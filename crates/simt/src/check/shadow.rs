@@ -16,7 +16,7 @@ pub(super) const PLAIN: u32 = 1;
 const ATOMIC: u32 = 2;
 /// A history, whose number is stored in place of the block.
 pub(super) const HISTORY: u32 = 3;
-/// A plain read that no thread can ever have in its past. It stands for all later reads: a write that races with one of
+/// A plain read that no thread can ever have in its past. It subsumes all later reads: a write that races with one of
 /// them also races with it.
 const UNPUBLISHED: u32 = 4;
 

@@ -1,12 +1,13 @@
 //! How atomics and fences order accesses of different threads, by the rules of PTX's memory model, which are those of
 //! C++.
 //!
-//! An atomic write publishes what its thread knew at its last fence; a releasing write publishes all that its thread
-//! knows. An atomic update adds this to what the address holds, because updates continue a release sequence. A store
-//! replaces what the address holds, except what the same thread has released there before.
+//! Each address that atomics have written has a clock. An atomic write publishes the clock that its thread had at its
+//! last fence; a releasing write publishes its thread's current clock. An atomic update joins this to the address's
+//! clock, because updates continue a release sequence. A store replaces the address's clock, except the part that the
+//! same thread has released there before.
 //!
-//! With an acquiring load, a thread learns at once what the address holds; with any other atomic read, at its next
-//! fence. A plain store publishes nothing. A fence or an atomic of block scope publishes only within its own block.
+//! By an acquiring load, a thread joins the address's clock at once; by any other atomic read, at its next fence. A
+//! plain store publishes nothing. A fence or an atomic of block scope publishes only within its own block.
 
 use rustc_hash::FxHashMap;
 
@@ -75,7 +76,7 @@ impl Object {
         if self.released.is_empty() { None } else { self.released.get(&key(block, thread)) }
     }
 
-    /// Returns what a thread of `block` learns from the writes of its own block.
+    /// Returns the clock that a thread of `block` acquires from the writes of its own block.
     fn holds_for(&self, block: u32) -> Option<&VectorClock> {
         (self.writer == block).then(|| self.holds_for_block.as_ref().unwrap_or(&self.holds))
     }

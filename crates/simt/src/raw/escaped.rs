@@ -45,9 +45,9 @@ fn begin((block, escaped): (&Block, &Escaped), call: Call) {
 
 /// Notes that the current thread calls `callee` at `at` with a value that consists of `words`.
 ///
-/// If the value's type shows that it contains pointers, `is_written` is true if the function may write through them,
-/// and every word that is an address of the launch's memory counts. Otherwise only words that were reported as
-/// [`retained`] count.
+/// `is_written` is `None` if the value's type does not show that it contains pointers. Only words that were reported as
+/// [`retained`] then count. Otherwise every word that is an address of the launch's memory counts, and `is_written` is
+/// true if the function may write through the pointers.
 #[cold]
 pub fn escaped_value(
     words: &[MaybeUninit<usize>],

@@ -163,7 +163,8 @@ driver_calls! { [unsafe]
     /// `stream` must be of the current context and must not be used afterwards.
     fn destroy_stream(stream: CUstream) = cuStreamDestroy_v2(stream);
 
-    /// Makes the later work of `stream`, which is of the current context, wait for `event`, which may be of any context.
+    /// Makes the later work of `stream`, which is of the current context, wait for `event`, which may be of any
+    /// context.
     ///
     /// # Safety
     /// Both must exist.
