@@ -24,7 +24,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard};
 
 use graphs::Graphs;
 use libraries::compile;
-use streams::{Streams, Work, run};
+use streams::{Operation, Streams, run};
 
 mod streams;
 
@@ -365,7 +365,7 @@ unsafe fn launch(
     let kernel = function.name.clone();
     // SAFETY: the caller guarantees that these are the addresses of the kernel's parameters.
     let slots = (0..slots).map(|place| unsafe { *(*parameters.add(place)).cast::<u64>() }).collect();
-    let work = Work::Launch { kernel, slots };
+    let work = Operation::Launch { kernel, slots };
     match state.graphs.captures.get_mut(&stream) {
         Some(captured) => {
             captured.push(work);
