@@ -123,7 +123,7 @@ impl Finding {
             _ => (Side::new(None, None, &note.location, None), None),
         };
         let kernel = Some(note.kernel.family);
-        Self { kernel, here: Some(here), there, ..Self::new("warps by two paths", note.to_string()) }
+        Self { kernel, here: Some(here), there, ..Self::new("warps by two ways", note.to_string()) }
     }
 
     /// Returns true if both are the same mistake: the same kind at the same lines.
@@ -204,7 +204,7 @@ fn kind(kind: &FaultKind) -> &'static str {
         FaultKind::BeforeDependencies => "before dependencies",
         FaultKind::BarrierNotReached { .. } => "barrier not reached",
         FaultKind::BarrierMismatch { .. } => "barriers differ",
-        FaultKind::BarrierApart { .. } => "barrier by two paths",
+        FaultKind::BarrierApart { .. } => "barrier by two ways",
         FaultKind::WarpMismatch { .. } => "warp operation",
         FaultKind::NoProgress { .. } => "no progress",
         FaultKind::SharedMemory { .. } | FaultKind::StaticSharedMemory { .. } => "shared memory",
