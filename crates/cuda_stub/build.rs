@@ -35,7 +35,7 @@ fn toolkits() -> impl Iterator<Item = PathBuf> {
     TOOLKITS.into_iter().map(PathBuf::from).chain(versions.filter(of_cuda))
 }
 
-/// True if `cust_raw` accepts `folder`.
+/// Returns true if `cust_raw` accepts `folder`.
 fn is_found(folder: &Path) -> bool {
     folder.join("lib64").is_dir() || folder.join("targets/x86_64-linux/include/cuda.h").is_file()
 }

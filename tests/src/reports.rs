@@ -90,8 +90,8 @@ pub fn report(result: &Result<(), Error>) -> Option<Report> {
         FaultKind::Misaligned { element, .. } => (Kind::Misaligned, element.as_deref().map(|&(array, _)| array), None),
         FaultKind::BarrierNotReached { missing, .. } => (Kind::BarrierNotReached, None, place_of(missing)),
         FaultKind::BarrierMismatch { other, .. } => (Kind::BarrierMismatch, None, Some(place(other))),
-        FaultKind::BarrierApart { ways, .. } => {
-            let places: Vec<String> = ways.iter().filter_map(|way| way.0.last()).map(place_of_step).collect();
+        FaultKind::BarrierApart { paths, .. } => {
+            let places: Vec<String> = paths.iter().filter_map(|way| way.0.last()).map(place_of_step).collect();
             return Some(Report::new(Kind::BarrierApart, "", &places));
         }
         FaultKind::WarpMismatch { other, .. } => (Kind::WarpMismatch, None, other.as_deref().and_then(place_of)),

@@ -2,10 +2,12 @@
 
 use std::error::Error;
 use std::ffi::c_void;
+use std::sync::atomic::Ordering;
 
 use libloading::Library;
 
-use crate::{Driver, LoadError, REQUIRED, SYMBOLS, trampolines};
+use crate::trampolines::{not_supported, table};
+use crate::{Driver, LoadError, REQUIRED, SYMBOLS};
 
 /// Where the library is searched: first by the dynamic linker, then at its paths on WSL 2 and NixOS.
 const FILES: &[&str] = &["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1", "/run/opengl-driver/lib/libcuda.so.1"];
@@ -28,7 +30,7 @@ pub(crate) fn open() -> Result<Driver, LoadError> {
     Err(reason.map_or(LoadError::NotFound, |reason| LoadError::Unloadable { reason }))
 }
 
-/// True if `message`, from glibc or musl, says that `file` itself is missing and not a library that it needs.
+/// Returns true if `message`, from glibc or musl, says that `file` itself is missing and not a library that it needs.
 fn is_absent(file: &str, message: &str) -> bool {
     message.contains("No such file or directory")
         && (message.starts_with(&format!("{file}: cannot open")) || message.contains(&format!("library {file}:")))
@@ -45,14 +47,12 @@ fn install(file: &'static str, library: Library) -> Result<Driver, LoadError> {
         return Err(LoadError::TooOld { missing });
     }
     let mut missing = Vec::new();
-    for (slot, name) in trampolines::table().iter().zip(SYMBOLS) {
-        match find(name) {
-            Some(function) => slot.set(function),
-            None => {
-                slot.set_missing();
-                missing.push(*name);
-            }
+    for (slot, name) in table().iter().zip(SYMBOLS) {
+        let function = find(name);
+        if function.is_none() {
+            missing.push(*name);
         }
+        slot.store(function.unwrap_or(not_supported as *mut c_void), Ordering::Release);
     }
     // The table now points into the library, which must therefore never be unloaded.
     std::mem::forget(library);

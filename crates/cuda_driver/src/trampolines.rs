@@ -8,7 +8,7 @@
 
 use std::arch::global_asm;
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::AtomicPtr;
 
 use crate::SYMBOLS;
 
@@ -22,35 +22,19 @@ extern "C" fn not_initialized() -> i32 {
 }
 
 /// The target of the slots whose function the driver lacks.
-extern "C" fn not_supported() -> i32 {
+pub(crate) extern "C" fn not_supported() -> i32 {
     CUDA_ERROR_NOT_SUPPORTED
 }
 
-/// The address that one function jumps to.
-#[repr(transparent)]
-pub(crate) struct Slot(AtomicPtr<c_void>);
-
-impl Slot {
-    /// Makes the function jump to `function` from now on.
-    pub(crate) fn set(&self, function: *mut c_void) {
-        self.0.store(function, Ordering::Release);
-    }
-
-    /// Makes the function return `CUDA_ERROR_NOT_SUPPORTED`.
-    pub(crate) fn set_missing(&self) {
-        self.set(not_supported as *mut c_void);
-    }
-}
-
-/// Returns the slots, one for each of [`SYMBOLS`] in that order.
-pub(crate) fn table() -> &'static [Slot] {
+/// Returns the slots, one for each of [`SYMBOLS`] in that order: the address to which the function jumps.
+pub(crate) fn table() -> &'static [AtomicPtr<c_void>] {
     unsafe extern "C" {
         #[link_name = "gridstride_cuda_driver_table"]
-        static TABLE: [Slot; SYMBOLS.len()];
+        static TABLE: [AtomicPtr<c_void>; SYMBOLS.len()];
     }
     // SAFETY: the assembly below defines one aligned and initialised pointer for each name of `SYMBOLS`. The section
-    // lives as long as the program, and only `Slot` writes to it. This reference also makes the linker include the
-    // assembly's object file in every program that can load the driver.
+    // lives as long as the program, and only atomic stores write to it. This reference also makes the linker include
+    // the assembly's object file in every program that can load the driver.
     unsafe { &TABLE }
 }
 

@@ -117,9 +117,9 @@ fn an_old_driver_is_refused() {
 }
 
 #[test]
-fn a_broken_library_is_told_from_none() {
+fn a_broken_library_differs_from_a_missing_one() {
     let library = |library: PathBuf| fs::write(library, "no library").expect("it can be written");
-    with_library("a_broken_library_is_told_from_none", library, || {
+    with_library("a_broken_library_differs_from_a_missing_one", library, || {
         match cuda_driver::load() {
             Err(LoadError::Unloadable { reason }) => assert!(reason.contains("libcuda.so.1"), "{reason}"),
             other => panic!("{other:?}"),

@@ -10,7 +10,7 @@ use crate::backend;
 /// Waits until every thread of the grid has come here; what each wrote before is then seen by all.
 ///
 /// The launch must be cooperative (`LaunchConfig::cooperative`), which has all blocks run at the same time: there may
-/// be no more than `Device::most_cooperative_blocks` gives. Every thread of the grid must reach the barrier. The
+/// be no more than `Device::max_cooperative_blocks` gives. Every thread of the grid must reach the barrier. The
 /// simulator reports blocks that do not, and a launch that is not cooperative; a GPU hangs in the first case, and ends
 /// the kernel with an error in the second.
 ///

@@ -35,7 +35,7 @@ fn has_toolkit() -> bool {
 /// Fails if the message comes late. Cargo's order depends on how many units depend on each crate, so that a changed
 /// dependency can change it.
 #[test]
-fn a_project_is_told_before_what_takes_long_is_compiled() {
+fn the_message_appears_before_slow_crates_are_compiled() {
     if has_toolkit() {
         return;
     }
@@ -61,7 +61,7 @@ fn a_project_is_told_before_what_takes_long_is_compiled() {
 
 /// A crate that only builds PTX does not link.
 #[test]
-fn who_does_not_link_needs_nothing() {
+fn a_crate_that_does_not_link_needs_nothing() {
     let scratch = tempfile::tempdir().unwrap();
     make_project(scratch.path(), "");
     let output = build(scratch.path());
@@ -69,7 +69,7 @@ fn who_does_not_link_needs_nothing() {
 }
 
 #[test]
-fn the_remedy_is_said_and_helps() {
+fn the_remedy_is_printed_and_works() {
     if has_toolkit() {
         return;
     }

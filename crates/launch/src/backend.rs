@@ -17,8 +17,8 @@ use std::time::Duration;
 use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
 
 use crate::error::Error;
+use crate::operation::{Operation, RecordedLaunch};
 use crate::properties::{KernelResources, Occupancy, Properties};
-use crate::work::{RecordedLaunch, Work};
 
 /// The size of an IPC handle in bytes, for memory and for events.
 pub(crate) const HANDLE_BYTES: usize = 64;
@@ -50,7 +50,7 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
 
     /// Returns the largest number of blocks that a cooperative launch of this block size and dynamic shared memory may
     /// have.
-    fn most_cooperative_blocks(
+    fn max_cooperative_blocks(
         &self,
         kernel: &'static KernelInfo,
         block_threads: u32,
@@ -114,13 +114,13 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     unsafe fn copy_from(&self, to: *mut u8, source: &dyn Backend, from: *const u8, bytes: usize) -> Result<(), Error>;
 
     /// Like [`record`](Self::record), for an event without a time.
-    fn record_order(&self) -> Result<Moment, Error>;
+    fn record_order(&self) -> Result<BackendEvent, Error>;
 
-    /// Makes everything that is enqueued from now on, except in streams, wait for `moment`.
+    /// Makes all later work, except in streams, wait for `event`.
     ///
     /// # Safety
-    /// `moment` must be of this device or of another of the same kind.
-    unsafe fn wait_for(&self, moment: &Moment) -> Result<(), Error>;
+    /// `event` must be of this device or of another of the same kind.
+    unsafe fn wait_for(&self, event: &BackendEvent) -> Result<(), Error>;
 
     /// Gives this device direct access to memory of `other`, which is of the same kind. Returns false if the devices do
     /// not support it; copies between them work in both cases.
@@ -148,28 +148,28 @@ pub(crate) trait Backend: Any + Ipc + Send + Sync {
     ///
     /// # Safety
     /// At each later launch, the conditions of [`launch`](Self::launch) must hold and this device must live.
-    unsafe fn bare_launch(&self, launch: RecordedLaunch) -> Result<Box<dyn Prepared>, Error>;
+    unsafe fn bare_launch(&self, launch: RecordedLaunch) -> Result<Box<dyn Executable>, Error>;
 
-    /// Returns a graph that executes the pieces of `work` in order.
+    /// Returns a graph that executes the operations `work` in order.
     ///
     /// # Safety
     /// At each later launch, the conditions of [`launch`](Self::launch), [`zero`](Self::zero) and [`copy`](Self::copy)
     /// must hold and this device must live.
-    unsafe fn graph(&self, work: Vec<Work>) -> Result<Box<dyn Prepared>, Error>;
+    unsafe fn graph(&self, work: Vec<Operation>) -> Result<Box<dyn Executable>, Error>;
 
     /// Waits for everything enqueued so far, except in streams.
     fn synchronize(&self) -> Result<(), Error>;
 
     /// Records an event that completes when everything enqueued so far, except in streams, is done.
-    fn record(&self) -> Result<Moment, Error>;
+    fn record(&self) -> Result<BackendEvent, Error>;
 
     /// Waits for both events and returns the time between them, or zero if `to` completed first.
     ///
     /// # Safety
     /// Both events must be of this device.
-    unsafe fn elapsed(&self, from: &Moment, to: &Moment) -> Result<Duration, Error>;
+    unsafe fn elapsed(&self, from: &BackendEvent, to: &BackendEvent) -> Result<Duration, Error>;
 
-    /// True if the device checks for races between streams.
+    /// Returns true if the device checks for races between streams.
     fn checks_streams(&self) -> bool {
         false
     }
@@ -198,16 +198,16 @@ pub(crate) trait Ipc {
 
     /// Returns an event that is not recorded yet, for [`record_in`](Self::record_in), and its handle for other
     /// processes.
-    fn shared_event(&self) -> Result<(Moment, [u8; HANDLE_BYTES]), Error>;
+    fn shared_event(&self) -> Result<(BackendEvent, [u8; HANDLE_BYTES]), Error>;
 
-    /// Records `moment`: it completes when everything enqueued so far, except in streams, is done.
+    /// Records `event`: it completes when everything enqueued so far, except in streams, is done.
     ///
     /// # Safety
-    /// `moment` must be returned by [`shared_event`](Self::shared_event) of this device.
-    unsafe fn record_in(&self, moment: &Moment) -> Result<(), Error>;
+    /// `event` must be returned by [`shared_event`](Self::shared_event) of this device.
+    unsafe fn record_in(&self, event: &BackendEvent) -> Result<(), Error>;
 
     /// Opens another process's event, for [`Backend::wait_for`].
-    fn open_event(&self, handle: &[u8; HANDLE_BYTES]) -> Result<Moment, Error>;
+    fn open_event(&self, handle: &[u8; HANDLE_BYTES]) -> Result<BackendEvent, Error>;
 }
 
 /// Memory of another process. Dropping it closes the mapping.
@@ -259,13 +259,13 @@ pub(crate) trait BackendStream: Send + Sync {
     unsafe fn launch(&self, config: LaunchConfig, call: &Call<'_>, params: &Params) -> Result<(), Error>;
 
     /// Records an event that completes when everything enqueued in the stream so far is done.
-    fn record(&self) -> Result<Moment, Error>;
+    fn record(&self) -> Result<BackendEvent, Error>;
 
-    /// Makes what is enqueued in the stream from now on wait for `moment`.
+    /// Makes all later work of the stream wait for `event`.
     ///
     /// # Safety
-    /// `moment` must be of this device or of another of the same kind.
-    unsafe fn wait(&self, moment: &Moment) -> Result<(), Error>;
+    /// `event` must be of this device or of another of the same kind.
+    unsafe fn wait(&self, event: &BackendEvent) -> Result<(), Error>;
 
     /// Waits for everything enqueued in the stream so far.
     fn synchronize(&self) -> Result<(), Error>;
@@ -276,7 +276,7 @@ pub(crate) trait BackendStream: Send + Sync {
 }
 
 /// Work that was prepared once and can be launched many times.
-pub(crate) trait Prepared: Send + Sync {
+pub(crate) trait Executable: Send + Sync {
     /// Enqueues the work after the earlier work of the device.
     ///
     /// # Safety
@@ -319,12 +319,12 @@ impl Allocated {
 }
 
 /// An event of a back end, by the back end's number for it. Dropping it releases the event.
-pub(crate) struct Moment {
+pub(crate) struct BackendEvent {
     pub(crate) number: u64,
     _owner: Box<dyn Send + Sync>,
 }
 
-impl Moment {
+impl BackendEvent {
     /// Makes an event that `owner` releases when it is dropped.
     pub(crate) fn new(number: u64, owner: impl Send + Sync + 'static) -> Self {
         Self { number, _owner: Box::new(owner) }

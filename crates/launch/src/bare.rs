@@ -4,16 +4,16 @@ use std::marker::PhantomData;
 
 use cuda_std::{Call, LaunchConfig, Params};
 
-use crate::backend::Prepared;
+use crate::backend::Executable;
 use crate::device::Device;
 use crate::error::Error;
-use crate::work::RecordedLaunch;
+use crate::operation::RecordedLaunch;
 
 /// A launch that was checked and prepared once. On a GPU, [`launch`](Self::launch) is one `cuLaunchKernel` call. It is
 /// only used to measure.
 #[doc(hidden)]
 pub struct BareLaunch<'a> {
-    prepared: Box<dyn Prepared>,
+    executable: Box<dyn Executable>,
     /// The views in the call keep their buffers borrowed.
     borrows: PhantomData<Call<'a>>,
     /// Last, so that the device outlives what it prepared.
@@ -28,8 +28,8 @@ impl Device {
         self.encode(config, &call, &mut params)?;
         // SAFETY: the result borrows what the call borrows and keeps the device alive. `encode` has checked that the
         // views are of this device's memory.
-        let prepared = unsafe { self.backend().bare_launch(RecordedLaunch::new(config, call, params)) }?;
-        Ok(BareLaunch { prepared, borrows: PhantomData, _device: self.clone() })
+        let executable = unsafe { self.backend().bare_launch(RecordedLaunch::new(config, call, params)) }?;
+        Ok(BareLaunch { executable, borrows: PhantomData, _device: self.clone() })
     }
 }
 
@@ -39,6 +39,6 @@ impl BareLaunch<'_> {
     #[inline]
     pub fn launch(&mut self) -> Result<(), Error> {
         // SAFETY: `self` keeps the views borrowed and the device alive, and the views are of this device's memory.
-        unsafe { self.prepared.launch() }
+        unsafe { self.executable.launch() }
     }
 }

@@ -35,13 +35,13 @@ impl Device {
     /// [`Error::OutOfMemory`] and [`Error::TooLarge`] for the size; [`Error::ContextLost`] when an earlier launch
     /// failed.
     pub fn alloc<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>, Error> {
-        const { assert!(T::ANY_BITS, "unwritten memory may hold no value of this type: use `zeroed` or `upload`") };
-        self.room(len)
+        const { assert!(T::ANY_BITS, "unwritten memory may be no valid value of this type: use `zeroed` or `upload`") };
+        self.allocate(len)
     }
 
     /// Allocates a buffer of `len` elements. Unless any bits are a valid `T`, the caller must write them before they
     /// are read.
-    fn room<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>, Error> {
+    fn allocate<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>, Error> {
         Ok(Buffer { memory: Memory::new(self, byte_len::<T>(len)?)?, len, elements: PhantomData })
     }
 
@@ -51,7 +51,7 @@ impl Device {
     ///
     /// As for [`alloc`](Self::alloc).
     pub fn zeroed<T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>, Error> {
-        let mut buffer = self.room(len)?;
+        let mut buffer = self.allocate(len)?;
         buffer.fill_zero()?;
         Ok(buffer)
     }
@@ -59,14 +59,14 @@ impl Device {
     /// Allocates a buffer of `len` elements that keeps its contents between launches. They are zeros, or those that the
     /// last such buffer for `K` of this length had when it was dropped.
     ///
-    /// `K` is any type that stands for kernels that leave the buffer as their next launch needs it. On a GPU this saves
-    /// the launch that clears the buffer.
+    /// `K` identifies the kernels that use the buffer. They must leave it as their next launch needs it. On a GPU this
+    /// saves the launch that clears the buffer.
     ///
     /// # Errors
     ///
     /// As for [`alloc`](Self::alloc).
     pub fn workspace<K: 'static, T: DeviceCopy>(&self, len: usize) -> Result<Buffer<T>, Error> {
-        const { assert!(T::ANY_BITS, "what kernels leave may be no value of this type: use `zeroed`") };
+        const { assert!(T::ANY_BITS, "the contents may be no valid value of this type: use `zeroed`") };
         let memory = Memory::workspace(self, byte_len::<T>(len)?, TypeId::of::<(K, T)>())?;
         Ok(Buffer { memory, len, elements: PhantomData })
     }
@@ -77,7 +77,7 @@ impl Device {
     ///
     /// As for [`alloc`](Self::alloc).
     pub fn upload<T: DeviceCopy>(&self, data: &[T]) -> Result<Buffer<T>, Error> {
-        let mut buffer = self.room(data.len())?;
+        let mut buffer = self.allocate(data.len())?;
         buffer.upload(data)?;
         Ok(buffer)
     }
@@ -141,7 +141,7 @@ impl<T: DeviceCopy> Buffer<T> {
     pub fn download_into(&self, target: &mut [T]) -> Result<(), Error> {
         self.check_len("download", target.len())?;
         // SAFETY: `check_len` has checked that `target` has as many elements as `self`.
-        unsafe { self.memory.read(target.as_mut_ptr().cast()) }
+        unsafe { self.memory.read_range(0..self.byte_len(), target.as_mut_ptr().cast()) }
     }
 
     /// Replaces all elements with those of `data`. Waits for the launches made before.
@@ -152,7 +152,7 @@ impl<T: DeviceCopy> Buffer<T> {
     /// failed.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
         self.check_len("upload", data.len())?;
-        self.memory.write(bytes_of(data))
+        self.memory.write_at(0, bytes_of(data))
     }
 
     /// Sets every byte to zero. Does not compile if zeros are no valid `T`. On a GPU it returns at once.
@@ -267,7 +267,7 @@ impl<T: DeviceCopy> Buffer<T> {
     }
 
     /// Returns the byte range of the `len` elements from `at` on, or an error if the buffer is too short.
-    fn bytes_at(&self, what: &'static str, at: usize, len: usize) -> Result<Range<usize>, Error> {
+    pub(crate) fn bytes_at(&self, what: &'static str, at: usize, len: usize) -> Result<Range<usize>, Error> {
         self.bytes_of_range(what, at..at.saturating_add(len))
     }
 
@@ -314,7 +314,7 @@ impl<T: DeviceCopy> fmt::Debug for Buffer<T> {
 
 /// Fails to compile if zeros are no valid `T`.
 pub(crate) const fn check_zeros<T: DeviceCopy>() {
-    assert!(T::ZEROS, "zeros are no value of this type: upload values");
+    assert!(T::ZEROS, "zeros are no valid value of this type: use `upload`");
 }
 
 /// Returns the bytes of `data`, including padding.

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Which device to use, as a user types it: `auto`, `gpu`, `gpu:N` or `sim`.
+use crate::group_choice::number;
+
+/// The device to use, as a user types it: `auto`, `gpu`, `gpu:N` or `sim`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum DeviceChoice {
     /// GPU 0 if it can be used, otherwise the simulator.
@@ -22,11 +24,7 @@ pub struct ParseChoiceError {
     given: String,
 }
 
-impl fmt::Debug for ParseChoiceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+simt::debug_as_display!(ParseChoiceError);
 
 impl FromStr for DeviceChoice {
     type Err = ParseChoiceError;
@@ -37,14 +35,7 @@ impl FromStr for DeviceChoice {
             "auto" => Ok(Self::Auto),
             "gpu" => Ok(Self::Gpu(None)),
             "sim" => Ok(Self::Sim),
-            _ => {
-                let ordinal = text.strip_prefix("gpu:").ok_or_else(error)?;
-                // `parse` alone would accept "+1".
-                if !ordinal.bytes().all(|byte| byte.is_ascii_digit()) {
-                    return Err(error());
-                }
-                ordinal.parse().map(|ordinal| Self::Gpu(Some(ordinal))).map_err(|_| error())
-            }
+            _ => text.strip_prefix("gpu:").and_then(number).map(|ordinal| Self::Gpu(Some(ordinal))).ok_or_else(error),
         }
     }
 }
@@ -65,7 +56,7 @@ mod tests {
     use super::DeviceChoice;
 
     #[test]
-    fn parses_what_it_prints() {
+    fn parsing_inverts_printing() {
         for choice in [
             DeviceChoice::Auto,
             DeviceChoice::Gpu(None),
@@ -78,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_is_told_what_is_accepted() {
+    fn the_error_of_a_wrong_name_lists_the_accepted_ones() {
         for text in
             ["", "cuda", "GPU", "gpu:", "gpu:x", "gpu:-1", "gpu:+1", "gpu:4294967296", "gpu: 1", "sim:0", "auto "]
         {

@@ -9,7 +9,7 @@
 use std::ops::Range;
 use std::panic::Location;
 
-use crate::backend::Moment;
+use crate::backend::BackendEvent;
 use crate::device::Device;
 use crate::error::Error;
 use crate::ordering::{Actor, Clock, StreamAccess, StreamWork};
@@ -24,14 +24,14 @@ pub(crate) struct PeerCopy<'d> {
 }
 
 /// Enqueues all `copies`, in any order, after the earlier and before the later work of their devices, except work in
-/// streams. Returns at once on GPUs. If other views of the memory may exist, `asked_at` is the source line of the call.
+/// streams. Returns at once on GPUs. If other views of the memory may exist, `location` is the source line of the call.
 ///
 /// # Safety
 /// Each address must point to `bytes` bytes of its device's memory. A target must overlap no other source or target.
 /// Until the copies are done, no other code may access a target or write a source. All memory may be freed at any time.
 pub(crate) unsafe fn copy_all(
     copies: &[PeerCopy<'_>],
-    asked_at: Option<&'static Location<'static>>,
+    location: Option<&'static Location<'static>>,
 ) -> Result<(), Error> {
     if let Some(mixed) = copies.iter().find(|copy| copy.target.is_simulated() != copy.source.is_simulated()) {
         let device = mixed.target.name().to_owned();
@@ -47,7 +47,7 @@ pub(crate) unsafe fn copy_all(
     }
     // SAFETY: both devices of each pair are GPUs or both are simulated, as checked above.
     unsafe { wait_for_each(pairs.iter().copied()) }?;
-    note_accesses(copies, asked_at)?;
+    note_accesses(copies, location)?;
     let copied = copies.iter().try_for_each(|&PeerCopy { to, target, from, source, bytes }| {
         // SAFETY: the caller guarantees the addresses. The source is made to wait for the copy below.
         unsafe { target.backend().copy_from(to, source.backend(), from, bytes) }
@@ -55,7 +55,7 @@ pub(crate) unsafe fn copy_all(
     // SAFETY: both devices of each pair are GPUs or both are simulated, as checked at the start.
     let result = copied.and_then(|()| unsafe { wait_for_each(pairs.iter().map(|&(target, source)| (source, target))) });
     if result.is_err() {
-        // A device that does not wait for its copies must not go on before they are done.
+        // A device that does not wait for its copies must not continue before they are done.
         for (target, _) in pairs {
             let _ = target.synchronize();
         }
@@ -82,13 +82,13 @@ pub(crate) fn check_overlap(copies: &[PeerCopy<'_>]) -> Result<(), Error> {
 }
 
 /// Reports the accesses to the race checkers of the targets' queues, if streams may access the same memory.
-fn note_accesses(copies: &[PeerCopy<'_>], asked_at: Option<&'static Location<'static>>) -> Result<(), Error> {
-    let Some(asked_at) = asked_at.filter(|_| Actor::are_streams_open()) else { return Ok(()) };
+fn note_accesses(copies: &[PeerCopy<'_>], location: Option<&'static Location<'static>>) -> Result<(), Error> {
+    let Some(location) = location.filter(|_| Actor::are_streams_open()) else { return Ok(()) };
     for copy in copies {
         let Some(queue) = copy.target.queue_actor() else { continue };
         let access = |start: *const u8, is_write| {
-            let told = StreamAccess { is_write, ..StreamAccess::new(StreamWork::Copy, None, asked_at) };
-            (start.addr()..start.addr() + copy.bytes, told)
+            let stream_access = StreamAccess { is_write, ..StreamAccess::new(StreamWork::Copy, None, location) };
+            (start.addr()..start.addr() + copy.bytes, stream_access)
         };
         queue.access(&[access(copy.from, false), access(copy.to, true)])?;
     }
@@ -100,19 +100,19 @@ fn note_accesses(copies: &[PeerCopy<'_>], asked_at: Option<&'static Location<'st
 /// # Safety
 /// Both devices of a pair must be of the same kind.
 unsafe fn wait_for_each<'d>(pairs: impl Iterator<Item = (&'d Device, &'d Device)>) -> Result<(), Error> {
-    let mut moments: Vec<(&Device, Moment, Option<Clock>)> = Vec::new();
+    let mut events: Vec<(&Device, BackendEvent, Option<Clock>)> = Vec::new();
     let pairs: Vec<_> = pairs.collect();
     // Record all events first, so that no event comes after a wait that is enqueued here.
     for &(_, other) in &pairs {
-        if !moments.iter().any(|(device, ..)| device.id() == other.id()) {
+        if !events.iter().any(|(device, ..)| device.id() == other.id()) {
             let clock = other.queue_actor().map(Actor::record);
-            moments.push((other, other.backend().record_order()?, clock));
+            events.push((other, other.backend().record_order()?, clock));
         }
     }
     for &(waiting, other) in &pairs {
-        for (_, moment, clock) in moments.iter().filter(|(device, ..)| device.id() == other.id()) {
+        for (_, event, clock) in events.iter().filter(|(device, ..)| device.id() == other.id()) {
             // SAFETY: the caller guarantees that both devices are of the same kind.
-            unsafe { waiting.backend().wait_for(moment) }?;
+            unsafe { waiting.backend().wait_for(event) }?;
             if let (Some(queue), Some(clock)) = (waiting.queue_actor(), clock) {
                 queue.wait(clock);
             }

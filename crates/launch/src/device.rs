@@ -2,16 +2,16 @@
 //!
 //! # Design
 //!
-//! Code above this crate is the same for every device. A plan asks for properties: multiprocessors, shared memory, free
+//! Code above this crate is the same for every device. A plan queries properties: multiprocessors, shared memory, free
 //! memory, blocks that run at once. It uses `Device::is_simulated` only for these reasons:
 //!
 //! - The simulator is slower: default sizes are smaller, and work that takes one block a long time is omitted.
 //! - A simulated launch costs little and simulated work costs much: another rung may be the default, and a copy may
 //!   have fewer blocks.
-//! - Its times mean nothing: fewer runs, no cache flush, no tuning. Commands that only measure a GPU refuse it or say
-//!   so.
+//! - Its times mean nothing: fewer runs, no cache flush, no tuning. Commands that only measure a GPU refuse it or print
+//!   that it was used.
 //! - Its memory is the host's: a program that needs both counts them together.
-//! - A report or a recorded run states which it was.
+//! - A report or a recorded run names the kind of device.
 
 use std::fmt;
 use std::panic::Location;
@@ -69,8 +69,8 @@ pub fn gpus() -> Result<Vec<Gpu>, Unavailable> {
 /// `kernels` returns the kernels to compile for a GPU with the passed number of multiprocessors;
 /// [`Device::kernels_of`] lists the kernels of any work, on the simulator too.
 ///
-/// It is called for 132 multiprocessors while the driver initialises, so that the PTX is extracted by then. It is
-/// called again if the GPU has another number, and not at all without a driver. If a kernel cannot be compiled, its
+/// While the driver initialises, `kernels` is called with 132 multiprocessors, so that the PTX is extracted by then. It
+/// is called again if the GPU has another number, and not at all without a driver. If a kernel cannot be compiled, its
 /// launch returns the error.
 pub fn compile_beside<T>(
     choice: DeviceChoice,
@@ -170,7 +170,7 @@ impl Device {
         self.0.queue
     }
 
-    /// Tells the race checker that the host waits for all work of the device outside of streams.
+    /// Notes for the race checker that the host waits for all work of the device outside of streams.
     #[inline]
     pub(crate) fn note_waits(&self) {
         if let Some(queue) = self.0.queue {
@@ -188,7 +188,7 @@ impl Device {
         self.backend().name()
     }
 
-    /// Describes the device in one line and, if a GPU was wanted, says why it is not one.
+    /// Describes the device in one line. If a GPU was wanted and this is none, the line has the reason.
     ///
     /// "device: GPU 0, NVIDIA H200, sm_90, 132 SMs, 139.7 GiB" or "device: simulator on 2 cores (no GPU: libcuda.so.1
     /// not found)".
@@ -254,10 +254,10 @@ impl Device {
         };
         match self.0.queue {
             Some(queue) if Actor::are_streams_open() => {
-                let told = StreamAccess::new(StreamWork::Launch(call.info()), None, Location::caller());
+                let stream_access = StreamAccess::new(StreamWork::Launch(call.info()), None, Location::caller());
                 let reader = self.backend().streams(1)?;
                 // SAFETY: `encode` has checked that every region is of this device's memory.
-                unsafe { ordering::launch(queue, &*reader[0], told, params.regions().as_slice(), launch) }
+                unsafe { ordering::launch(queue, &*reader[0], stream_access, params.regions().as_slice(), launch) }
             }
             _ => launch(),
         }
@@ -326,13 +326,13 @@ impl Device {
     ///
     /// [`Error::InvalidLaunch`] if the device cannot run such blocks at all. On a GPU also as for
     /// [`resources`](Self::resources).
-    pub fn most_cooperative_blocks(
+    pub fn max_cooperative_blocks(
         &self,
         kernel: &'static KernelInfo,
         block_threads: u32,
         shared_bytes: u32,
     ) -> Result<u32, Error> {
-        self.backend().most_cooperative_blocks(kernel, block_threads, shared_bytes)
+        self.backend().max_cooperative_blocks(kernel, block_threads, shared_bytes)
     }
 
     /// Returns how many blocks of `block_threads` threads and `shared_bytes` bytes of dynamic shared memory a

@@ -157,7 +157,7 @@ pub enum Error {
     #[error("source and destination of the copy overlap: copy in pieces, or through another buffer")]
     Overlap,
     /// These devices cannot form a group.
-    #[error("no group of devices: {reason}")]
+    #[error("cannot form a group of devices: {reason}")]
     InvalidGroup {
         /// The reason and its remedy.
         reason: &'static str,
@@ -232,11 +232,7 @@ pub enum Error {
     },
 }
 
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+simt::debug_as_display!(Error);
 
 impl From<simt::Fault> for Error {
     fn from(fault: simt::Fault) -> Self {

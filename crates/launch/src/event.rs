@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::backend::Moment;
+use crate::backend::BackendEvent;
 use crate::device::Device;
 use crate::error::Error;
 use crate::ordering::{self, Clock};
@@ -11,7 +11,7 @@ use crate::ordering::{self, Clock};
 /// A point in the work of a stream, made by [`Stream::record`](crate::Stream::record). It may outlive the streams'
 /// scope.
 pub struct Event {
-    pub(crate) moment: Moment,
+    pub(crate) event: BackendEvent,
     /// The work that is done when the event completes, if the device checks streams.
     pub(crate) clock: Option<Clock>,
     /// The last field, so that the device outlives what it recorded.
@@ -29,7 +29,7 @@ impl Event {
     pub fn elapsed_since(&self, earlier: &Event) -> Result<Duration, Error> {
         earlier.check_device(std::slice::from_ref(&self.device))?;
         // SAFETY: `check_device` has checked that both events are of this device.
-        let time = unsafe { self.device.backend().elapsed(&earlier.moment, &self.moment) }?;
+        let time = unsafe { self.device.backend().elapsed(&earlier.event, &self.event) }?;
         [earlier, self].into_iter().filter_map(|event| event.clock.as_ref()).for_each(ordering::host_waited_for);
         Ok(time)
     }

@@ -13,14 +13,14 @@ use std::fmt;
 
 use cuda_std::KernelInfo;
 
-use crate::backend::Prepared;
+use crate::backend::Executable;
 use crate::device::Device;
 use crate::error::Error;
 use crate::memory::MemoryId;
+use crate::operation::Operation;
 use crate::queue::Queue;
 use crate::recorder::Recorder;
 use crate::resources::{Held, HeldMemory, Resources};
-use crate::work::Work;
 
 /// Work that [`Device::record`] has recorded and that can be launched many times. On a GPU it is a CUDA graph, which
 /// one call of the driver launches. In the simulator it is a list of calls.
@@ -71,7 +71,7 @@ pub struct Graph<R> {
     /// Buffer for the list of the resources' memory, so that a launch allocates nothing.
     scratch: Vec<HeldMemory>,
     /// The back end's form of the work, or `None` if there is no work.
-    prepared: Option<Box<dyn Prepared>>,
+    executable: Option<Box<dyn Executable>>,
     /// The last field, so that the device outlives the graph's memory and kernels.
     device: Device,
 }
@@ -96,7 +96,7 @@ fn not_held(user: &'static str, is_written: bool) -> Error {
 }
 
 /// Returns the memory that `work` uses. Fails unless all of it is in `held`.
-fn needs(work: &[Work], held: &[HeldMemory]) -> Result<Vec<Need>, Error> {
+fn needs(work: &[Operation], held: &[HeldMemory]) -> Result<Vec<Need>, Error> {
     let mut needs: Vec<Need> = Vec::new();
     work.iter().try_for_each(|work| {
         work.uses(&mut |start, bytes, is_written, user| {
@@ -114,7 +114,7 @@ fn needs(work: &[Work], held: &[HeldMemory]) -> Result<Vec<Need>, Error> {
 }
 
 impl Device {
-    /// Returns the device's queue, for functions that can also record their work.
+    /// Returns the device's queue, for functions that also work for a graph.
     pub fn queue(&self) -> Queue<'_> {
         Queue::from(self)
     }
@@ -172,7 +172,7 @@ impl Device {
     /// }
     /// assert_eq!(graph.resources().1.download()?, [10, 20, 30]);
     ///
-    /// graph.resources_mut().0.upload(&[100, 0, 0])?; // between launches the buffers are there for anything
+    /// graph.resources_mut().0.upload(&[100, 0, 0])?; // between launches the buffers may be used
     /// graph.launch()?;
     /// assert_eq!(graph.resources().1.download()?, [110, 20, 30]);
     /// # Ok(())
@@ -195,7 +195,7 @@ impl Device {
         resources.hold(&mut held);
         let needs = needs(&work, held.memory())?;
         let len = work.len();
-        let prepared = match work {
+        let executable = match work {
             work if work.is_empty() => None,
             // SAFETY: `Graph::launch` launches the work only while its memory is held, and keeps the device alive. The
             // views in the calls and the buffers of fills and copies are of this device, and those of a copy do not
@@ -203,7 +203,7 @@ impl Device {
             work => Some(unsafe { self.backend().graph(work) }?),
         };
         let scratch = held.into_memory();
-        Ok(Graph { resources, len, needs, scratch, prepared, device: self.clone() })
+        Ok(Graph { resources, len, needs, scratch, executable, device: self.clone() })
     }
 }
 
@@ -214,16 +214,16 @@ impl<R: Resources> Graph<R> {
     ///
     /// [`Error::NotHeld`] if a buffer of the work was replaced by another; otherwise as for [`Device::launch`].
     pub fn launch(&mut self) -> Result<(), Error> {
-        let Self { resources, needs, scratch, prepared, device, .. } = self;
+        let Self { resources, needs, scratch, executable, device, .. } = self;
         // The resources stay borrowed until the work is enqueued, as for a launch.
         let mut held = Held::new(device.id(), std::mem::take(scratch));
         resources.hold(&mut held);
         let missing = needs.iter().find(|need| !held.memory().iter().any(|held| need.is_met_by(held)));
-        let result = match (missing, prepared) {
+        let result = match (missing, executable) {
             (Some(need), _) => Err(not_held(need.user, need.is_written)),
             // SAFETY: all memory that the work uses is held, and the device lives. Memory that is freed later waits for
             // the graph, as it does for a launch.
-            (None, Some(prepared)) => unsafe { prepared.launch() },
+            (None, Some(executable)) => unsafe { executable.launch() },
             (None, None) => Ok(()),
         };
         *scratch = held.into_memory();

@@ -5,10 +5,10 @@ use std::str::FromStr;
 
 use crate::choice::DeviceChoice;
 
-/// The maximum number of simulated devices. A larger number is taken for a mistake.
-const MOST_SIMULATED: u32 = 1024;
+/// The maximum number of simulated devices. A larger number is probably a typing error.
+const MAX_SIMULATED: u32 = 1024;
 
-/// Which devices to use, as a user types them: one, as a [`DeviceChoice`]; or `gpu:all`, `gpu:0,2` (these GPUs, in this
+/// The devices to use, as a user types them: one, as a [`DeviceChoice`]; or `gpu:all`, `gpu:0,2` (these GPUs, in this
 /// order), `sim:N` (N simulated devices, each with its own memory), `sim:NxM` (each with M MiB).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GroupChoice(pub(crate) Members);
@@ -69,16 +69,12 @@ impl fmt::Display for Reason {
         match self {
             Self::Unknown => f.write_str("unknown device"),
             Self::Twice(ordinal) => write!(f, "GPU {ordinal} is named twice in device"),
-            Self::Count => write!(f, "not between 1 and {MOST_SIMULATED} simulated devices in device"),
+            Self::Count => write!(f, "not between 1 and {MAX_SIMULATED} simulated devices in device"),
         }
     }
 }
 
-impl fmt::Debug for ParseGroupChoiceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+simt::debug_as_display!(ParseGroupChoiceError);
 
 impl FromStr for GroupChoice {
     type Err = ParseGroupChoiceError;
@@ -97,7 +93,7 @@ impl FromStr for GroupChoice {
             let (Some(count), false) = (number(count), mebibytes == Some(None)) else {
                 return Err(error(Reason::Unknown));
             };
-            let in_range = (1..=MOST_SIMULATED).contains(&count);
+            let in_range = (1..=MAX_SIMULATED).contains(&count);
             let members = Members::Simulated(count, mebibytes.flatten());
             return if in_range { Ok(Self(members)) } else { Err(error(Reason::Count)) };
         }
@@ -114,7 +110,7 @@ impl FromStr for GroupChoice {
 }
 
 /// Parses a number that consists of digits only; `parse` alone would accept "+1".
-fn number(text: &str) -> Option<u32> {
+pub(crate) fn number(text: &str) -> Option<u32> {
     text.parse().ok().filter(|_| text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
@@ -142,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn parses_what_it_prints() {
+    fn parsing_inverts_printing() {
         for text in [
             "auto",
             "gpu",
@@ -163,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_is_told_what_is_accepted() {
+    fn the_error_of_a_wrong_name_lists_the_accepted_ones() {
         let unknown = [
             "",
             "cuda",

@@ -1,4 +1,4 @@
-//! Host memory that a device knows, in bytes.
+//! Page-locked host memory, in bytes. For the simulator it is ordinary memory.
 
 use std::ptr::{self, NonNull};
 

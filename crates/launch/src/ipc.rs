@@ -1,15 +1,16 @@
 //! Memory and events that several processes of a host share, through CUDA's IPC.
 //!
-//! One process makes memory ([`Device::given`]) or an event ([`Device::given_event`]), each with an [`IpcHandle`], and
-//! sends the handle's bytes to another process by any means. That process opens them, copies from the memory and waits
-//! for the event. Only events order the two processes: without them a process may read what another is writing.
+//! One process makes memory ([`Device::ipc_buffer`]) or an event ([`Device::ipc_event`]), each with an [`IpcHandle`],
+//! and sends the handle's bytes to another process by any means. The other process opens them, copies from the memory
+//! and waits for the event. Only events order the two processes: without them a process may read bytes that the other
+//! is writing.
 //!
 //! Simulated devices of one process can open each other's memory and events, for tests without a GPU.
 //!
 //! # Design
 //!
-//! Memory that was given to other processes is freed only when its owner says that no process has it open: no process
-//! can find that out by itself. A GPU opens memory of another process only, never of its own.
+//! Shared memory is freed only when its owner calls [`IpcBuffer::free`], because no process can find out whether
+//! another has it open. A GPU opens memory of another process only, never of its own.
 
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
@@ -17,7 +18,7 @@ use std::ops::{Deref, DerefMut, Range};
 
 use cuda_std::Element;
 
-use crate::backend::{HANDLE_BYTES, Moment, Opened};
+use crate::backend::{BackendEvent, HANDLE_BYTES, Opened};
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::Error;
@@ -34,9 +35,9 @@ pub struct IpcHandle(pub [u8; HANDLE_BYTES]);
 ///
 /// Dropping it does not free the memory, because other processes may still read it. [`free`](Self::free) frees it, and
 /// so does the end of the process.
-pub struct GivenBuffer<T: Element>(ManuallyDrop<Buffer<T>>);
+pub struct IpcBuffer<T: Element>(ManuallyDrop<Buffer<T>>);
 
-impl<T: Element> GivenBuffer<T> {
+impl<T: Element> IpcBuffer<T> {
     /// Frees the memory.
     ///
     /// # Safety
@@ -46,7 +47,7 @@ impl<T: Element> GivenBuffer<T> {
     }
 }
 
-impl<T: Element> Deref for GivenBuffer<T> {
+impl<T: Element> Deref for IpcBuffer<T> {
     type Target = Buffer<T>;
 
     fn deref(&self) -> &Buffer<T> {
@@ -54,15 +55,15 @@ impl<T: Element> Deref for GivenBuffer<T> {
     }
 }
 
-impl<T: Element> DerefMut for GivenBuffer<T> {
+impl<T: Element> DerefMut for IpcBuffer<T> {
     fn deref_mut(&mut self) -> &mut Buffer<T> {
         &mut self.0
     }
 }
 
 /// An event that other processes may wait for.
-pub struct GivenEvent {
-    moment: Moment,
+pub struct IpcEvent {
+    event: BackendEvent,
     /// The last field, so that the device outlives what it recorded.
     device: Device,
 }
@@ -77,7 +78,7 @@ pub struct OpenedBuffer<T: Element> {
 
 /// An event of another process.
 pub struct OpenedEvent {
-    moment: Moment,
+    event: BackendEvent,
     /// The last field, so that the device outlives the event that it opened.
     device: Device,
 }
@@ -89,50 +90,50 @@ impl Device {
     /// # Errors
     ///
     /// As for [`alloc`](Self::alloc); [`Error::Driver`] if the driver cannot share memory.
-    pub fn given<T: Element>(&self, len: usize) -> Result<(GivenBuffer<T>, IpcHandle), Error> {
+    pub fn ipc_buffer<T: Element>(&self, len: usize) -> Result<(IpcBuffer<T>, IpcHandle), Error> {
         let pieces = crate::memory::byte_len::<T>(len)?.div_ceil(MAPPED_BYTES).max(1);
         let buffer: Buffer<T> = self.alloc(pieces * MAPPED_BYTES / size_of::<T>())?;
         let (start, bytes) = (buffer.view().as_ptr(), buffer.len() * size_of::<T>());
         // SAFETY: the address is the first byte of an allocation of `alloc`, which is not freed before
-        // `GivenBuffer::free`.
+        // `IpcBuffer::free`.
         let handle = unsafe { self.backend().memory_handle(start.cast(), bytes) }?;
         // From here on other processes may open the memory.
-        Ok((GivenBuffer(ManuallyDrop::new(buffer)), IpcHandle(handle)))
+        Ok((IpcBuffer(ManuallyDrop::new(buffer)), IpcHandle(handle)))
     }
 
     /// Opens a buffer of another process, which must be on the same host.
     ///
     /// # Errors
     ///
-    /// [`Error::Driver`] if the driver cannot open it; [`Error::NotSupported`] in the simulator, if it is another
-    /// process's.
-    pub fn open_given<T: Element>(&self, handle: &IpcHandle) -> Result<OpenedBuffer<T>, Error> {
+    /// [`Error::Driver`] if the driver cannot open it; [`Error::NotSupported`] in the simulator, if the buffer is of
+    /// another process.
+    pub fn open_ipc_buffer<T: Element>(&self, handle: &IpcHandle) -> Result<OpenedBuffer<T>, Error> {
         let memory = self.backend().open_memory(&handle.0)?;
         Ok(OpenedBuffer { memory, elements: PhantomData, device: self.clone() })
     }
 
     /// Creates an event for other processes to wait for, and returns it with its handle. It must be
-    /// [recorded](GivenEvent::record) before they wait.
+    /// [recorded](IpcEvent::record) before they wait.
     ///
     /// # Errors
     ///
     /// [`Error::Driver`] if the driver cannot share events; [`Error::ContextLost`] when an earlier launch failed.
-    pub fn given_event(&self) -> Result<(GivenEvent, IpcHandle), Error> {
-        let (moment, handle) = self.backend().shared_event()?;
-        Ok((GivenEvent { moment, device: self.clone() }, IpcHandle(handle)))
+    pub fn ipc_event(&self) -> Result<(IpcEvent, IpcHandle), Error> {
+        let (event, handle) = self.backend().shared_event()?;
+        Ok((IpcEvent { event, device: self.clone() }, IpcHandle(handle)))
     }
 
     /// Opens an event of another process.
     ///
     /// # Errors
     ///
-    /// As for [`open_given`](Self::open_given).
+    /// As for [`open_ipc_buffer`](Self::open_ipc_buffer).
     pub fn open_event(&self, handle: &IpcHandle) -> Result<OpenedEvent, Error> {
-        Ok(OpenedEvent { moment: self.backend().open_event(&handle.0)?, device: self.clone() })
+        Ok(OpenedEvent { event: self.backend().open_event(&handle.0)?, device: self.clone() })
     }
 }
 
-impl GivenEvent {
+impl IpcEvent {
     /// Records the event: it completes when everything enqueued on the device so far, except in streams, is done.
     ///
     /// # Errors
@@ -140,20 +141,20 @@ impl GivenEvent {
     /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn record(&mut self) -> Result<(), Error> {
         // SAFETY: `shared_event` of this device returned the event.
-        unsafe { self.device.backend().record_in(&self.moment) }
+        unsafe { self.device.backend().record_in(&self.event) }
     }
 }
 
 impl OpenedEvent {
-    /// Makes everything that is enqueued on the device from now on, except in streams, wait for the other process's
-    /// last record of the event. On a GPU it returns at once.
+    /// Makes all later work of the device, except in streams, wait for the other process's last record of the event. On
+    /// a GPU it returns at once.
     ///
     /// # Errors
     ///
     /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn wait(&self) -> Result<(), Error> {
         // SAFETY: this device opened the event.
-        unsafe { self.device.backend().wait_for(&self.moment) }
+        unsafe { self.device.backend().wait_for(&self.event) }
     }
 }
 
@@ -168,7 +169,7 @@ impl<T: Element> Buffer<T> {
     ///
     /// [`Error::OutOfRange`] if either buffer is too short; [`Error::WrongDevice`] if another device has opened
     /// `source`; [`Error::ContextLost`] when an earlier launch failed.
-    pub fn copy_range_from_given(
+    pub fn copy_range_from_ipc(
         &mut self,
         at: usize,
         source: &OpenedBuffer<T>,
@@ -183,10 +184,7 @@ impl<T: Element> Buffer<T> {
             let device = self.device().name().to_owned();
             return Err(Error::WrongDevice { what: "a copy from another process".to_owned(), device });
         }
-        if at > self.len() || range.len() > self.len() - at {
-            let end = at.saturating_add(range.len());
-            return Err(Error::OutOfRange { what: "copy to", start: at, end, buffer: self.len() });
-        }
+        self.bytes_at("copy to", at, range.len())?;
         if range.is_empty() {
             return Ok(());
         }
@@ -210,38 +208,38 @@ mod tests {
     }
 
     #[test]
-    fn what_one_device_gives_another_reads() {
+    fn another_device_reads_shared_memory() {
         let [here, there] = two();
         let give = || {
-            let (mut given, handle) = there.given::<u32>(5).unwrap();
+            let (mut given, handle) = there.ipc_buffer::<u32>(5).unwrap();
             given.upload_range(1, &[7, 8, 9]).unwrap();
             // The memory stays allocated after `given` is dropped.
             handle
         };
         let handle = give();
-        let opened = here.open_given::<u32>(&handle).unwrap();
-        let (mut event, of_event) = there.given_event().unwrap();
+        let opened = here.open_ipc_buffer::<u32>(&handle).unwrap();
+        let (mut event, of_event) = there.ipc_event().unwrap();
         event.record().unwrap();
         here.open_event(&of_event).unwrap().wait().unwrap();
         let mut buffer = here.upload(&[1_u32, 2, 3]).unwrap();
-        buffer.copy_range_from_given(1, &opened, 2..4).unwrap();
+        buffer.copy_range_from_ipc(1, &opened, 2..4).unwrap();
         assert_eq!(buffer.download().unwrap(), [1, 8, 9]);
     }
 
     #[test]
-    fn what_is_not_there_is_refused() {
+    fn invalid_ranges_and_handles_are_refused() {
         let [here, there] = two();
-        let (given, handle) = there.given::<u32>(1).unwrap();
-        let opened = here.open_given::<u32>(&handle).unwrap();
+        let (given, handle) = there.ipc_buffer::<u32>(1).unwrap();
+        let opened = here.open_ipc_buffer::<u32>(&handle).unwrap();
         let mut buffer = here.upload(&[1_u32, 2, 3]).unwrap();
         let end = given.len();
-        assert!(matches!(buffer.copy_range_from_given(0, &opened, end..end + 1), Err(Error::OutOfRange { .. })));
-        assert!(matches!(buffer.copy_range_from_given(2, &opened, 0..2), Err(Error::OutOfRange { .. })));
+        assert!(matches!(buffer.copy_range_from_ipc(0, &opened, end..end + 1), Err(Error::OutOfRange { .. })));
+        assert!(matches!(buffer.copy_range_from_ipc(2, &opened, 0..2), Err(Error::OutOfRange { .. })));
         let mut other = there.upload(&[1_u32]).unwrap();
-        assert!(matches!(other.copy_range_from_given(0, &opened, 0..1), Err(Error::WrongDevice { .. })));
+        assert!(matches!(other.copy_range_from_ipc(0, &opened, 0..1), Err(Error::WrongDevice { .. })));
         let mut forged = handle;
         forged.0[3] ^= 1;
-        assert!(matches!(here.open_given::<u32>(&forged), Err(Error::NotSupported { .. })));
+        assert!(matches!(here.open_ipc_buffer::<u32>(&forged), Err(Error::NotSupported { .. })));
         assert!(matches!(here.open_event(&IpcHandle([0; 64])), Err(Error::NotSupported { .. })));
     }
 }

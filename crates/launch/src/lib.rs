@@ -256,6 +256,7 @@ mod limits;
 mod mapped;
 mod memory;
 mod module;
+mod operation;
 mod ordering;
 mod part;
 mod pinned;
@@ -276,7 +277,6 @@ mod tables;
 mod unavailable;
 mod version;
 mod view;
-mod work;
 
 #[doc(hidden)]
 pub use bare::BareLaunch;
@@ -292,7 +292,7 @@ pub use event::Event;
 pub use graph::Graph;
 pub use group::{Group, checked_groups};
 pub use group_choice::{GroupChoice, ParseGroupChoiceError};
-pub use ipc::{GivenBuffer, GivenEvent, IpcHandle, OpenedBuffer, OpenedEvent};
+pub use ipc::{IpcBuffer, IpcEvent, IpcHandle, OpenedBuffer, OpenedEvent};
 pub use mapped::MappedBuffer;
 pub use module::{PtxImage, PtxModule};
 pub use ordering::{StreamAccess, StreamRace, StreamWork};

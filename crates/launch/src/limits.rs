@@ -5,8 +5,8 @@ pub(crate) use simt::LaunchLimits as Limits;
 
 use crate::error::{Error, Launched};
 
-/// Checks that a device of these limits can run `config` of `kernel`, which itself has room for `register_threads`
-/// threads per block and `static_shared` bytes of static shared memory.
+/// Checks that a device of these limits can run `config` of `kernel`. The compiled kernel allows `register_threads`
+/// threads per block and uses `static_shared` bytes of static shared memory.
 ///
 /// # Errors
 /// [`Error::InvalidLaunch`].
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_launch_too_large_is_told_which_limit_it_exceeds() {
+    fn the_error_of_a_large_launch_names_the_exceeded_limit() {
         let bounded = KERNEL.max_threads(128);
         for (kernel, config, part) in [
             (&KERNEL, LaunchConfig::new(0, 32), "no block"),

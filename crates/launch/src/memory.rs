@@ -74,32 +74,6 @@ impl Memory {
         self.allocated.as_ref()?.on_device
     }
 
-    /// Copies `data`, which must have this memory's size, to the device.
-    pub(crate) fn write(&mut self, data: &[MaybeUninit<u8>]) -> Result<(), Error> {
-        assert_eq!(data.len(), self.bytes);
-        self.device.note_waits();
-        match self.address() {
-            // SAFETY: this memory has as many bytes as `data`. No view of it exists that a kernel could use, because
-            // `self` is borrowed mutably.
-            Some(start) => unsafe { self.device.backend().write(start, data) },
-            None => Ok(()),
-        }
-    }
-
-    /// Copies all bytes to `target`.
-    ///
-    /// # Safety
-    /// `target` must be valid for writes of this memory's size.
-    pub(crate) unsafe fn read(&self, target: *mut u8) -> Result<(), Error> {
-        self.device.note_waits();
-        match self.address() {
-            // SAFETY: the memory has `self.bytes` bytes, and the caller guarantees the same of `target`. A kernel that
-            // writes the bytes would need a mutable borrow of `self`.
-            Some(start) => unsafe { self.device.backend().read(target, start, self.bytes) },
-            None => Ok(()),
-        }
-    }
-
     /// Sets all bytes to zero.
     pub(crate) fn zero(&mut self) -> Result<(), Error> {
         match self.address() {
@@ -122,7 +96,7 @@ impl Memory {
 
     /// Copies `data` to the bytes from `at` on, which must exist.
     pub(crate) fn write_at(&mut self, at: usize, data: &[MaybeUninit<u8>]) -> Result<(), Error> {
-        let Some(start) = self.place(&(at..at + data.len())) else { return Ok(()) };
+        let Some(start) = self.address_of(&(at..at + data.len())) else { return Ok(()) };
         self.device.note_waits();
         // SAFETY: `place` has checked that the bytes exist. No view of them exists, because `self` is borrowed mutably.
         unsafe { self.device.backend().write(start, data) }
@@ -133,7 +107,7 @@ impl Memory {
     /// # Safety
     /// `target` must be valid for writes of `range.len()` bytes.
     pub(crate) unsafe fn read_range(&self, range: Range<usize>, target: *mut u8) -> Result<(), Error> {
-        let Some(start) = self.place(&range) else { return Ok(()) };
+        let Some(start) = self.address_of(&range) else { return Ok(()) };
         self.device.note_waits();
         // SAFETY: `place` has checked that the bytes exist, and the caller guarantees `target`. The borrow of `self`
         // excludes writes to them.
@@ -143,7 +117,7 @@ impl Memory {
     /// Returns the copy of the bytes `range` of `source`, which may be on another device, to those from `at` on, or
     /// `None` for no bytes. All of them must exist.
     pub(crate) fn copy_of<'m>(&'m self, at: usize, source: &'m Memory, range: Range<usize>) -> Option<PeerCopy<'m>> {
-        let (to, from) = (self.place(&(at..at + range.len()))?, source.place(&range)?);
+        let (to, from) = (self.address_of(&(at..at + range.len()))?, source.address_of(&range)?);
         Some(PeerCopy { to, target: &self.device, from, source: &source.device, bytes: range.len() })
     }
 
@@ -151,7 +125,7 @@ impl Memory {
     ///
     /// # Panics
     /// When the memory does not have these bytes.
-    fn place(&self, range: &Range<usize>) -> Option<*mut u8> {
+    fn address_of(&self, range: &Range<usize>) -> Option<*mut u8> {
         assert!(range.start <= range.end && range.end <= self.bytes);
         // `wrapping_add`, because the address is the device's and need not be valid for the host.
         self.address().filter(|_| !range.is_empty()).map(|start| start.wrapping_add(range.start))

@@ -78,14 +78,14 @@ impl PtxImage {
         entries.iter().map(|&entry| own.get(&key(entry)).cloned().flatten()).collect()
     }
 
-    /// Returns about the first `most` bytes of the PTX.
-    fn read(&self, most: u64) -> Cow<'static, str> {
+    /// Returns about the first `max` bytes of the PTX.
+    fn read(&self, max: u64) -> Cow<'static, str> {
         if !self.is_deflated {
             return String::from_utf8_lossy(self.bytes);
         }
         let mut text = Vec::new();
         // On an error, the bytes read so far are kept.
-        let _ = DeflateDecoder::new(self.bytes).take(most).read_to_end(&mut text);
+        let _ = DeflateDecoder::new(self.bytes).take(max).read_to_end(&mut text);
         String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()).into()
     }
 
@@ -150,7 +150,7 @@ impl PtxModule {
         images
     }
 
-    /// Checks that a GPU `name` of `capability`, with a driver for CUDA `driver`, can run some image of this module.
+    /// Checks that a GPU `name` of `capability`, with a driver for CUDA `driver`, can run an image of this module.
     pub(crate) fn check(&self, name: &str, capability: (u32, u32), driver: CudaVersion) -> Result<(), Unavailable> {
         if self.images.is_empty() {
             return Err(Unavailable::NotBuilt { module: self.path });
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_cut_out_once_and_one_with_a_static_keeps_no_other_back() {
+    fn entries_are_extracted_once_and_a_static_affects_its_own_entry_only() {
         static IMAGE: PtxImage = PtxImage::new(
             70,
             ".version 7.0\n.target sm_70\n.visible .global .b32 all;\n.entry a()\n{\n}\n.entry b()\n{\n\tuse all;\n}\n",
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_gpu_or_driver_is_told_apart() {
+    fn an_old_gpu_and_an_old_driver_are_different_errors() {
         let check = |capability, driver| BOTH.check("GPU X", capability, driver);
         assert_eq!(check((9, 0), CudaVersion::new(12, 0)), Ok(()));
         // This driver does not support the sm_90 image, but it supports the sm_70 one.

@@ -14,7 +14,7 @@ pub struct Gpu {
 }
 
 /// The properties of a device. Those that only GPUs have are `None` for the simulator.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Properties {
     /// The name: "NVIDIA H200" or "simulator".

@@ -59,13 +59,13 @@ pub(crate) fn entries_alone(module: &str, entries: &[&str]) -> Option<String> {
     Some(used.flat_map(|(item, _)| [item.text, "\n"]).collect())
 }
 
-/// True if a kernel with this text waits for the previous launches itself. It may then be launched while they run.
+/// Returns true if a kernel with this text waits for the previous launches itself. It may then start while they run.
 pub(crate) fn waits_for_dependencies(text: &str) -> bool {
     text.contains("griddepcontrol.wait")
 }
 
-/// True if the text has places for tables.
-pub(crate) fn asks_for_tables(text: &str) -> bool {
+/// Returns true if the text has placeholders for tables.
+pub(crate) fn has_table_placeholders(text: &str) -> bool {
     text.contains(TABLE)
 }
 
@@ -233,7 +233,7 @@ mod tests {
 ";
 
     #[test]
-    fn a_kernel_comes_with_what_it_uses_and_nothing_else() {
+    fn a_kernel_is_extracted_with_its_dependencies_only() {
         let first = entries_alone(MODULE, &["first"]).unwrap();
         for kept in [
             ".version 7.8\n",
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn several_kernels_come_with_what_they_use_once() {
+    fn several_kernels_are_extracted_with_their_dependencies_once() {
         let both = entries_alone(MODULE, &["second", "first"]).unwrap();
         for kept in
             ["first_tile[8];", "second_tile[16];", "words[8] = {1,", ".entry first(", ".entry second(", "dynamic[];"]
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_take_the_place_of_their_stand_ins() {
+    fn tables_replace_their_placeholders() {
         let text = with_tables(MODULE, &[0x96, 0xe8]).unwrap();
         assert!(text.contains("%r4, 232 /*table 1*/;") && text.contains("%r4, 150 /*table 0*/;"), "{text}");
         assert_eq!(with_tables(MODULE, &[0x96]), Err(1));
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kernel_of_the_project_is_cut_out_whole() {
+    fn every_kernel_of_the_project_is_extracted_whole() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../gpu/ptx");
         let mut kernels = 0;
         for file in std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()) {

@@ -11,9 +11,9 @@ use crate::device::Device;
 use crate::error::Error;
 use crate::recorder::Recorder;
 
-/// Takes launches, fills and copies, which are executed in the order of the calls. A [`Device`] executes them at once,
-/// and the graph that [`Device::record`] makes executes them at each of its launches. [`Device::load`] enqueues nothing
-/// on its queue.
+/// Takes launches, fills and copies, which are executed in the order of the calls. A [`Device`] executes them at once.
+/// The graph that [`Device::record`] makes executes them at each of its launches. [`Device::load`] and
+/// [`Device::kernels_of`] execute nothing.
 ///
 /// A function that takes a queue works for both:
 ///

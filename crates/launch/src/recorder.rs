@@ -8,12 +8,12 @@ use cuda_std::{Call, DeviceCopy, KernelInfo, LaunchConfig, Params};
 use crate::backend::Backend;
 use crate::buffer::{Buffer, check_zeros};
 use crate::error::Error;
-use crate::work::{RecordedLaunch, Work};
+use crate::operation::{Operation, RecordedLaunch};
 
 /// The work recorded so far.
 #[derive(Default)]
 pub(crate) struct Recorder {
-    work: RefCell<Vec<Work>>,
+    work: RefCell<Vec<Operation>>,
     /// The kernels of launches without tables, if only kernels are recorded.
     kernels: Option<RefCell<Vec<&'static KernelInfo>>>,
 }
@@ -41,7 +41,7 @@ impl Recorder {
         backend.prepare(call.info(), config)?;
         // SAFETY: only `Graph::launch` launches it, and only while the graph holds all memory of its views.
         let launch = unsafe { RecordedLaunch::new(config, call, params) };
-        self.work.borrow_mut().push(Work::Launch(Box::new(launch)));
+        self.work.borrow_mut().push(Operation::Launch(Box::new(launch)));
         Ok(())
     }
 
@@ -49,7 +49,7 @@ impl Recorder {
         const { check_zeros::<T>() };
         let (start, bytes) = (buffer.view_mut().as_ptr().cast(), buffer.len() * size_of::<T>());
         if bytes > 0 {
-            self.work.borrow_mut().push(Work::Zero { start, bytes });
+            self.work.borrow_mut().push(Operation::Zero { start, bytes });
         }
     }
 
@@ -57,11 +57,11 @@ impl Recorder {
     pub(crate) fn copy<T: DeviceCopy>(&self, from: &Buffer<T>, to: &mut Buffer<T>) {
         let (from, bytes) = (from.view().as_ptr().cast(), from.len() * size_of::<T>());
         if bytes > 0 {
-            self.work.borrow_mut().push(Work::Copy { to: to.view_mut().as_ptr().cast(), from, bytes });
+            self.work.borrow_mut().push(Operation::Copy { to: to.view_mut().as_ptr().cast(), from, bytes });
         }
     }
 
-    pub(crate) fn into_work(self) -> Vec<Work> {
+    pub(crate) fn into_work(self) -> Vec<Operation> {
         self.work.into_inner()
     }
 

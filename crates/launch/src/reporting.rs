@@ -1,9 +1,9 @@
-//! The file that launches in the simulator report to, where the environment names one.
+//! Reports of simulated launches, in the file that the environment variable `GRIDSTRIDE_REPORT` names.
 
 #[cfg(feature = "sarif")]
 pub(crate) use reports::collect as report;
 
-/// Says once that no file is written.
+/// Prints once that no file is written.
 #[cfg(not(feature = "sarif"))]
 pub(crate) fn report(_reported: simt::Reported<'_>) {
     const FILE: &str = "GRIDSTRIDE_REPORT";

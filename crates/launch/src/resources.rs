@@ -107,12 +107,8 @@ impl Device {
 /// Memory that kernels use: [`Buffer`] and [`MappedBuffer`].
 pub trait Holdable: sealed::Sealed {}
 
-impl<T: DeviceCopy> Holdable for Buffer<T> {}
-
-impl<T: DeviceCopy> Holdable for MappedBuffer<T> {}
-
 mod sealed {
-    use super::{Buffer, DeviceCopy, DeviceId, MappedBuffer, MemoryId};
+    use super::{DeviceId, MemoryId};
 
     /// The address and size of the memory, as kernels see it.
     pub struct Memory {
@@ -126,24 +122,19 @@ mod sealed {
     pub trait Sealed {
         fn memory(&self) -> Memory;
     }
-
-    impl<T: DeviceCopy> Sealed for Buffer<T> {
-        fn memory(&self) -> Memory {
-            let (id, device) = (self.memory_id(), self.device().id());
-            Memory { id, device, start: self.view().as_ptr().addr(), bytes: self.len() * size_of::<T>() }
-        }
-    }
-
-    impl<T: DeviceCopy> Sealed for MappedBuffer<T> {
-        fn memory(&self) -> Memory {
-            let (id, device) = (self.memory_id(), self.device().id());
-            Memory { id, device, start: self.view().as_ptr().addr(), bytes: self.len() * size_of::<T>() }
-        }
-    }
 }
 
 macro_rules! buffers {
     ($($buffer:ident)*) => {$(
+        impl<T: DeviceCopy> Holdable for $buffer<T> {}
+
+        impl<T: DeviceCopy> sealed::Sealed for $buffer<T> {
+            fn memory(&self) -> sealed::Memory {
+                let (id, device) = (self.memory_id(), self.device().id());
+                sealed::Memory { id, device, start: self.view().as_ptr().addr(), bytes: self.len() * size_of::<T>() }
+            }
+        }
+
         impl<T: DeviceCopy> Resources for $buffer<T> {
             fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
                 held.exclusive(self);

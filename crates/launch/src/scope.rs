@@ -36,13 +36,7 @@ impl Device {
         count: usize,
         work: impl for<'scope> FnOnce(&'scope [Stream<'scope, 'env>]) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        let devices = slice::from_ref(self);
-        let mut streams = room(count)?;
-        let open = OpenStreams::open(devices, count)?;
-        streams.extend(open.of_member(0, devices));
-        let result = work(&streams);
-        let end = open.finish();
-        result.and_then(|result| end.map(|()| result))
+        with_streams(slice::from_ref(self), count, |streams| work(&streams[0]))
     }
 }
 
@@ -63,23 +57,31 @@ impl Group {
         count: usize,
         work: impl for<'scope> FnOnce(&'scope [Vec<Stream<'scope, 'env>>]) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        let devices = self.members();
-        let mut streams = Vec::with_capacity(devices.len());
-        for _ in devices {
-            streams.push(room(count)?);
-        }
-        let open = OpenStreams::open(devices, count)?;
-        for (member, streams) in streams.iter_mut().enumerate() {
-            streams.extend(open.of_member(member, devices));
-        }
-        let result = work(&streams);
-        let end = open.finish();
-        result.and_then(|result| end.map(|()| result))
+        with_streams(self.members(), count, work)
     }
 }
 
+/// Runs `work` with `count` new streams of each of `devices`, and waits for all work of the streams.
+fn with_streams<'env, R>(
+    devices: &[Device],
+    count: usize,
+    work: impl for<'scope> FnOnce(&'scope [Vec<Stream<'scope, 'env>>]) -> Result<R, Error>,
+) -> Result<R, Error> {
+    let mut streams = Vec::with_capacity(devices.len());
+    for _ in devices {
+        streams.push(with_capacity(count)?);
+    }
+    let open = OpenStreams::open(devices, count)?;
+    for (member, streams) in streams.iter_mut().enumerate() {
+        streams.extend(open.of_member(member, devices));
+    }
+    let result = work(&streams);
+    let end = open.finish();
+    result.and_then(|result| end.map(|()| result))
+}
+
 /// Returns an empty list with capacity for `count` streams.
-fn room<'scope, 'env>(count: usize) -> Result<Vec<Stream<'scope, 'env>>, Error> {
+fn with_capacity<'scope, 'env>(count: usize) -> Result<Vec<Stream<'scope, 'env>>, Error> {
     let mut streams = Vec::new();
     let too_many = |_| Error::TooLarge { len: count, element_bytes: size_of::<Stream>() };
     streams.try_reserve_exact(count).map_err(too_many)?;

@@ -10,13 +10,13 @@ use cuda_std::{Call, DeviceStatic, KernelInfo, LaunchConfig, Params};
 use simt::Simulator;
 use simt::memory::{self, Allocation};
 
-use crate::backend::{Allocated, Backend, BackendStream, Moment, PageLock, Prepared};
+use crate::backend::{Allocated, Backend, BackendEvent, BackendStream, Executable, PageLock};
 use crate::error::Error;
 use crate::limits::{Limits, check};
+use crate::operation::{Operation, RecordedLaunch};
 use crate::properties::{KernelResources, Occupancy, Properties};
 use crate::reporting;
 use crate::simulated_memory::{MemoryLimit, NAME, allocate, out_of_memory};
-use crate::work::{RecordedLaunch, Work};
 
 /// The shared memory that a block may use on a GPU without raising the kernel's limit.
 const SHARED_BYTES_PER_BLOCK: u32 = 48 * 1024;
@@ -66,8 +66,8 @@ impl SimulatedDevice {
         self.simulator.note_written(start, bytes);
     }
 
-    fn prepared(&self, work: Vec<Work>) -> Box<dyn Prepared> {
-        Box::new(SimulatedWork { device: self.clone(), work })
+    fn executable(&self, work: Vec<Operation>) -> Box<dyn Executable> {
+        Box::new(SimulatedOperations { device: self.clone(), work })
     }
 }
 
@@ -94,23 +94,14 @@ impl Backend for SimulatedDevice {
         };
         Ok(Properties {
             name: NAME.to_owned(),
-            compute_capability: None,
-            driver: None,
             multiprocessors: self.multiprocessors(),
             warp_size: 32,
             memory_bytes: capacity as u64,
             memory_free_bytes: free as u64,
-            memory_bus_bits: None,
-            memory_clock_mhz: None,
-            clock_mhz: None,
-            l2_bytes: None,
             shared_bytes_per_block: SHARED_BYTES_PER_BLOCK,
             shared_bytes_per_block_optin: Limits::SIMULATOR.shared_bytes,
-            shared_bytes_per_multiprocessor: None,
-            registers_per_block: None,
-            registers_per_multiprocessor: None,
             max_threads_per_block: Limits::SIMULATOR.block_threads,
-            max_threads_per_multiprocessor: None,
+            ..Properties::default()
         })
     }
 
@@ -132,7 +123,7 @@ impl Backend for SimulatedDevice {
 
     /// Returns the number of blocks that the simulated multiprocessors hold at 2048 threads each, limited by the number
     /// of stacks.
-    fn most_cooperative_blocks(
+    fn max_cooperative_blocks(
         &self,
         kernel: &'static KernelInfo,
         block_threads: u32,
@@ -205,11 +196,11 @@ impl Backend for SimulatedDevice {
         Ok(())
     }
 
-    fn record_order(&self) -> Result<Moment, Error> {
+    fn record_order(&self) -> Result<BackendEvent, Error> {
         self.record()
     }
 
-    unsafe fn wait_for(&self, _moment: &Moment) -> Result<(), Error> {
+    unsafe fn wait_for(&self, _moment: &BackendEvent) -> Result<(), Error> {
         Ok(())
     }
 
@@ -228,12 +219,12 @@ impl Backend for SimulatedDevice {
         Ok(())
     }
 
-    unsafe fn bare_launch(&self, launch: RecordedLaunch) -> Result<Box<dyn Prepared>, Error> {
-        Ok(self.prepared(vec![Work::Launch(Box::new(launch))]))
+    unsafe fn bare_launch(&self, launch: RecordedLaunch) -> Result<Box<dyn Executable>, Error> {
+        Ok(self.executable(vec![Operation::Launch(Box::new(launch))]))
     }
 
-    unsafe fn graph(&self, work: Vec<Work>) -> Result<Box<dyn Prepared>, Error> {
-        Ok(self.prepared(work))
+    unsafe fn graph(&self, work: Vec<Operation>) -> Result<Box<dyn Executable>, Error> {
+        Ok(self.executable(work))
     }
 
     fn synchronize(&self) -> Result<(), Error> {
@@ -241,11 +232,11 @@ impl Backend for SimulatedDevice {
     }
 
     /// The event's number is the wall-clock time.
-    fn record(&self) -> Result<Moment, Error> {
-        Ok(Moment::new(self.start.elapsed().as_nanos() as u64, ()))
+    fn record(&self) -> Result<BackendEvent, Error> {
+        Ok(BackendEvent::new(self.start.elapsed().as_nanos() as u64, ()))
     }
 
-    unsafe fn elapsed(&self, from: &Moment, to: &Moment) -> Result<Duration, Error> {
+    unsafe fn elapsed(&self, from: &BackendEvent, to: &BackendEvent) -> Result<Duration, Error> {
         Ok(Duration::from_nanos(to.number.saturating_sub(from.number)))
     }
 
@@ -263,21 +254,21 @@ fn has_no(what: &'static str) -> Error {
 }
 
 /// The simulator's prepared work: a list.
-struct SimulatedWork {
+struct SimulatedOperations {
     device: SimulatedDevice,
-    work: Vec<Work>,
+    work: Vec<Operation>,
 }
 
-impl Prepared for SimulatedWork {
+impl Executable for SimulatedOperations {
     unsafe fn launch(&mut self) -> Result<(), Error> {
         let device = &self.device;
         self.work.iter().try_for_each(|work| match work {
-            // SAFETY: `Prepared::launch` requires the conditions of `Backend::launch`.
-            Work::Launch(launch) => unsafe { device.launch(launch.config, &launch.call, &launch.params) },
-            // SAFETY: `Prepared::launch` requires the conditions of `Backend::zero`.
-            Work::Zero { start, bytes } => unsafe { device.zero(*start, *bytes) },
-            // SAFETY: `Prepared::launch` requires the conditions of `Backend::copy`.
-            Work::Copy { to, from, bytes } => unsafe { device.copy(*to, *from, *bytes) },
+            // SAFETY: `Executable::launch` requires the conditions of `Backend::launch`.
+            Operation::Launch(launch) => unsafe { device.launch(launch.config, &launch.call, &launch.params) },
+            // SAFETY: `Executable::launch` requires the conditions of `Backend::zero`.
+            Operation::Zero { start, bytes } => unsafe { device.zero(*start, *bytes) },
+            // SAFETY: `Executable::launch` requires the conditions of `Backend::copy`.
+            Operation::Copy { to, from, bytes } => unsafe { device.copy(*to, *from, *bytes) },
         })
     }
 }
@@ -366,11 +357,11 @@ impl BackendStream for SimulatedStream<'_> {
         unsafe { self.0.launch(config, call, params) }
     }
 
-    fn record(&self) -> Result<Moment, Error> {
+    fn record(&self) -> Result<BackendEvent, Error> {
         self.0.record()
     }
 
-    unsafe fn wait(&self, _moment: &Moment) -> Result<(), Error> {
+    unsafe fn wait(&self, _moment: &BackendEvent) -> Result<(), Error> {
         Ok(())
     }
 

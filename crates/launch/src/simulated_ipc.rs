@@ -1,15 +1,14 @@
 //! Shares memory and events between simulated devices of one process.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
-use crate::backend::HANDLE_BYTES;
-use crate::backend::{Ipc, Moment, Opened};
+use crate::backend::{BackendEvent, HANDLE_BYTES, Ipc, Opened};
 use crate::error::Error;
 use crate::simulated::SimulatedDevice;
 
 /// The address and size in bytes of everything that was shared, by number.
-static GIVEN: Mutex<Option<HashMap<u64, (usize, usize)>>> = Mutex::new(None);
+static SHARED: LazyLock<Mutex<HashMap<u64, (usize, usize)>>> = LazyLock::new(Mutex::default);
 
 /// Returns the handle of a number. It contains the process id, so that other processes have no such handle.
 fn handle(number: u64) -> [u8; HANDLE_BYTES] {
@@ -20,30 +19,24 @@ fn handle(number: u64) -> [u8; HANDLE_BYTES] {
 }
 
 /// Shares `bytes` bytes from `start` on and returns their handle.
-fn give(start: usize, bytes: usize) -> [u8; HANDLE_BYTES] {
-    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let given = given.get_or_insert_default();
-    let number = given.len() as u64 + 1;
-    given.insert(number, (start, bytes));
+fn share(start: usize, bytes: usize) -> [u8; HANDLE_BYTES] {
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    let number = shared.len() as u64 + 1;
+    shared.insert(number, (start, bytes));
     handle(number)
 }
 
 fn open(wanted: &[u8; HANDLE_BYTES]) -> Result<(usize, usize), Error> {
     let refused = || Error::NotSupported { what: "memory of other processes", device: "the simulator".to_owned() };
-    let given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     let number = wanted.first_chunk().map_or(0, |&number| u64::from_le_bytes(number));
-    given
-        .as_ref()
-        .and_then(|given| given.get(&number))
-        .filter(|_| handle(number) == *wanted)
-        .copied()
-        .ok_or_else(refused)
+    shared.get(&number).filter(|_| handle(number) == *wanted).copied().ok_or_else(refused)
 }
 
 /// All work is done when a call returns, so that nothing has to wait for events.
 impl Ipc for SimulatedDevice {
     unsafe fn memory_handle(&self, start: *const u8, bytes: usize) -> Result<[u8; HANDLE_BYTES], Error> {
-        Ok(give(start.expose_provenance(), bytes))
+        Ok(share(start.expose_provenance(), bytes))
     }
 
     fn open_memory(&self, handle: &[u8; HANDLE_BYTES]) -> Result<Opened, Error> {
@@ -58,15 +51,15 @@ impl Ipc for SimulatedDevice {
         Ok(())
     }
 
-    fn shared_event(&self) -> Result<(Moment, [u8; HANDLE_BYTES]), Error> {
-        Ok((Moment::new(0, ()), give(0, 0)))
+    fn shared_event(&self) -> Result<(BackendEvent, [u8; HANDLE_BYTES]), Error> {
+        Ok((BackendEvent::new(0, ()), share(0, 0)))
     }
 
-    unsafe fn record_in(&self, _moment: &Moment) -> Result<(), Error> {
+    unsafe fn record_in(&self, _moment: &BackendEvent) -> Result<(), Error> {
         Ok(())
     }
 
-    fn open_event(&self, handle: &[u8; HANDLE_BYTES]) -> Result<Moment, Error> {
-        open(handle).map(|_| Moment::new(0, ()))
+    fn open_event(&self, handle: &[u8; HANDLE_BYTES]) -> Result<BackendEvent, Error> {
+        open(handle).map(|_| BackendEvent::new(0, ()))
     }
 }

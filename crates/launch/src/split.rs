@@ -170,7 +170,7 @@ impl<T: DeviceCopy> SplitBuffer<T> {
         Ok(data)
     }
 
-    /// Copies the current elements to the halos that stand for them. It is ordered after the earlier and before the
+    /// Copies the current elements to the neighbours' halos. It is ordered after the earlier and before the
     /// later work of the members, except work in streams. On GPUs it returns at once.
     ///
     /// # Errors
@@ -192,7 +192,7 @@ impl<T: DeviceCopy> SplitBuffer<T> {
     }
 
     /// Returns where the elements of a halo come from. The halo has `len` elements, begins at `at` in its part, and
-    /// stands for the elements from `element` on. Each piece is a source part, the offsets in the source and in the
+    /// has copies of the elements from `element` on. Each piece is a source part, the offsets in the source and in the
     /// halo's part, and a length.
     fn pieces(&self, element: isize, at: usize, len: usize) -> Vec<(&SplitPart<T>, usize, usize, usize)> {
         let mut pieces = Vec::new();

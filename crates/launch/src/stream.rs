@@ -189,9 +189,9 @@ impl<'scope, 'env> Stream<'scope, 'env> {
             None => launch(),
             Some(actor) => {
                 let work = StreamWork::Launch(call.info());
-                let told = StreamAccess::new(work, Some(self.number), Location::caller());
+                let stream_access = StreamAccess::new(work, Some(self.number), Location::caller());
                 // SAFETY: `encode` has checked that every region is of this device's memory.
-                unsafe { ordering::launch(actor, self.stream, told, params.regions().as_slice(), launch) }
+                unsafe { ordering::launch(actor, self.stream, stream_access, params.regions().as_slice(), launch) }
             }
         }
     }
@@ -202,12 +202,12 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     ///
     /// [`Error::ContextLost`] when an earlier launch failed.
     pub fn record(&self) -> Result<Event, Error> {
-        let (moment, clock) = (self.stream.record()?, self.actor.map(Actor::record));
-        Ok(Event { moment, clock, device: self.device.clone() })
+        let (event, clock) = (self.stream.record()?, self.actor.map(Actor::record));
+        Ok(Event { event, clock, device: self.device.clone() })
     }
 
-    /// Makes everything that is enqueued in this stream from now on wait for `event`. The event may be of any stream of
-    /// this device or, in a scope of a [`Group`](crate::Group), of any member. The host does not wait.
+    /// Makes all later work of this stream wait for `event`. The event may be of any stream of this device or, in a
+    /// scope of a [`Group`](crate::Group), of any member. The host does not wait.
     ///
     /// # Errors
     ///
@@ -216,7 +216,7 @@ impl<'scope, 'env> Stream<'scope, 'env> {
     pub fn wait(&self, event: &Event) -> Result<(), Error> {
         event.check_device(self.devices)?;
         // SAFETY: the event is of a device of the scope, and all its devices are of one kind.
-        unsafe { self.stream.wait(&event.moment) }?;
+        unsafe { self.stream.wait(&event.event) }?;
         if let (Some(actor), Some(clock)) = (self.actor, &event.clock) {
             actor.wait(clock);
         }
@@ -236,14 +236,14 @@ impl<'scope, 'env> Stream<'scope, 'env> {
         Ok(())
     }
 
-    /// Reports accesses to the race checker, if the device checks streams: the bytes, the operation, and whether it
-    /// writes them.
+    /// Reports accesses to the race checker, if the device checks streams: the bytes, the operation, and `true` for a
+    /// write.
     #[track_caller]
     fn note(&self, accesses: &[(Range<usize>, StreamWork, bool)]) -> Result<(), Error> {
         let Some(actor) = self.actor else { return Ok(()) };
-        let asked_at = Location::caller();
+        let location = Location::caller();
         let accesses = accesses.iter().map(|&(ref bytes, work, is_write)| {
-            (bytes.clone(), StreamAccess { is_write, ..StreamAccess::new(work, Some(self.number), asked_at) })
+            (bytes.clone(), StreamAccess { is_write, ..StreamAccess::new(work, Some(self.number), location) })
         });
         let accesses: Vec<_> = accesses.collect();
         Ok(actor.access(&accesses)?)

@@ -1,7 +1,5 @@
 //! The reasons why a GPU cannot be used.
 
-use std::fmt;
-
 use crate::version::CudaVersion;
 
 /// The reason why a GPU cannot be used. `Debug` has the text of `Display`, because `main` and `unwrap` show it.
@@ -78,14 +76,10 @@ pub enum Unavailable {
     },
 }
 
-impl fmt::Debug for Unavailable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+simt::debug_as_display!(Unavailable);
 
 impl Unavailable {
-    /// True if no GPU was found; false if there is one that cannot be used.
+    /// Returns true if no GPU was found, false if there is one that cannot be used.
     pub(crate) fn is_absence(&self) -> bool {
         match self {
             Self::UnsupportedPlatform
@@ -100,7 +94,7 @@ impl Unavailable {
         }
     }
 
-    /// Returns what the user can do about it.
+    /// Returns the remedy for the user.
     pub fn remedy(&self) -> String {
         match self {
             Self::UnsupportedPlatform => "GPUs are supported on Linux on x86-64 and AArch64 only".into(),

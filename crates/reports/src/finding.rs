@@ -10,8 +10,10 @@ use crate::source;
 /// An error or warning of a run, with its parts as they are displayed.
 #[derive(Clone, PartialEq, Eq, Serialize, Debug)]
 pub struct Finding {
-    /// Its kind in a few words, such as "data race" or "wrong result".
+    /// The identifier of its kind, such as "data race" or "wrong result". JSON and SARIF keep it.
     pub kind: &'static str,
+    /// The name of its kind for users, such as "read of uninitialised memory".
+    pub name: &'static str,
     /// The complete message.
     pub message: String,
     /// The kernel that failed; `None` for a wrong result.
@@ -23,10 +25,10 @@ pub struct Finding {
     /// The access or operation of another thread, if one takes part.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub there: Option<Side>,
-    /// The element, as `array[index]`.
+    /// The accessed element, as `array[index]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub element: Option<String>,
-    /// How to correct the kernel.
+    /// The change that would make the kernel correct.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remedy: Option<String>,
     /// The complete fault.
@@ -60,7 +62,8 @@ pub struct Side {
 impl Finding {
     /// Returns a finding that consists of `message` only.
     pub fn new(kind: &'static str, message: String) -> Self {
-        Self { kind, message, kernel: None, here: None, there: None, element: None, remedy: None, fault: None }
+        let name = name_of(kind);
+        Self { kind, name, message, kernel: None, here: None, there: None, element: None, remedy: None, fault: None }
     }
 
     /// Returns the finding for `fault`.
@@ -70,14 +73,11 @@ impl Finding {
             side.location.as_ref().map(|location| Side::new(fault.block, Some(side.thread), location, None))
         };
         let mut finding = Self {
-            kind: kind(&fault.kind),
-            message: fault.to_string(),
             kernel: Some(fault.kernel),
             here,
-            there: None,
-            element: None,
             remedy: fault.remedy().map(|remedy| remedy.to_string()),
             fault: Some(Box::new(fault.clone())),
+            ..Self::new(kind(&fault.kind), fault.to_string())
         };
         match &fault.kind {
             FaultKind::Race(race) | FaultKind::EarlyRead(race) => {
@@ -98,8 +98,8 @@ impl Finding {
             FaultKind::BarrierMismatch { other, other_thread } => {
                 finding.there = Some(Side::new(fault.block, Some(*other_thread), other, None));
             }
-            FaultKind::BarrierApart { other_thread, ways, .. } => {
-                finding.there = Side::at_end_of(&ways[1], fault.block, *other_thread);
+            FaultKind::BarrierApart { other_thread, paths, .. } => {
+                finding.there = Side::at_end_of(&paths[1], fault.block, *other_thread);
             }
             FaultKind::WarpMismatch { other: Some(other), .. } => finding.there = there(other),
             _ => {}
@@ -116,9 +116,9 @@ impl Finding {
     /// Returns the finding for the warning `note`.
     pub fn of_note(note: &Note) -> Self {
         let (here, there) = match &note.kind {
-            NoteKind::WarpsApart { block, threads: [thread, other], ways } => (
+            NoteKind::WarpsApart { block, threads: [thread, other], paths } => (
                 Side::new(Some(*block), Some(*thread), &note.location, None),
-                Side::at_end_of(&ways[1], Some(*block), *other),
+                Side::at_end_of(&paths[1], Some(*block), *other),
             ),
             _ => (Side::new(None, None, &note.location, None), None),
         };
@@ -163,8 +163,8 @@ impl Side {
     }
 
     /// Returns the last call or loop of a thread's path.
-    fn at_end_of(way: &CallPath, block: Option<Dim3>, thread: Dim3) -> Option<Self> {
-        let (CallStep::Call(at) | CallStep::Loop { at, .. }) = way.0.last()?;
+    fn at_end_of(path: &CallPath, block: Option<Dim3>, thread: Dim3) -> Option<Self> {
+        let (CallStep::Call(at) | CallStep::Loop { at, .. }) = path.0.last()?;
         Some(Self::new(block, Some(thread), at, None))
     }
 
@@ -180,7 +180,17 @@ impl Side {
     }
 }
 
-/// Returns a fault's kind in a few words.
+/// Returns the name for users of the kind with this identifier. Most identifiers are names.
+pub(super) fn name_of(kind: &'static str) -> &'static str {
+    match kind {
+        "read of what nobody wrote" => "read of uninitialised memory",
+        "barrier by two ways" => "barrier by different call paths",
+        "warps by two ways" => "warps by different call paths",
+        name => name,
+    }
+}
+
+/// Returns the identifier of a fault's kind.
 fn kind(kind: &FaultKind) -> &'static str {
     match kind {
         FaultKind::Panic(_) => "panic",

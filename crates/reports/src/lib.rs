@@ -1,11 +1,12 @@
-//! The simulator's faults and warnings as people, editors and CI read them: text, JSON and SARIF.
+//! The simulator's faults and warnings in three formats: text, JSON and SARIF.
 //!
 //! A [`Finding`] is a fault, a warning or a hint, with its threads and their source lines. [`sarif`] makes a log of
 //! findings.
 //!
 //! A simulator with [`collect`] as its reporter adds each fault, and each warning of a strict launch, to the file that
-//! the environment variable [`FILE`] names: as SARIF if the name ends in `.sarif`, else as a JSON array of
-//! [`Finding`]s. The file's findings stay, so that the programs of one `cargo test` share it; it has each mistake once.
+//! the environment variable [`FILE`] names. The format is SARIF if the name ends in `.sarif`, else a JSON array of
+//! [`Finding`]s. Earlier findings stay in the file, so that the programs of one `cargo test` can share it. Each mistake
+//! is added once.
 //!
 //! ```
 //! use simt::Simulator;
@@ -32,9 +33,9 @@ pub use self::sarif::sarif;
 /// The environment variable that names the file.
 pub const FILE: &str = "GRIDSTRIDE_REPORT";
 
-/// Adds a fault, or a note that warns, to the file that [`FILE`] names. Does nothing if it names none.
+/// Adds a fault or a warning to the file that [`FILE`] names. Does nothing if it names none.
 ///
-/// If the file cannot be written, a line on standard error says so; the caller of the launch has the fault in any case.
+/// If the file cannot be written, this prints a line to standard error. The launch returns the fault in any case.
 pub fn collect(reported: Reported<'_>) {
     match reported {
         Reported::Fault(fault) => add_to_named("error", || Finding::of_fault(fault)),

@@ -1,5 +1,7 @@
 //! Findings as SARIF 2.1.0, which editors and CI services display at the source lines.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use crate::finding::{Finding, Side};
@@ -7,10 +9,8 @@ use crate::finding::{Finding, Side};
 /// Returns the log of one run of the program `tool` with `findings`, each with its level: "error", "warning" or "note".
 pub fn sarif<'a>(tool: &str, findings: impl Iterator<Item = (&'static str, &'a Finding)>) -> Value {
     let findings: Vec<(&str, &Finding)> = findings.collect();
-    let mut rules: Vec<&str> = findings.iter().map(|(_, finding)| finding.kind).collect();
-    rules.sort_unstable();
-    rules.dedup();
-    let rules: Vec<Value> = rules.iter().map(|kind| json!({ "id": id(kind), "name": kind })).collect();
+    let rules: BTreeMap<&str, &str> = findings.iter().map(|(_, finding)| (finding.kind, finding.name)).collect();
+    let rules: Vec<Value> = rules.iter().map(|(kind, name)| json!({ "id": id(kind), "name": name })).collect();
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",

@@ -96,6 +96,7 @@ fn any_other_file_has_an_array_of_findings() {
     let all = read(&file);
     let kinds: Vec<&Value> = all.as_array().unwrap().iter().map(|finding| &finding["kind"]).collect();
     assert_eq!(kinds, ["data race", "panic", "warps by two ways"], "{all:#}");
+    assert_eq!(all[2]["name"], "warps by different call paths");
     assert_eq!((&all[0]["fault"]["kind"], &all[0]["fault"]["remedy"]), (&"race".into(), &"one_thread".into()));
     let text = all[0]["here"]["text"].as_str().unwrap();
     assert!(text.starts_with("let race = "), "{text}");

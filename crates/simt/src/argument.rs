@@ -7,12 +7,12 @@ use std::any::TypeId;
 pub struct GenericArgument {
     /// The argument as the entry's name has it: `f32`, `sum`, `4`.
     pub name: &'static str,
-    /// Which type or value it is.
+    /// The type or the value.
     pub id: ArgumentId,
 }
 
 impl GenericArgument {
-    /// An argument that the entry's name calls `name`.
+    /// Makes the argument that the entry's name calls `name`.
     pub const fn new(name: &'static str, id: ArgumentId) -> Self {
         Self { name, id }
     }

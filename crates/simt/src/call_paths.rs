@@ -1,5 +1,5 @@
-//! The steps in which the threads of a block are. Each is on its thread's stack, and the block knows the innermost
-//! ones.
+//! The call paths of a block's threads: the calls and loops in which each thread is. The steps are on the threads'
+//! stacks, and the block knows the innermost one of each thread.
 //!
 //! # Design
 //!
@@ -10,8 +10,9 @@
 use std::cell::Cell;
 use std::ptr;
 
+use crate::block::polling::PerThread;
 use crate::call_path::{CallPath, CallStep};
-use crate::lanes::{MAX_THREADS, Thread};
+use crate::lanes::Thread;
 use crate::source::{Line, is_same_line};
 
 /// A call or a loop in which a thread is, from [`enter`](Self::enter) until it is left. It must not be moved in
@@ -24,45 +25,45 @@ pub struct Step {
     /// The number of the loop's iteration, from 1; 0 for a call.
     pub(crate) iteration: Cell<u64>,
     pub(crate) outer: Cell<*const Step>,
-    /// True if the called function notes the call, and not its caller.
+    /// True if the called function records the call instead of its caller.
     pub(crate) is_of_function: bool,
     /// True if the block knows this step.
     pub(crate) is_noted: Cell<bool>,
 }
 
-/// The innermost step of each thread of a block.
-pub(crate) struct CallPaths {
-    innermost: Box<[Cell<*const Step>]>,
-    /// True if any pointer is not null.
-    is_used: Cell<bool>,
-}
+/// A step on a thread's stack, or null.
+#[derive(Clone, Copy)]
+struct Innermost(*const Step);
 
-impl Default for CallPaths {
+impl Default for Innermost {
     fn default() -> Self {
-        Self { innermost: vec![Cell::new(ptr::null()); MAX_THREADS].into(), is_used: Cell::new(false) }
+        Self(ptr::null())
     }
 }
+
+/// The innermost step of each thread of a block.
+#[derive(Default)]
+pub(crate) struct CallPaths(PerThread<Innermost>);
 
 impl CallPaths {
     /// Resets the steps for a new block.
     pub(crate) fn begin(&self) {
-        if self.is_used.replace(false) {
-            self.innermost.iter().for_each(|step| step.set(ptr::null()));
-        }
+        self.0.begin();
     }
 
-    /// The innermost step of `thread`.
+    /// Returns the innermost step of `thread`.
     ///
     /// # Safety
     /// As for [`CallPaths::of`].
     pub(crate) unsafe fn innermost<'a>(&self, thread: Thread) -> Option<&'a Step> {
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees that the thread has started, has not ended, and does not run.
         unsafe { self.of(thread) }.next()
     }
 
     pub(crate) fn replace(&self, thread: Thread, step: *const Step) -> *const Step {
-        self.is_used.set(true);
-        self.innermost[thread.linear() as usize % MAX_THREADS].replace(step)
+        let outer = self.0.get(thread).0;
+        self.0.set(thread, Innermost(step));
+        outer
     }
 
     /// Returns the steps of `thread`, the innermost first.
@@ -71,7 +72,7 @@ impl CallPaths {
     /// The thread must have started, and neither have ended nor been abandoned. It must not run while the steps are
     /// used.
     unsafe fn of<'a>(&self, thread: Thread) -> impl Iterator<Item = &'a Step> {
-        let mut next = self.innermost[thread.linear() as usize % MAX_THREADS].get();
+        let mut next = self.0.get(thread).0;
         std::iter::from_fn(move || {
             // SAFETY: a noted step is on the thread's stack, which the caller guarantees to exist. Each step is
             // removed, here and from the steps inside it, before it ends.
@@ -86,14 +87,14 @@ impl CallPaths {
     /// # Safety
     /// As for [`CallPaths::of`], for both threads.
     #[inline]
-    pub(crate) unsafe fn apart(&self, threads: [Thread; 2]) -> Option<[CallPath; 2]> {
-        if !self.is_used.get() {
+    pub(crate) unsafe fn differing(&self, threads: [Thread; 2]) -> Option<[CallPath; 2]> {
+        if !self.0.is_used() {
             return None;
         }
         // SAFETY: the caller guarantees that neither thread runs or ends.
         let [one, other] = threads.map(|thread| unsafe { self.of(thread) });
         // SAFETY: the caller guarantees that neither thread runs or ends.
-        (!are_same(one, other)).then(|| threads.map(|thread| unsafe { self.way(thread) }))
+        (!are_same(one, other)).then(|| threads.map(|thread| unsafe { self.path(thread) }))
     }
 
     /// Returns the call path of `thread`.
@@ -101,7 +102,7 @@ impl CallPaths {
     /// # Safety
     /// As for [`CallPaths::of`].
     #[cold]
-    unsafe fn way(&self, thread: Thread) -> CallPath {
+    unsafe fn path(&self, thread: Thread) -> CallPath {
         // SAFETY: the caller guarantees that the thread does not run or end.
         let steps = unsafe { self.of(thread) };
         let mut steps: Vec<CallStep> = steps

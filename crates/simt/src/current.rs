@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::ptr;
 
 use crate::block::Block;
+use crate::on_drop::OnDrop;
 
 thread_local! {
     static CURRENT: Cell<*const Block> = const { Cell::new(ptr::null()) };
@@ -54,15 +55,9 @@ impl Slot<'_> {
     /// Runs `resume`, which resumes a fibre of `block`, with `block` as the current one.
     #[inline]
     pub(crate) fn run_as<R>(&self, block: &Block, resume: impl FnOnce() -> R) -> R {
-        /// Resets the variable also if `resume` panics, so that no dangling pointer remains.
-        struct Reset<'a>(&'a Cell<*const Block>);
-        impl Drop for Reset<'_> {
-            fn drop(&mut self) {
-                self.0.set(ptr::null());
-            }
-        }
         self.0.set(block);
-        let _reset = Reset(self.0);
+        // Also if `resume` panics, so that no dangling pointer remains.
+        let _reset = OnDrop(|| self.0.set(ptr::null()));
         resume()
     }
 }

@@ -10,9 +10,9 @@ use crate::schedule::Schedule;
 use crate::source::Line;
 use crate::watch::{Access, Touch};
 
-/// The maximum number of accesses that are kept of a launch.
+/// The maximum number of accesses that are recorded per launch.
 const MAX_EVENTS: usize = 1 << 14;
-/// The maximum number of accesses that are kept of a thread.
+/// The maximum number of accesses that are recorded per thread.
 const MAX_OF_THREAD: u32 = 64;
 
 /// An atomic access of a launch.
@@ -21,17 +21,17 @@ pub(crate) struct Event {
     /// The thread, and the index of the access among those of the thread.
     pub(crate) hold: Hold,
     /// The address accessed. Only comparable within one launch of one run, because addresses differ between runs.
-    pub(crate) place: Place,
+    pub(crate) address: AccessAddress,
     pub(crate) writes: bool,
     pub(crate) at: Line,
 }
 
 /// An address, with the block's number if it is in shared memory.
-pub(crate) type Place = (Option<u32>, usize);
+pub(crate) type AccessAddress = (Option<u32>, usize);
 
 /// The atomic accesses of the launches of a run.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct RunTrace {
     /// The accesses of each launch, each once.
     pub(crate) launches: Vec<Vec<Event>>,
     /// Pairs of a read and the write that it read from, as hashes that are the same in every run.
@@ -42,10 +42,10 @@ pub(crate) struct Seen {
 
 /// Collects the traces of a simulator's launches.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Trace(Arc<Mutex<Seen>>);
+pub(crate) struct Trace(Arc<Mutex<RunTrace>>);
 
 impl Trace {
-    pub(crate) fn take(&self) -> Seen {
+    pub(crate) fn take(&self) -> RunTrace {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -61,7 +61,7 @@ pub(crate) struct Director {
 struct State {
     threads: HashMap<(u32, u32), Progress>,
     /// The last write to each address.
-    writes: HashMap<Place, (Hold, Line)>,
+    writes: HashMap<AccessAddress, (Hold, Line)>,
     events: Vec<Event>,
     reads: HashSet<u64>,
     features: HashSet<u64>,
@@ -75,7 +75,7 @@ struct State {
 struct Progress {
     accesses: u32,
     /// The thread's last access, if it was a load.
-    polled: Option<(Place, Line)>,
+    polled: Option<(AccessAddress, Line)>,
 }
 
 /// A thread that has reached an atomic access.
@@ -101,11 +101,11 @@ impl Director {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that a thread, given by the numbers of its block and itself, is about to make an access.
-    pub(crate) fn come_to(&self, (block, thread): (u32, u32), touch: &Touch) -> Arrival {
+    /// Notes that a thread is about to make an access. `block` and `thread` are linear indices.
+    pub(crate) fn arrive(&self, (block, thread): (u32, u32), touch: &Touch) -> Arrival {
         let state = &mut *self.state();
-        let place = ((touch.space == Space::Shared).then_some(block), touch.address);
-        let polled = (!touch.access.writes()).then_some((place, touch.at));
+        let address = ((touch.space == Space::Shared).then_some(block), touch.address);
+        let polled = (!touch.access.writes()).then_some((address, touch.at));
         let progress = state.threads.entry((block, thread)).or_default();
         let is_new = polled.is_none() || progress.polled != polled;
         progress.accesses += u32::from(is_new);
@@ -113,7 +113,7 @@ impl Director {
         let hold = Hold { block, thread, access: progress.accesses };
         let at = self.holds.iter().position(|one| *one == hold).filter(|at| state.ended & 1 << at == 0);
         state.waiting |= at.map_or(0, |at| 1 << at);
-        Arrival { event: Event { hold, place, writes: touch.access.writes(), at: touch.at }, is_new, at }
+        Arrival { event: Event { hold, address, writes: touch.access.writes(), at: touch.at }, is_new, at }
     }
 
     /// Returns true if the hold has ended.
@@ -136,12 +136,12 @@ impl Director {
             return;
         }
         let state = &mut *self.state();
-        let Event { hold, place, writes, at } = arrival.event;
+        let Event { hold, address, writes, at } = arrival.event;
         if arrival.is_new && hold.access <= MAX_OF_THREAD && state.events.len() < MAX_EVENTS {
             state.events.push(arrival.event);
         }
         if hold.access <= MAX_OF_THREAD {
-            let last = state.writes.get(&place);
+            let last = state.writes.get(&address);
             let written = last.map(|(writer, line)| (writer.block, writer.thread, writer.access, line_of(line)));
             state.reads.insert(hash(&(hold, written)));
             let feature = last.map(|(writer, line)| {
@@ -153,7 +153,7 @@ impl Director {
             }
         }
         if writes {
-            state.writes.insert(place, (hold, at));
+            state.writes.insert(address, (hold, at));
         }
     }
 }

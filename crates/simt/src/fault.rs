@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use crate::block::arena::DYNAMIC;
 use crate::call_path::CallPath;
 use crate::geometry::Dim3;
 use crate::pointer_fault::PointerFault;
 use crate::race::Race;
-use crate::region::{OfType, Space, fmt_element, is_of_source};
+use crate::region::{DYNAMIC, OfType, Space, fmt_element, is_of_source};
+use crate::remedy::Remedy;
 use crate::source::SourceLocation;
-use crate::whereabouts::Whereabouts;
+use crate::whereabouts::{Activity, Whereabouts};
 
 /// The reason why a launch ended early, and where.
 ///
@@ -29,11 +29,7 @@ pub struct Fault {
     pub kind: FaultKind,
 }
 
-impl fmt::Debug for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::debug_as_display!(Fault);
 
 /// The kinds of fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,7 +130,8 @@ pub enum FaultKind {
         /// A thread that waits there.
         other_thread: Dim3,
         /// The call paths of the faulting thread and of the other.
-        ways: Box<[CallPath; 2]>,
+        #[cfg_attr(feature = "serde", serde(rename = "ways"))]
+        paths: Box<[CallPath; 2]>,
     },
     /// A warp operation whose lanes can never meet, or whose caller is not in its own mask.
     WarpMismatch {
@@ -226,8 +223,8 @@ impl fmt::Display for FaultKind {
             }
             Self::Unseen { address } => write!(
                 f,
-                "an access at address {address:#x}, where no memory allows it, by a function that is not instrumented: \
-                the line is the last one known; mark the function with `#[cuda_std::device]`"
+                "an access at address {address:#x}, which is not mapped or not writable, by a function that is not \
+                 instrumented: mark the function with `#[cuda_std::device]`; the reported line is the last one known"
             ),
             Self::StackOverflow { bytes } => write!(
                 f,
@@ -279,11 +276,11 @@ impl fmt::Display for FaultKind {
                 f,
                 "threads of one block wait at different barriers: this one here, thread {other_thread} at {other}"
             ),
-            Self::BarrierApart { other_thread, ways } => {
-                let [way, other] = &**ways;
+            Self::BarrierApart { other_thread, paths } => {
+                let [path, other] = &**paths;
                 write!(
                     f,
-                    "lanes of one warp reach this barrier by different call paths: this one {way}, thread \
+                    "lanes of one warp reach this barrier by different call paths: this one {path}, thread \
                     {other_thread} {other}; the lanes of a warp must reach a barrier together"
                 )
             }
@@ -302,7 +299,7 @@ impl fmt::Display for FaultKind {
                 held_up.as_ref().map_or(Ok(()), |held_up| write!(f, "; {held_up}"))
             }
             Self::SharedMemory { needed, limit } => {
-                write!(f, "a block needs {needed} bytes of shared memory, and {limit} are allowed")
+                write!(f, "a block needs {needed} bytes of shared memory, and {limit} are allowed: use less")
             }
             Self::StaticSharedMemory { needed, limit } => write!(
                 f,
@@ -334,6 +331,30 @@ impl fmt::Display for Fault {
             // The message of a race already has its remedy.
             (FaultKind::Race(_) | FaultKind::EarlyRead(_), _) | (_, None) => Ok(()),
             (_, Some(remedy)) => write!(f, "; {remedy}"),
+        }
+    }
+}
+
+impl Fault {
+    /// Returns the change that would make the kernel correct, if the fault determines one. Its text is part of the
+    /// message.
+    pub fn remedy(&self) -> Option<Remedy> {
+        match &self.kind {
+            FaultKind::Race(race) | FaultKind::EarlyRead(race) => Some(race.remedy),
+            FaultKind::Uninitialised { copy: Some(copy), .. } if copy.overwrites => Some(Remedy::EitherSideOfCopy),
+            FaultKind::Uninitialised { copy: Some(_), .. } => Some(Remedy::WaitForCopy),
+            // The missing thread waits at a warp operation. It reaches the barrier when the lanes of its mask reach the
+            // operation.
+            FaultKind::BarrierNotReached { missing, .. }
+                if matches!(missing.activity, Activity::AtWarpOperation { .. }) =>
+            {
+                Some(Remedy::MaskOfReachingLanes)
+            }
+            FaultKind::BarrierNotReached { .. } => Some(Remedy::BarrierForAll),
+            FaultKind::BarrierMismatch { .. } | FaultKind::BarrierApart { .. } => Some(Remedy::OneBarrier),
+            FaultKind::WarpMismatch { other: None, .. } => Some(Remedy::MaskWithCaller),
+            FaultKind::WarpMismatch { other: Some(_), .. } => Some(Remedy::MaskOfReachingLanes),
+            _ => None,
         }
     }
 }

@@ -80,25 +80,20 @@ impl LaunchConfig {
         Self { grid: grid.into(), block: block.into(), shared_bytes: 0, is_cooperative: false, tables: &[] }
     }
 
-    /// Sets the dynamic shared memory to `bytes` per block.
-    pub const fn shared_bytes(mut self, bytes: u32) -> Self {
-        self.shared_bytes = bytes;
-        self
-    }
-
     /// Makes all blocks run at the same time, so that they can meet at a barrier of the grid. The device must be able
     /// to hold all of them at once.
     pub const fn cooperative(mut self) -> Self {
         self.is_cooperative = true;
         self
     }
+}
 
-    /// Sets the tables of the kernel's `lop3_given`, in order. The kernel is compiled for them at its first launch with
-    /// them.
-    pub const fn tables(mut self, tables: &'static [u8]) -> Self {
-        self.tables = tables;
-        self
-    }
+setters! { LaunchConfig [const]
+    /// Sets the dynamic shared memory to `bytes` per block.
+    fn shared_bytes(bytes: u32) => shared_bytes = bytes;
+    /// Sets the tables of the kernel's `lop3_given`, in order. The kernel is compiled for each list of tables at its
+    /// first launch with that list.
+    fn tables(tables: &'static [u8]) => tables = tables;
 }
 
 /// The description of a kernel. `#[kernel]` writes one for each entry of the PTX.
@@ -122,7 +117,7 @@ pub struct KernelInfo {
     pub module: &'static str,
     /// The generic arguments that the entry is built for, in the order of the kernel's generic parameters.
     pub arguments: &'static [GenericArgument],
-    /// Elements of the input that a thread takes at a time, where the kernel says so.
+    /// The number of input elements that a thread processes at a time, if the kernel declares it.
     pub items_per_thread: Option<usize>,
     /// The maximum number of elements, if the kernel does not accept any number.
     pub max_elements: Option<usize>,
@@ -155,61 +150,36 @@ impl KernelInfo {
         }
     }
 
-    /// Sets the name of the Rust function, if it differs from the entry's.
-    pub const fn family(mut self, family: &'static str) -> Self {
-        self.family = family;
-        self
-    }
-
-    /// Sets the first paragraph of the kernel's documentation, as one line.
-    pub const fn summary(mut self, summary: &'static str) -> Self {
-        self.summary = summary;
-        self
-    }
-
-    /// Adds the generic arguments that the entry is built for.
-    pub const fn arguments(mut self, arguments: &'static [GenericArgument]) -> Self {
-        self.arguments = arguments;
-        self
-    }
-
-    /// Returns whether these are the generic arguments that the entry is built for, all of them.
+    /// Returns `true` if the entry is built for exactly these generic arguments.
     pub fn has_arguments(&self, arguments: &[ArgumentId]) -> bool {
         self.arguments.len() == arguments.len() && self.arguments_begin_with(arguments)
     }
 
-    /// Returns whether the generic arguments that the entry is built for begin with these.
+    /// Returns `true` if the entry's generic arguments begin with these.
     pub fn arguments_begin_with(&self, first: &[ArgumentId]) -> bool {
         first.len() <= self.arguments.len() && self.arguments.iter().zip(first).all(|(own, id)| own.id == *id)
     }
 
-    /// Returns whether the generic arguments that the entry is built for end with these.
+    /// Returns `true` if the entry's generic arguments end with these.
     pub fn arguments_end_with(&self, last: &[ArgumentId]) -> bool {
         let begin = self.arguments.len().checked_sub(last.len());
         begin.is_some_and(|begin| self.arguments[begin..].iter().zip(last).all(|(own, id)| own.id == *id))
     }
+}
 
-    /// Adds how many elements of the input a thread takes at a time.
-    pub const fn items_per_thread(mut self, items: usize) -> Self {
-        self.items_per_thread = Some(items);
-        self
-    }
-
+setters! { KernelInfo [const]
+    /// Sets the name of the Rust function, if it differs from the entry's.
+    fn family(family: &'static str) => family = family;
+    /// Sets the first paragraph of the kernel's documentation, as one line.
+    fn summary(summary: &'static str) => summary = summary;
+    /// Adds the generic arguments that the entry is built for.
+    fn arguments(arguments: &'static [GenericArgument]) => arguments = arguments;
+    /// Sets the number of input elements that a thread processes at a time.
+    fn items_per_thread(items_per_thread: usize) => items_per_thread = Some(items_per_thread);
     /// Sets the maximum number of elements.
-    pub const fn max_elements(mut self, elements: usize) -> Self {
-        self.max_elements = Some(elements);
-        self
-    }
-
+    fn max_elements(max_elements: usize) => max_elements = Some(max_elements);
     /// Sets the launch bound `.maxntid`: the maximum number of threads per block.
-    pub const fn max_threads(mut self, threads: u32) -> Self {
-        self.max_threads = Some(threads);
-        self
-    }
-
+    fn max_threads(max_threads: u32) => max_threads = Some(max_threads);
     /// Sets the launch bound `.minnctapersm`: the minimum number of blocks that must fit on a multiprocessor at once.
-    pub const fn min_blocks(mut self, blocks: u32) -> Self {
-        self.min_blocks = Some(blocks);
-        self
-    }
+    fn min_blocks(min_blocks: u32) => min_blocks = Some(min_blocks);
 }

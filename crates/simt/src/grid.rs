@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::allocation::OutOfMemory;
-use crate::director::{Director, Trace};
+use crate::director::Director;
 use crate::fault::Fault;
 use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::memory_map::MemoryMap;
@@ -44,7 +44,8 @@ pub(crate) struct Grid<'a> {
     pub(crate) schedule: Schedule,
     pub(crate) synchronisations: Option<&'a Synchronisations>,
     pub(crate) director: Option<Director>,
-    statics: Option<(&'a Statics, Option<&'a MemoryMap>)>,
+    /// The kernel's statics, and the map that records their initialised bytes, if there is one.
+    pub(crate) statics: Option<(&'a Statics, Option<&'a MemoryMap>)>,
     /// The memory that a checked launch cannot check.
     pub(crate) escaped: Option<Escaped>,
     warnings: Mutex<Vec<Note>>,
@@ -52,7 +53,7 @@ pub(crate) struct Grid<'a> {
     blocks: u64,
     pub(crate) order: BlockOrder,
     next: AtomicU64,
-    places: Box<[Place]>,
+    slots: Box<[WorkerSlot]>,
     /// Counts the events that may let a stalled block continue.
     activity: AtomicU64,
     no_progress: AtomicBool,
@@ -62,9 +63,9 @@ pub(crate) struct Grid<'a> {
     fault: Mutex<Option<(u64, Fault)>>,
 }
 
-/// The position of a worker. It has cache lines of its own, because each worker writes it for every block.
+/// The state of a worker. It has cache lines of its own, because each worker writes it for every block.
 #[repr(align(128))]
-struct Place {
+struct WorkerSlot {
     position: AtomicU64,
     /// 0: busy; `a + 1`: no progress since the activity was `a`; `NOWHERE`: does not participate.
     idle: AtomicU64,
@@ -83,13 +84,13 @@ impl<'a> Grid<'a> {
         workers: usize,
     ) -> Self {
         let blocks = config.grid.count() as u64;
-        let place = || Place { position: AtomicU64::new(NOWHERE), idle: AtomicU64::new(NOWHERE) };
+        let slot = || WorkerSlot { position: AtomicU64::new(NOWHERE), idle: AtomicU64::new(NOWHERE) };
         Self {
             kernel,
             config,
             schedule,
             synchronisations: None,
-            director: Director::new(schedule, None),
+            director: None,
             statics: None,
             escaped: None,
             warnings: Mutex::default(),
@@ -98,7 +99,7 @@ impl<'a> Grid<'a> {
             blocks,
             order: BlockOrder::new(schedule, blocks),
             next: AtomicU64::new(0),
-            places: (0..workers).map(|_| place()).collect(),
+            slots: (0..workers).map(|_| slot()).collect(),
             activity: AtomicU64::new(0),
             no_progress: AtomicBool::new(false),
             has_printed: AtomicBool::new(false),
@@ -107,7 +108,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Returns the launch's notes: findings that are no faults.
+    /// Returns the launch's notes: messages that are no faults.
     pub(crate) fn take_notes(&mut self) -> Vec<Note> {
         let mut notes = self.escaped.take().map_or_else(Vec::new, |escaped| escaped.notes(self.kernel, self.regions));
         let warnings = mem::take(self.warnings.get_mut().unwrap_or_else(PoisonError::into_inner));
@@ -140,31 +141,6 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Sets `escaped`, in which the launch notes the memory that it cannot check.
-    pub(crate) fn with_escaped(self, escaped: Option<Escaped>) -> Self {
-        Self { escaped, ..self }
-    }
-
-    /// Sets the regions that were passed to the launch.
-    pub(crate) fn with_regions(self, regions: &'a [Region]) -> Self {
-        Self { regions, ..self }
-    }
-
-    /// Sets the synchronisations that the launch records and leaves out.
-    pub(crate) fn with_synchronisations(self, synchronisations: Option<&'a Synchronisations>) -> Self {
-        Self { synchronisations, ..self }
-    }
-
-    /// Sets the trace that collects the launch's atomic accesses.
-    pub(crate) fn with_trace(self, trace: Option<&Trace>) -> Self {
-        Self { director: Director::new(self.schedule, trace), ..self }
-    }
-
-    /// Sets the kernel's statics, and the map that records their initialised bytes, if there is one.
-    pub(crate) fn with_statics(self, statics: &'a Statics, map: Option<&'a MemoryMap>) -> Self {
-        Self { statics: Some((statics, map)), ..self }
-    }
-
     /// Returns the address of a static.
     pub(crate) fn static_address(&self, of: &'static DeviceStatic) -> Result<*mut u8, OutOfMemory> {
         match self.statics {
@@ -191,7 +167,7 @@ impl<'a> Grid<'a> {
 
     /// Returns the maximum number of workers.
     pub(crate) fn workers(&self) -> usize {
-        self.places.len()
+        self.slots.len()
     }
 
     /// Returns true if blocks run one after the other, so that each has its turn from the start.
@@ -201,7 +177,7 @@ impl<'a> Grid<'a> {
 
     /// Returns the linear index, and the index, of the block at `position`.
     pub(crate) fn block_at(&self, position: u64) -> (u64, Dim3) {
-        self.order.place_at(position, self.config.grid)
+        self.order.index_at(position, self.config.grid)
     }
 
     /// Notes that `worker` begins to take blocks.
@@ -209,8 +185,8 @@ impl<'a> Grid<'a> {
         // Until the worker takes its first block, its position is 0, the earliest. A block that has read NOWHERE for
         // this worker was taken before this store, so every block that this worker takes comes later. This relies on
         // the single order of SeqCst over this store, the read in `wait_for_turn` and the counter.
-        self.places[worker].idle.store(0, Ordering::SeqCst);
-        self.places[worker].position.store(0, Ordering::SeqCst);
+        self.slots[worker].idle.store(0, Ordering::SeqCst);
+        self.slots[worker].position.store(0, Ordering::SeqCst);
     }
 
     /// Takes the position of the next block for `worker`. Returns `None` if there is none or if a fault has ended the
@@ -218,10 +194,10 @@ impl<'a> Grid<'a> {
     pub(crate) fn take(&self, worker: usize) -> Option<u64> {
         let position = if self.has_fault() { NOWHERE } else { self.next.fetch_add(1, Ordering::SeqCst) };
         if position < self.blocks {
-            self.places[worker].position.store(position, Ordering::Release);
+            self.slots[worker].position.store(position, Ordering::Release);
             Some(position)
         } else {
-            self.places[worker].position.store(NOWHERE, Ordering::Release);
+            self.slots[worker].position.store(NOWHERE, Ordering::Release);
             None
         }
     }
@@ -229,8 +205,8 @@ impl<'a> Grid<'a> {
     /// Notes that `worker` has finished with this launch.
     pub(crate) fn leave(&self, worker: usize) {
         self.note_activity();
-        self.places[worker].position.store(NOWHERE, Ordering::SeqCst);
-        self.places[worker].idle.store(NOWHERE, Ordering::SeqCst);
+        self.slots[worker].position.store(NOWHERE, Ordering::SeqCst);
+        self.slots[worker].idle.store(NOWHERE, Ordering::SeqCst);
     }
 
     /// Blocks this OS thread until no other worker is at an earlier position.
@@ -243,8 +219,8 @@ impl<'a> Grid<'a> {
             if self.is_cancelled(position) {
                 return Err(Cancelled);
             }
-            let others = self.places.iter().enumerate().filter(|&(other, _)| other != worker);
-            if others.map(|(_, place)| place.position.load(Ordering::SeqCst)).all(|other| other >= position) {
+            let others = self.slots.iter().enumerate().filter(|&(other, _)| other != worker);
+            if others.map(|(_, slot)| slot.position.load(Ordering::SeqCst)).all(|other| other >= position) {
                 return Ok(());
             }
             attempts += 1;
@@ -278,9 +254,9 @@ impl<'a> Grid<'a> {
     /// `activity`. If this is true of all workers, no block will ever continue: see [`Grid::has_no_progress`].
     pub(crate) fn note_idle(&self, worker: usize, activity: u64) {
         let mark = activity + 1;
-        self.places[worker].idle.store(mark, Ordering::SeqCst);
-        let all_idle = self.places.iter().all(|place| {
-            let idle = place.idle.load(Ordering::SeqCst);
+        self.slots[worker].idle.store(mark, Ordering::SeqCst);
+        let all_idle = self.slots.iter().all(|slot| {
+            let idle = slot.idle.load(Ordering::SeqCst);
             idle == mark || idle == NOWHERE
         });
         if all_idle && self.activity() == activity {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// The maximum number of holds of a schedule.
-pub(crate) const MOST: usize = 4;
+pub(crate) const MAX_HOLDS: usize = 4;
 
 /// Holds a thread before its atomic access number `access`.
 ///
@@ -24,7 +24,7 @@ pub struct Hold {
 /// first hold at which a thread waits ends.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Holds {
-    holds: [Hold; MOST],
+    holds: [Hold; MAX_HOLDS],
     count: usize,
 }
 
@@ -36,7 +36,7 @@ impl Holds {
 
     /// Returns a copy with one more hold at `index`, or `None` if there are four already or `hold` is one of them.
     pub(crate) fn with(&self, index: usize, hold: Hold) -> Option<Self> {
-        if self.count == MOST || self.as_slice().contains(&hold) {
+        if self.count == MAX_HOLDS || self.as_slice().contains(&hold) {
             return None;
         }
         let mut more = *self;
@@ -47,11 +47,7 @@ impl Holds {
     }
 }
 
-impl fmt::Debug for Holds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::debug_as_display!(Holds);
 
 /// Writes each hold as `block.thread.access`.
 impl fmt::Display for Holds {

@@ -51,6 +51,16 @@ impl Thread {
     }
 }
 
+/// Returns the indices of the set bits.
+#[inline]
+pub(crate) fn bits(mut lanes: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lane = lanes.trailing_zeros();
+        lanes &= lanes.wrapping_sub(1);
+        (lane < LANES).then_some(lane as usize)
+    })
+}
+
 /// The extent of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extent {

@@ -34,21 +34,30 @@ pub struct LoggedLaunch {
 }
 
 /// The launches of a simulator, in the order in which they end. Launches that end with a fault are left out.
-#[derive(Clone, Debug, Default)]
-pub struct LaunchLog(Arc<Mutex<Vec<LoggedLaunch>>>);
+pub type LaunchLog = Log<LoggedLaunch>;
 
-impl LaunchLog {
-    /// Makes an empty log.
+/// A list to which a simulator and its clones append.
+#[derive(Clone, Debug)]
+pub struct Log<T>(Arc<Mutex<Vec<T>>>);
+
+impl<T> Default for Log<T> {
+    fn default() -> Self {
+        Self(Arc::default())
+    }
+}
+
+impl<T> Log<T> {
+    /// Makes an empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes all launches recorded so far.
-    pub fn take(&self) -> Vec<LoggedLaunch> {
+    /// Takes all entries so far.
+    pub fn take(&self) -> Vec<T> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn push(&self, launch: LoggedLaunch) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(launch);
+    pub(crate) fn push(&self, entry: T) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(entry);
     }
 }

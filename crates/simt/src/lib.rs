@@ -27,8 +27,8 @@
 //! # How threads run
 //!
 //! The threads of a block run one at a time on one OS thread. Each runs until it waits: at a block barrier, at a warp
-//! operation, or in a poll. The lanes of a warp do not run in lock-step, and a warp operation is a meeting of the lanes
-//! in its mask, as in the independent thread scheduling of devices since Volta. Blocks are distributed over the
+//! operation, or in a poll. The lanes of a warp do not run in lock-step: at a warp operation the lanes of its mask wait
+//! for each other. This is the independent thread scheduling of devices since Volta. Blocks are distributed over the
 //! simulator's workers.
 //!
 //! A thread has 128 KiB of stack. A stack overflow is a fault on Linux on x86-64 and AArch64; on other platforms it
@@ -80,6 +80,34 @@
 //! The scheduler knows a watcher by the trait `Watcher` alone: the checker and the profiler stand above the scheduler
 //! and never call it.
 
+/// Implements `Debug` by `Display`, because `main` and `unwrap` show `Debug`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! debug_as_display {
+    ($Type:ty) => {
+        impl ::std::fmt::Debug for $Type {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+
+/// Defines methods of `$Type` that set a field and return the changed value, as constant functions with `[const]`.
+macro_rules! setters {
+    ($Type:ident $const:tt $($(#[$doc:meta])* fn $name:ident($parameter:ident: $Parameter:ty) => $field:ident = $value:expr;)*) => {
+        impl $Type {$(setters! { @one $const [$(#[$doc])*] $name($parameter: $Parameter) => $field = $value })*}
+    };
+    (@one [$($const:tt)?] [$($doc:tt)*] $name:ident($parameter:ident: $Parameter:ty) => $field:ident = $value:expr) => {
+        $($doc)*
+        #[must_use]
+        pub $($const)? fn $name(mut self, $parameter: $Parameter) -> Self {
+            self.$field = $value;
+            self
+        }
+    };
+}
+
 mod allocation;
 mod argument;
 mod block;
@@ -91,7 +119,6 @@ mod director;
 mod fault;
 mod geometry;
 mod grid;
-mod hashing;
 mod holds;
 #[cfg(feature = "serde")]
 mod json;
@@ -101,6 +128,7 @@ mod limits;
 pub mod memory;
 mod memory_map;
 mod observe;
+mod on_drop;
 mod order;
 mod ordered;
 mod output;
@@ -135,16 +163,16 @@ pub use check::Checks;
 pub use fault::{CopyUnderWay, Fault, FaultKind};
 pub use geometry::{Dim3, KernelInfo, LaunchConfig};
 pub use holds::{Hold, Holds};
-pub use launch_log::{LaunchLog, LaunchStats, LoggedLaunch};
+pub use launch_log::{LaunchLog, LaunchStats, Log, LoggedLaunch};
 pub use limits::LaunchLimits;
 pub use pointer_fault::{PointerFault, PointerProblem};
 pub use profile::{AccessKind, AccessProfile, BranchProfile, Profile, Profiles};
-pub use race::{Element, Race, RaceAccess, RaceSide, SharedPart};
+pub use race::{Element, Race, RaceAccess, RaceSide};
 pub use raw::notes::{Note, NoteKind, Notes};
 #[doc(hidden)]
 pub use redundant::first_to_notice;
 pub use redundant::{Redundant, redundant_synchronisations};
-pub use region::{Region, Space};
+pub use region::{Region, SharedPart, Space};
 pub use remedy::Remedy;
 pub use reporter::{Reported, Reporter};
 pub use schedule::{Schedule, ScheduleTextError};

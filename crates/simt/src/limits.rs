@@ -1,4 +1,4 @@
-//! The limits of a launch, which the simulator and the GPUs of the crate `launch` check alike.
+//! The limits of a launch, for the simulator and for the GPUs of the crate `launch`.
 
 use crate::block::arena::LIMIT;
 use crate::fault::FaultKind;
@@ -6,16 +6,16 @@ use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::lanes::MAX_THREADS;
 use crate::worker::stacks::STACKS;
 
-/// The largest launch that a device runs.
+/// The maximum size of a launch on a device.
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchLimits {
-    /// Blocks in each dimension of the grid.
+    /// The maximum number of blocks in each dimension of the grid.
     pub grid: Dim3,
-    /// Threads in each dimension of a block.
+    /// The maximum number of threads in each dimension of a block.
     pub block: Dim3,
-    /// Threads in a block.
+    /// The maximum number of threads per block.
     pub block_threads: u32,
-    /// Bytes of shared memory per block, static and dynamic together.
+    /// The maximum shared memory per block in bytes, static and dynamic together.
     pub shared_bytes: u32,
 }
 
@@ -28,10 +28,10 @@ impl LaunchLimits {
         shared_bytes: LIMIT as u32,
     };
 
-    /// Returns which limit a launch of `kernel` exceeds and what to do, or `None` if it exceeds none.
+    /// Returns the limit that a launch of `kernel` exceeds, and the remedy, or `None` if it exceeds none.
     ///
-    /// `register_threads` is the number of threads per block for which the compiled kernel's registers suffice, where
-    /// that is known; `static_shared` is the number of bytes of its static shared memory.
+    /// `register_threads` is the number of threads per block for which the compiled kernel's registers suffice, if
+    /// known. `static_shared` is the size of its static shared memory in bytes.
     pub fn violation(
         &self,
         kernel: &KernelInfo,
@@ -80,7 +80,7 @@ impl LaunchLimits {
     }
 }
 
-/// The largest number of threads of a cooperative launch: all of them may have to wait at once.
+/// Returns the maximum number of threads of a cooperative launch. All of them may have to wait at once.
 pub(crate) fn max_cooperative_threads() -> usize {
     STACKS.half()
 }
@@ -88,7 +88,7 @@ pub(crate) fn max_cooperative_threads() -> usize {
 /// Checks that the simulator can run a launch.
 ///
 /// # Errors
-/// The kind of the fault, with the numbers that are wrong.
+/// The kind of the fault, with the exceeded limit.
 pub(crate) fn validate(kernel: &KernelInfo, config: &LaunchConfig) -> Result<(), FaultKind> {
     let LaunchConfig { grid, block, shared_bytes, is_cooperative, .. } = *config;
     let dynamic = shared_bytes as usize;
@@ -98,11 +98,11 @@ pub(crate) fn validate(kernel: &KernelInfo, config: &LaunchConfig) -> Result<(),
     if let Some(reason) = LaunchLimits::SIMULATOR.violation(kernel, *config, None, 0) {
         return Err(FaultKind::InvalidLaunch(reason));
     }
-    let most = max_cooperative_threads();
-    if is_cooperative && grid.count().saturating_mul(block.count()) > most as u128 {
+    let max = max_cooperative_threads();
+    if is_cooperative && grid.count().saturating_mul(block.count()) > max as u128 {
         return Err(FaultKind::SimulatorLimit(format!(
             "a cooperative launch of {} blocks of {} threads runs all of them at the same time, and the simulator runs \
-             at most {most} threads at the same time: launch fewer blocks",
+             at most {max} threads at the same time: launch fewer blocks",
             grid.count(),
             block.count()
         )));

@@ -14,7 +14,7 @@ use crate::current::{current, expect_current};
 use crate::fault::FaultKind;
 use crate::observe::observe;
 use crate::ordered::{load_ordered, store_ordered};
-use crate::region::{self, Space};
+use crate::region::{self, ArrayPosition, Space};
 pub use crate::scope::Scope;
 use crate::source::Line;
 use crate::statics::DeviceStatic;
@@ -40,7 +40,7 @@ pub unsafe fn load<T: Pod>(ptr: *const T) -> T {
 #[inline(always)]
 pub unsafe fn load_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> T {
     check::<T>(ptr, at);
-    tell::<T>(ptr, Access::Load, at);
+    notify::<T>(ptr, Access::Load, at);
     // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
     unsafe { load_ordered(ptr, Ordering::Relaxed) }
 }
@@ -63,32 +63,9 @@ pub unsafe fn store<T: Pod>(ptr: *mut T, value: T) {
 #[inline(always)]
 pub unsafe fn store_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'static>) {
     check::<T>(ptr, at);
-    tell::<T>(ptr, Access::Store, at);
+    notify::<T>(ptr, Access::Store, at);
     // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
     unsafe { store_ordered(ptr, value, Ordering::Relaxed) }
-}
-
-/// Loads the value at `ptr` like [`load_scoped`]: relaxed, in device scope.
-///
-/// # Safety
-/// As for [`load`].
-#[inline]
-#[track_caller]
-pub unsafe fn load_relaxed<T: Pod>(ptr: *const T) -> T {
-    // SAFETY: the caller guarantees what `load_scoped` requires.
-    unsafe { load_scoped(ptr, false, Scope::Device) }
-}
-
-/// Loads the value at `ptr` like [`load_scoped`]: acquiring, in device scope.
-///
-/// # Safety
-/// As for [`load`].
-#[inline]
-#[track_caller]
-pub unsafe fn load_acquire<T: Pod>(ptr: *const T) -> T {
-    const { assert!(size_of::<T>() <= 8, "an acquiring load has at most 8 bytes") };
-    // SAFETY: the caller guarantees what `load_scoped` requires.
-    unsafe { load_scoped(ptr, true, Scope::Device) }
 }
 
 /// Loads the value at `ptr` atomically for the threads of `scope`, for a thread that waits for another thread's write.
@@ -103,52 +80,21 @@ pub unsafe fn load_acquire<T: Pod>(ptr: *const T) -> T {
 #[inline]
 #[track_caller]
 pub unsafe fn load_scoped<T: Pod>(ptr: *const T, acquires: bool, scope: Scope) -> T {
-    // SAFETY: the caller guarantees what `load_atomic` requires.
-    unsafe { load_atomic(ptr, acquires, scope, Location::caller()) }
+    // SAFETY: the caller guarantees what `load_scoped_at` requires.
+    unsafe { load_scoped_at(ptr, acquires, scope, Location::caller()) }
 }
 
-/// Like [`load_relaxed`], as an access by the source line `at`.
+/// Like [`load_scoped`], as an access by the source line `at`.
 ///
 /// # Safety
 /// As for [`load`].
 #[inline]
-pub unsafe fn load_relaxed_at<T: Pod>(ptr: *const T, at: &'static Location<'static>) -> T {
-    // SAFETY: the caller guarantees what `load_atomic` requires.
-    unsafe { load_atomic(ptr, false, Scope::Device, at) }
-}
-
-/// # Safety
-/// As for [`load`].
-#[inline]
-unsafe fn load_atomic<T: Pod>(ptr: *const T, acquires: bool, scope: Scope, at: Line) -> T {
+pub unsafe fn load_scoped_at<T: Pod>(ptr: *const T, acquires: bool, scope: Scope, at: &'static Location<'static>) -> T {
     check::<T>(ptr, at);
     wait_for_write(ptr.addr(), at);
-    tell::<T>(ptr, Access::AtomicLoad(memory_order::<T>(acquires), scope), at);
+    notify::<T>(ptr, Access::AtomicLoad(memory_order::<T>(acquires), scope), at);
     // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
     unsafe { load_ordered(ptr, if acquires { Ordering::Acquire } else { Ordering::Relaxed }) }
-}
-
-/// Stores `value` at `ptr` like [`store_scoped`]: relaxed, in device scope.
-///
-/// # Safety
-/// As for [`store`].
-#[inline]
-#[track_caller]
-pub unsafe fn store_relaxed<T: Pod>(ptr: *mut T, value: T) {
-    // SAFETY: the caller guarantees what `store_scoped` requires.
-    unsafe { store_scoped(ptr, value, false, Scope::Device) }
-}
-
-/// Stores `value` at `ptr` like [`store_scoped`]: releasing, in device scope.
-///
-/// # Safety
-/// As for [`store`].
-#[inline]
-#[track_caller]
-pub unsafe fn store_release<T: Pod>(ptr: *mut T, value: T) {
-    const { assert!(size_of::<T>() <= 8, "a releasing store has at most 8 bytes") };
-    // SAFETY: the caller guarantees what `store_scoped` requires.
-    unsafe { store_scoped(ptr, value, true, Scope::Device) }
 }
 
 /// Stores `value` at `ptr` atomically for the threads of `scope`. If it `releases`, the value may have at most 8 bytes.
@@ -162,27 +108,25 @@ pub unsafe fn store_release<T: Pod>(ptr: *mut T, value: T) {
 #[inline]
 #[track_caller]
 pub unsafe fn store_scoped<T: Pod>(ptr: *mut T, value: T, releases: bool, scope: Scope) {
-    // SAFETY: the caller guarantees what `store_atomic` requires.
-    unsafe { store_atomic(ptr, value, releases, scope, Location::caller()) }
+    // SAFETY: the caller guarantees what `store_scoped_at` requires.
+    unsafe { store_scoped_at(ptr, value, releases, scope, Location::caller()) }
 }
 
-/// Like [`store_relaxed`], as an access by the source line `at`.
+/// Like [`store_scoped`], as an access by the source line `at`.
 ///
 /// # Safety
 /// As for [`store`].
 #[inline]
-pub unsafe fn store_relaxed_at<T: Pod>(ptr: *mut T, value: T, at: &'static Location<'static>) {
-    // SAFETY: the caller guarantees what `store_atomic` requires.
-    unsafe { store_atomic(ptr, value, false, Scope::Device, at) }
-}
-
-/// # Safety
-/// As for [`store`].
-#[inline]
-unsafe fn store_atomic<T: Pod>(ptr: *mut T, value: T, releases: bool, scope: Scope, at: Line) {
+pub unsafe fn store_scoped_at<T: Pod>(
+    ptr: *mut T,
+    value: T,
+    releases: bool,
+    scope: Scope,
+    at: &'static Location<'static>,
+) {
     check::<T>(ptr, at);
     announce_write(|| {
-        tell::<T>(ptr, Access::AtomicStore(memory_order::<T>(releases), scope), at);
+        notify::<T>(ptr, Access::AtomicStore(memory_order::<T>(releases), scope), at);
         let order = if releases { Ordering::Release } else { Ordering::Relaxed };
         // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
         unsafe { store_ordered(ptr, value, order) }
@@ -210,8 +154,8 @@ pub unsafe fn update<T: Pod>(ptr: *mut T, f: impl Fn(T) -> T) -> T {
     unsafe { update_scoped(ptr, Scope::Device, f) }
 }
 
-/// Replaces the value of 4 or 8 bytes at `ptr` with `f` of it, atomically for the threads of `scope`, and returns the
-/// old value. Waits for the block's turn. `f` may be called more than once.
+/// Replaces the value of 4 or 8 bytes at `ptr` with the result of `f`, atomically for the threads of `scope`. Returns
+/// the old value. Waits for the block's turn. `f` may be called more than once.
 ///
 /// # Safety
 /// As for [`store`].
@@ -225,26 +169,20 @@ pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> 
     if let Some(block) = block {
         block.take_turn();
     }
-    tell::<T>(ptr, Access::Update(scope), at);
-    let (old, is_changed) = if size_of::<T>() == 4 {
-        // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
-        let cell = unsafe { AtomicU32::from_ptr(ptr.cast()) };
-        let (old, new) = exchange_loop(
-            || cell.load(Ordering::Relaxed),
-            |old| bytemuck::cast(f(bytemuck::cast(old))),
-            |old, new| cell.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed),
-        );
-        (bytemuck::cast(old), old != new)
-    } else {
-        // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
-        let cell = unsafe { AtomicU64::from_ptr(ptr.cast()) };
-        let (old, new) = exchange_loop(
-            || cell.load(Ordering::Relaxed),
-            |old| bytemuck::cast(f(bytemuck::cast(old))),
-            |old, new| cell.compare_exchange_weak(old, new, Ordering::AcqRel, Ordering::Relaxed),
-        );
-        (bytemuck::cast(old), old != new)
-    };
+    notify::<T>(ptr, Access::Update(scope), at);
+    let mut is_changed = false;
+    macro_rules! update {
+        ($Atomic:ty) => {{
+            // SAFETY: the caller guarantees the memory, and `check` has checked the alignment.
+            let cell = unsafe { <$Atomic>::from_ptr(ptr.cast()) };
+            bytemuck::cast(cell.update(Ordering::AcqRel, Ordering::Relaxed, |old| {
+                let new = bytemuck::cast(f(bytemuck::cast(old)));
+                is_changed = old != new;
+                new
+            }))
+        }};
+    }
+    let old = if size_of::<T>() == 4 { update!(AtomicU32) } else { update!(AtomicU64) };
     match block {
         // A thread that waits for a lock makes updates that change nothing.
         Some(block) if !is_changed => block.poll(at),
@@ -252,23 +190,6 @@ pub unsafe fn update_scoped<T: Pod>(ptr: *mut T, scope: Scope, f: impl Fn(T) -> 
         None => {}
     }
     old
-}
-
-/// Returns the old and the new value of an atomic update.
-#[inline(always)]
-fn exchange_loop<U: Copy>(
-    load: impl Fn() -> U,
-    update: impl Fn(U) -> U,
-    exchange: impl Fn(U, U) -> Result<U, U>,
-) -> (U, U) {
-    let mut old = load();
-    loop {
-        let new = update(old);
-        match exchange(old, new) {
-            Ok(_) => return (old, new),
-            Err(other) => old = other,
-        }
-    }
 }
 
 /// Orders memory accesses like [`fence_scoped`], in device scope.
@@ -286,7 +207,7 @@ pub fn fence_scoped(scope: Scope) {
         }
         block.take_turn();
         if is_watching() {
-            block.tell(|watcher, block| watcher.fence(block, scope));
+            block.notify(|watcher, block| watcher.fence(block, scope));
         }
     }
     atomic::fence(Ordering::SeqCst);
@@ -323,7 +244,7 @@ fn check<T: Pod>(ptr: *const T, at: Line) {
 
 /// Notifies the watcher of an access to a `T` at `ptr`, immediately before it.
 #[inline(always)]
-fn tell<T: Pod>(ptr: *const T, access: Access, at: Line) {
+fn notify<T: Pod>(ptr: *const T, access: Access, at: Line) {
     observe(Touch { space: Space::Global, access, address: ptr.addr(), bytes: size_of::<T>(), at });
 }
 
@@ -333,8 +254,8 @@ fn misaligned(address: usize, size: usize, at: Line) -> ! {
     let kind = |element| FaultKind::Misaligned { space: Space::Global, element, address, size };
     match current() {
         Some(block) => {
-            let place = region::locate(block.grid().regions, address);
-            block.raise(kind(place.and_then(|place| Some(Box::new((place.name?, place.index))))), at)
+            let position = region::locate(block.grid().regions, address);
+            block.raise(kind(position.and_then(ArrayPosition::named).map(Box::new)), at)
         }
         None => panic!("{}, at {at}", kind(None)),
     }

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_copy_has_written_what_its_source_has() {
+    fn a_copy_is_initialised_where_its_source_is() {
         let (from, to) = (Written::new(1024, 200), Written::new(4096, 200));
         from.set(1024 + 60, 10);
         from.set(1024 + 199, 1);

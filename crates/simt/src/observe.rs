@@ -13,34 +13,34 @@ pub(crate) fn observe(touch: Touch) {
     if is_watching() {
         // The fields are passed in registers: a structure would be put on the stack before every access, watched or
         // not.
-        tell(touch.space, touch.access, touch.address, touch.bytes, touch.at);
+        notify(touch.space, touch.access, touch.address, touch.bytes, touch.at);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn tell(space: Space, access: Access, address: usize, bytes: usize, at: Line) {
+fn notify(space: Space, access: Access, address: usize, bytes: usize, at: Line) {
     let touch = Touch { space, access, address, bytes, at };
     let Some(block) = current() else { return };
     if std::thread::panicking() {
         return;
     }
     let start = if space == Space::Shared { block.context.arena.base().addr() } else { 0 };
-    guard::tell(block, (start + address, bytes), access.writes());
+    guard::report(block, (start + address, bytes), access.writes());
     block.preempt(at);
     if access.is_atomic() {
-        block.come_to(&touch);
+        block.wait_at_hold(&touch);
     } else if access == Access::Load {
         block.note_load(address, at);
     }
     if let Some(watcher) = block.watcher() {
-        ask(block, watcher, &touch);
+        notify_watcher(block, watcher, &touch);
     }
 }
 
 /// Notifies `watcher` of an access and does what it returns.
 #[inline(always)]
-fn ask(block: &Block, watcher: &dyn Watcher, touch: &Touch) {
+fn notify_watcher(block: &Block, watcher: &dyn Watcher, touch: &Touch) {
     match watcher.access(&block.context, touch) {
         Next::Continue => {}
         Next::LetOthersRun => {
@@ -53,7 +53,13 @@ fn ask(block: &Block, watcher: &dyn Watcher, touch: &Touch) {
 
 /// Notifies the watcher of an access to any number of bytes, in pieces as wide as loads and stores are. For each piece
 /// it reports all `accesses` in order.
-pub(crate) fn tell_pieces(block: &Block, space: Space, accesses: &[Access], (start, bytes): (usize, usize), at: Line) {
+pub(crate) fn notify_pieces(
+    block: &Block,
+    space: Space,
+    accesses: &[Access],
+    (start, bytes): (usize, usize),
+    at: Line,
+) {
     block.preempt(at);
     let Some(watcher) = block.watcher() else { return };
     if accesses.first() == Some(&Access::Load) {
@@ -64,7 +70,7 @@ pub(crate) fn tell_pieces(block: &Block, space: Space, accesses: &[Access], (sta
         let aligned = 1 << address.trailing_zeros().min(4);
         let bytes = if aligned <= end - address { aligned } else { 1 << (end - address).ilog2() };
         for &access in accesses {
-            ask(block, watcher, &Touch { space, access, address, bytes, at });
+            notify_watcher(block, watcher, &Touch { space, access, address, bytes, at });
         }
         address += bytes;
     }
@@ -74,14 +80,14 @@ pub(crate) fn tell_pieces(block: &Block, space: Space, accesses: &[Access], (sta
 #[inline(always)]
 pub(crate) fn observe_branch(is_taken: bool, at: Line) -> bool {
     if is_watching_branches() {
-        tell_branch(is_taken, at);
+        notify_branch(is_taken, at);
     }
     is_taken
 }
 
 #[cold]
 #[inline(never)]
-fn tell_branch(is_taken: bool, at: Line) {
+fn notify_branch(is_taken: bool, at: Line) {
     if let Some(block) = current()
         && let Some(watcher) = block.watcher()
     {
@@ -98,7 +104,7 @@ pub(crate) fn observe_dependencies(at: Line) {
     }
 }
 
-/// Does what the watcher has returned for the current thread at `at`.
+/// Follows `next`, which the watcher has returned for the current thread at `at`.
 #[inline]
 fn follow(block: &Block, watcher: &dyn Watcher, next: Next, at: Line) {
     match next {

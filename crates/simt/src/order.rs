@@ -11,8 +11,9 @@ pub(crate) const fn scramble(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// Chooses the first, the last, or a random candidate. A small generator (xorshift) gives the random numbers.
-#[derive(Clone, Copy, Debug)]
+/// Chooses the first, the last, or a random candidate. The default is the first. A small generator (xorshift) gives the
+/// random numbers.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Chooser {
     /// The generator's state; 0 if nothing is random.
     state: u64,
@@ -20,9 +21,6 @@ pub(crate) struct Chooser {
 }
 
 impl Chooser {
-    /// The chooser that always takes the first.
-    pub(crate) const FIRST: Self = Self { state: 0, takes_last: false };
-
     /// Makes the chooser of `part`, for example a block, under `schedule`.
     pub(crate) fn new(schedule: Schedule, part: u64) -> Self {
         let state = schedule.key().map_or(0, |key| scramble(key ^ scramble(part)) | 1);
@@ -88,8 +86,8 @@ impl BlockOrder {
         }
     }
 
-    /// Returns the linear index, and the index in `grid`, of the block that runs at `position`.
-    pub(crate) fn place_at(&self, position: u64, grid: Dim3) -> (u64, Dim3) {
+    /// Returns the linear index of the block that runs at `position`, and its index in `grid`.
+    pub(crate) fn index_at(&self, position: u64, grid: Dim3) -> (u64, Dim3) {
         let linear = self.block_at(position);
         let index = if grid.y == 1 && grid.z == 1 { Dim3::new(linear as u32, 0, 0) } else { grid.index(linear) };
         (linear, index)

@@ -59,7 +59,7 @@ impl fmt::Display for PointerProblem {
                 "it writes `{array}[{index}]`, which was passed to the kernel for reading; pass it as `*mut T`, \
                 `&mut [T]` or `GlobalMut<T>`"
             ),
-            Self::Nowhere => f.write_str("there is no memory"),
+            Self::Nowhere => f.write_str("no memory is mapped there"),
         }
     }
 }

@@ -3,12 +3,12 @@
 use std::fmt;
 
 use crate::geometry::Dim3;
-use crate::region::{OfType, Space, fmt_element};
+use crate::region::{SharedPart, Space, fmt_element};
 use crate::remedy::Remedy;
 use crate::source::SourceLocation;
 
 /// Two accesses to the same bytes, at least one of them a write, that nothing orders. They are not both atomic, or one
-/// of them is atomic only for its own block and the other is of another block.
+/// of them is atomic only for its own block and the other is made by another block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Race {
@@ -40,27 +40,6 @@ pub struct Element {
     pub index: usize,
     /// The address of the first byte that both access: the host's in global memory, the block's in shared memory.
     pub address: usize,
-}
-
-/// A named part of dynamic shared memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct SharedPart {
-    /// The name.
-    pub name: &'static str,
-    /// The type of its elements.
-    pub element_type: Option<&'static str>,
-    /// The offset of its first byte in shared memory.
-    pub start: usize,
-    /// The offset of the byte after its last.
-    pub end: usize,
-}
-
-impl fmt::Display for SharedPart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, element_type, start, end } = self;
-        write!(f, "`{name}`{} (bytes {start}..{end})", OfType(*element_type))
-    }
 }
 
 /// One of the two accesses of a race.

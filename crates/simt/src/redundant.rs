@@ -39,7 +39,7 @@ impl fmt::Display for Redundant {
 }
 
 /// Returns the barriers, warp synchronisations and fences that `run` reaches in `simulator` and does not need, ordered
-/// by file and line. Leaving one of them out, alone, gives the same results under all of `schedules`.
+/// by file and line: with one of them left out, the results are the same under all of `schedules`.
 ///
 /// `run` is called once for each schedule. It is then called for each synchronisation and schedule with that
 /// synchronisation left out, until it fails or returns another value.
@@ -51,12 +51,12 @@ pub fn redundant_synchronisations<T: PartialEq, E>(
     schedules: &[Schedule],
     run: impl Fn(Simulator) -> Result<T, E>,
 ) -> Result<Vec<Redundant>, E> {
-    let (mut met, mut results) = (BTreeMap::new(), Vec::new());
+    let (mut reached, mut results) = (BTreeMap::new(), Vec::new());
     for &schedule in schedules {
         let synchronisations = Synchronisations::new();
         let simulator = simulator.clone().with_schedule(schedule).with_synchronisations(synchronisations.clone());
         results.push((schedule, run(simulator)?));
-        met.extend(synchronisations.met().into_iter().filter(|(_, kind)| kind.is_for_order()));
+        reached.extend(synchronisations.reached().into_iter().filter(|(_, kind)| kind.is_for_order()));
     }
     let notices = |simulator: Simulator| {
         let schedule = simulator.schedule();
@@ -64,7 +64,7 @@ pub fn redundant_synchronisations<T: PartialEq, E>(
         (!run(simulator).is_ok_and(|result| is_result(&result))).then_some(())
     };
     let is_redundant = |at: &SourceLocation| first_to_notice(simulator, schedules, at, notices).is_none();
-    let redundant = met.into_iter().filter(|(at, _)| is_redundant(at));
+    let redundant = reached.into_iter().filter(|(at, _)| is_redundant(at));
     Ok(redundant.map(|(location, kind)| Redundant { location, kind }).collect())
 }
 

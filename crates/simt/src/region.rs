@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// The name of dynamic shared memory in reports.
+pub(crate) const DYNAMIC: &str = "dynamic shared memory";
+
 /// The memory spaces that a kernel accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
@@ -36,6 +39,13 @@ pub struct Region {
     pub is_writable: bool,
 }
 
+impl Region {
+    /// Returns the position of `address`, or `None` if it is outside.
+    pub(crate) fn position_of(&self, address: usize) -> Option<ArrayPosition> {
+        ArrayPosition::find(Some(self.name), (self.start, self.bytes), self.element, address)
+    }
+}
+
 /// Returns true if `name` is a name in the kernel's source, and not a description.
 pub(crate) fn is_of_source(name: &str) -> bool {
     !name.contains(' ')
@@ -53,6 +63,27 @@ impl fmt::Display for OfType {
             f.write_str(piece.rsplit("::").next().unwrap_or(piece))?;
         }
         f.write_str("`")
+    }
+}
+
+/// A named part of dynamic shared memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+pub struct SharedPart {
+    /// The name.
+    pub name: &'static str,
+    /// The type of its elements.
+    pub element_type: Option<&'static str>,
+    /// The offset of its first byte in shared memory.
+    pub start: usize,
+    /// The offset of the byte after its last.
+    pub end: usize,
+}
+
+impl fmt::Display for SharedPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, element_type, start, end } = self;
+        write!(f, "`{name}`{} (bytes {start}..{end})", OfType(*element_type))
     }
 }
 
@@ -75,7 +106,7 @@ pub(crate) fn fmt_element(
 
 /// The position of an address in an array, which reports write as `x[3]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct ArrayPosition {
     /// The array's name, if it has one.
     pub(crate) name: Option<&'static str>,
     /// The type of its elements, if it is a part of dynamic shared memory.
@@ -88,7 +119,17 @@ pub(crate) struct Place {
     pub(crate) index: usize,
 }
 
-impl Place {
+impl ArrayPosition {
+    /// Returns true if `address` is in the array.
+    pub(crate) fn contains(&self, address: u64) -> bool {
+        address.wrapping_sub(self.start as u64) < self.bytes as u64
+    }
+
+    /// Returns the array's name and the index, if the array has a name.
+    pub(crate) fn named(self) -> Option<(&'static str, usize)> {
+        Some((self.name?, self.index))
+    }
+
     /// Returns the position of `address` in the `bytes` bytes at `start`, or `None` if it is outside.
     pub(crate) fn find(
         name: Option<&'static str>,
@@ -103,9 +144,8 @@ impl Place {
 }
 
 /// Returns the position of `address` in the first of `regions` that contains it.
-pub(crate) fn locate(regions: &[Region], address: usize) -> Option<Place> {
-    let place = |region: &Region| Place::find(Some(region.name), (region.start, region.bytes), region.element, address);
-    regions.iter().find_map(place)
+pub(crate) fn locate(regions: &[Region], address: usize) -> Option<ArrayPosition> {
+    regions.iter().find_map(|region| region.position_of(address))
 }
 
 /// Returns the name of the array of a view that begins at `start`: the region that begins there, or else the one that
@@ -132,10 +172,11 @@ mod tests {
     #[test]
     fn an_address_is_an_element_of_the_array_that_holds_it() {
         let regions = [region("x", 256, 40), region("y", 512, 4)];
-        let place = |name, start, bytes, index| Some(Place { name: Some(name), of: None, start, bytes, index });
-        assert_eq!(locate(&regions, 256), place("x", 256, 40, 0));
-        assert_eq!(locate(&regions, 295), place("x", 256, 40, 9));
-        assert_eq!(locate(&regions, 512), place("y", 512, 4, 0));
+        let position =
+            |name, start, bytes, index| Some(ArrayPosition { name: Some(name), of: None, start, bytes, index });
+        assert_eq!(locate(&regions, 256), position("x", 256, 40, 0));
+        assert_eq!(locate(&regions, 295), position("x", 256, 40, 9));
+        assert_eq!(locate(&regions, 512), position("y", 512, 4, 0));
         for address in [0, 255, 296, 516] {
             assert_eq!(locate(&regions, address), None, "{address}");
         }

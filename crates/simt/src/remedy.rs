@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use crate::fault::{Fault, FaultKind};
 use crate::lanes::LANES;
-use crate::whereabouts::Activity;
 
 /// A change that would make a kernel correct: for two accesses, the weakest synchronisation that orders them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,37 +61,14 @@ pub enum Remedy {
     /// A mask that includes the caller.
     MaskWithCaller,
     /// A mask of the lanes that reach the operation, or an operation that all lanes of the mask reach.
-    MaskOfThoseWhoCome,
+    #[cfg_attr(feature = "serde", serde(rename = "mask_of_those_who_come"))]
+    MaskOfReachingLanes,
 }
 
 impl Remedy {
     /// Returns the remedy for two threads of a block, by their linear indices.
     pub(crate) fn in_block(thread: u32, other: u32) -> Self {
         if thread / LANES == other / LANES { Self::WarpSynchronisation } else { Self::BlockBarrier }
-    }
-}
-
-impl Fault {
-    /// Returns the change that would make the kernel correct, if the fault determines one. Its text is part of the
-    /// message.
-    pub fn remedy(&self) -> Option<Remedy> {
-        match &self.kind {
-            FaultKind::Race(race) | FaultKind::EarlyRead(race) => Some(race.remedy),
-            FaultKind::Uninitialised { copy: Some(copy), .. } if copy.overwrites => Some(Remedy::EitherSideOfCopy),
-            FaultKind::Uninitialised { copy: Some(_), .. } => Some(Remedy::WaitForCopy),
-            // The missing thread waits at a warp operation. It reaches the barrier when the lanes of its mask reach the
-            // operation.
-            FaultKind::BarrierNotReached { missing, .. }
-                if matches!(missing.activity, Activity::AtWarpOperation { .. }) =>
-            {
-                Some(Remedy::MaskOfThoseWhoCome)
-            }
-            FaultKind::BarrierNotReached { .. } => Some(Remedy::BarrierForAll),
-            FaultKind::BarrierMismatch { .. } | FaultKind::BarrierApart { .. } => Some(Remedy::OneBarrier),
-            FaultKind::WarpMismatch { other: None, .. } => Some(Remedy::MaskWithCaller),
-            FaultKind::WarpMismatch { other: Some(_), .. } => Some(Remedy::MaskOfThoseWhoCome),
-            _ => None,
-        }
     }
 }
 
@@ -111,7 +86,7 @@ impl fmt::Display for Remedy {
             }
             Self::OneThread => {
                 "several threads make one store: let one thread make it, or give each its own element, or, if the \
-                 result is right whichever of them comes last, make it atomic; the rounds of a loop in one block are \
+                 result is right in any order, make it atomic; the rounds of a loop in one block are \
                  ordered by thread::sync_threads between them"
             }
             Self::Release => {
@@ -184,7 +159,7 @@ impl fmt::Display for Remedy {
                 in all threads and skip the work instead"
             }
             Self::MaskWithCaller => "add the caller to the mask, or let it skip the operation",
-            Self::MaskOfThoseWhoCome => {
+            Self::MaskOfReachingLanes => {
                 "every lane of the mask that has not exited must reach the same operation with the same mask: move the \
                 operation out of the divergent branches, or use a mask from a warp::ballot before them"
             }
@@ -197,13 +172,13 @@ impl fmt::Display for Remedy {
             }
             Self::GridBarrier => {
                 "put grid::sync between them, or order them by a releasing store and an acquiring load, or by fences \
-                 around atomics, or by a launch of their own; or, if the result is right whichever comes first, make \
-                 both atomic"
+                 around atomics, or make one of them in a later launch; or, if the result is right in either order, \
+                 make both atomic"
             }
             Self::BetweenBlocks => {
-                "order them by a releasing store and an acquiring load, or by fences around atomics, with a barrier \
-                 where one thread does so for others, or by a launch of their own; or, if the result is right \
-                 whichever comes first, make both atomic"
+                "order them by a releasing store and an acquiring load, or by fences around atomics (with a barrier \
+                 if one thread does so for others), or make one of them in a later launch; or, if the result is \
+                 right in either order, make both atomic"
             }
         })
     }

@@ -2,11 +2,11 @@
 //!
 //! # Design
 //!
-//! A race is found in any order in which both accesses are made. Other mistakes need a particular order: a look-back
-//! that finds an aggregate, a lock that is taken, a different last block. The checks therefore run under the
-//! eight orders of `Schedule::HOSTILE`: among others from last to first, one warp far ahead or far behind, a switch
-//! before every access, several blocks by turns. `search.rs` derives further orders from the trace of atomic accesses
-//! that `director.rs` records.
+//! A race is found in any order in which both accesses are made. Other errors need a particular order: a look-back that
+//! finds an aggregate, a lock that is taken, a different last block. The checks therefore run under the eight orders of
+//! `Schedule::HOSTILE`. Among these are: from last to first, one warp far ahead or far behind, another thread before
+//! every access, and several blocks in turns. `search.rs` derives further orders from the trace of atomic accesses that
+//! `director.rs` records.
 
 use std::fmt;
 use std::str::FromStr;
@@ -67,12 +67,7 @@ impl Schedule {
     pub(crate) fn key(self) -> Option<u64> {
         match self {
             Self::Natural | Self::LastFirst | Self::Held(0 | 1, _) => None,
-            Self::Random(_)
-            | Self::OneAhead(_)
-            | Self::OneBehind(_)
-            | Self::EveryAccess(_)
-            | Self::Interleaved(_)
-            | Self::Held(..) => Some(self.seed()),
+            _ => Some(self.seed()),
         }
     }
 
@@ -83,10 +78,7 @@ impl Schedule {
 
     /// Returns the holds, if the schedule has any.
     pub(crate) fn holds(&self) -> Option<&[Hold]> {
-        match self {
-            Self::Held(_, holds) => Some(holds.as_slice()),
-            _ => None,
-        }
+        if let Self::Held(_, holds) = self { Some(holds.as_slice()) } else { None }
     }
 
     /// Returns true if a thread may have to yield before an access.
@@ -118,11 +110,7 @@ impl fmt::Display for Schedule {
 )]
 pub struct ScheduleTextError(String);
 
-impl fmt::Debug for ScheduleTextError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+crate::debug_as_display!(ScheduleTextError);
 
 /// Parses the format of [`Display`](fmt::Display). The default seed is 1.
 impl FromStr for Schedule {

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
-use crate::director::{Event, Place, Seen, Trace, hash};
+use crate::director::{AccessAddress, Event, RunTrace, Trace, hash};
 use crate::holds::{Hold, Holds};
 use crate::order::scramble;
 use crate::schedule::Schedule;
@@ -104,7 +104,7 @@ impl Search {
     }
 
     /// Derives further plans from the events that were observed under `plan`.
-    fn learn(&mut self, plan: Plan, seen: &Seen) {
+    fn learn(&mut self, plan: Plan, seen: &RunTrace) {
         let mut reads: Vec<u64> = seen.reads.iter().copied().collect();
         reads.sort_unstable();
         let is_new = self.known_runs.insert(hash(&reads));
@@ -133,18 +133,18 @@ impl Search {
 }
 
 /// Returns the accesses before which threads are worth holding: those to addresses that several threads access and at
-/// least one writes. Of the threads of a block that do the same, only the first and the last are returned.
-fn candidates(seen: &Seen) -> Vec<Hold> {
+/// least one writes. If several threads of a block do the same, returns only the first and the last.
+fn candidates(seen: &RunTrace) -> Vec<Hold> {
     let mut candidates = HashSet::new();
     for events in &seen.launches {
-        let mut users: HashMap<Place, (HashSet<(u32, u32)>, bool)> = HashMap::new();
-        for Event { hold, place, writes, .. } in events {
-            let (threads, is_written) = users.entry(*place).or_default();
+        let mut users: HashMap<AccessAddress, (HashSet<(u32, u32)>, bool)> = HashMap::new();
+        for Event { hold, address, writes, .. } in events {
+            let (threads, is_written) = users.entry(*address).or_default();
             threads.insert((hold.block, hold.thread));
             *is_written |= writes;
         }
         let is_shared = |event: &&Event| {
-            users.get(&event.place).is_some_and(|(threads, is_written)| threads.len() > 1 && *is_written)
+            users.get(&event.address).is_some_and(|(threads, is_written)| threads.len() > 1 && *is_written)
         };
         let mut groups: BTreeMap<(u32, &str, u32, u32, u32), [Hold; 2]> = BTreeMap::new();
         let mut occurrences: HashMap<(u32, u32, u32, u32), u32> = HashMap::new();

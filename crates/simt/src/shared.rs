@@ -16,7 +16,7 @@ use crate::fault::FaultKind;
 use crate::memory::Scope;
 use crate::observe::observe;
 use crate::raw::guard;
-use crate::region::Space;
+use crate::region::{ArrayPosition, Space};
 use crate::source::Line;
 use crate::watch::{Access, MemoryOrder, Touch, is_watching};
 
@@ -57,7 +57,7 @@ pub fn allocate_array(site: &'static Site, element: usize, len: usize) -> u32 {
     let block = expect_current("shared::allocate_array");
     let hint = site.hint.load(Ordering::Relaxed);
     let array = ArrayInfo { name: site.name, element, bytes: element.saturating_mul(len), of: None };
-    let region = guard::own(|| block.context.arena.region(std::ptr::from_ref(site).cast(), array, hint));
+    let region = guard::exempt(|| block.context.arena.region(std::ptr::from_ref(site).cast(), array, hint));
     match region {
         Ok((address, found)) => {
             if found != hint {
@@ -219,7 +219,8 @@ fn store_atomic<T: Pod>(address: u32, value: T, order: MemoryOrder, at: Line) {
     block.note_progress();
 }
 
-/// Replaces the value at `address` with `f` of it, atomically, and returns the old value. Faults as [`load`] does.
+/// Replaces the value at `address` atomically with the result of `f`, and returns the old value. Faults as [`load`]
+/// does.
 #[track_caller]
 pub fn update<T: Pod>(address: u32, f: impl FnOnce(T) -> T) -> T {
     update_as(Access::Update(Scope::Device), address, f)
@@ -236,7 +237,7 @@ pub fn arrive(address: u32, f: impl FnOnce(u64) -> (u64, bool)) -> u64 {
         new
     });
     if is_over && is_watching() {
-        expect_current("shared::arrive").tell(|watcher, block| watcher.end_phase(block, address as usize));
+        expect_current("shared::arrive").notify(|watcher, block| watcher.end_phase(block, address as usize));
     }
     old
 }
@@ -273,8 +274,7 @@ pub fn out_of_bounds(view: u32, index: usize, len: usize) -> ! {
 #[cold]
 #[inline(never)]
 fn misaligned(block: &Block, address: usize, size: usize, at: Line) -> ! {
-    let element =
-        block.context.arena.locate(address, size).and_then(|place| Some(Box::new((place.name?, place.index))));
+    let element = block.context.arena.locate(address, size).and_then(ArrayPosition::named).map(Box::new);
     block.raise(FaultKind::Misaligned { space: Space::Shared, element, address, size }, at)
 }
 

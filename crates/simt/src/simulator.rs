@@ -11,7 +11,7 @@ use crate::allocation::{Allocation, OutOfMemory};
 use crate::block::{Block, Entry};
 use crate::check::{Checker, Checks};
 use crate::current::is_simulated;
-use crate::director::Trace;
+use crate::director::{Director, Trace};
 use crate::fault::{Fault, FaultKind};
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::grid::Grid;
@@ -25,12 +25,12 @@ use crate::raw::escaped_calls::Escaped;
 use crate::raw::guard::guarded;
 use crate::raw::notes::Notes;
 use crate::region::Region;
-use crate::reporter::Reporter;
+use crate::reporter::{Reported, Reporter};
 use crate::schedule::Schedule;
 use crate::statics::{DeviceStatic, Statics};
 use crate::synchronisations::Synchronisations;
 use crate::threads::Threads;
-use crate::watch::{EventMask, Watcher, Watching};
+use crate::watch::{EventMask, Watcher, begin_watching};
 use crate::worker::pool::work_together;
 use crate::worker::stacks::STACKS;
 use crate::worker::{Done, trap, work};
@@ -51,7 +51,7 @@ pub struct Simulator {
     log: Option<LaunchLog>,
     trace: Option<Trace>,
     notes: Option<Notes>,
-    pub(crate) reporter: Option<Reporter>,
+    reporter: Option<Reporter>,
     memory: MemoryMap,
     statics: Statics,
     /// The worker pool: all workers but the launching thread. `None` if the threads could not be started.
@@ -92,35 +92,10 @@ impl Simulator {
         self.with_schedule(if seed == 0 { Schedule::Natural } else { Schedule::Random(seed) })
     }
 
-    /// Sets the order of blocks, warps and lanes. With a schedule that lets threads yield before accesses, launches run
-    /// on the OS thread that launches them, and much slower.
-    #[must_use]
-    pub fn with_schedule(self, schedule: Schedule) -> Self {
-        Self { schedule, ..self }
-    }
-
-    /// Records in `synchronisations` those that launches reach, and leaves out the one that it names, if any.
-    #[must_use]
-    pub fn with_synchronisations(self, synchronisations: Synchronisations) -> Self {
-        Self { synchronisations: Some(synchronisations), ..self }
-    }
-
-    /// Records the launches in `log`.
-    #[must_use]
-    pub fn with_log(self, log: LaunchLog) -> Self {
-        Self { log: Some(log), ..self }
-    }
-
     /// Records the atomic accesses of launches in `trace`. They are only observed in checked launches, and under
     /// schedules in which threads yield.
     pub(crate) fn with_trace(self, trace: Trace) -> Self {
         Self { trace: Some(trace), ..self }
-    }
-
-    /// Collects the notes of launches in `notes` instead of printing them.
-    #[must_use]
-    pub fn with_notes(self, notes: Notes) -> Self {
-        Self { notes: Some(notes), ..self }
     }
 
     /// Distributes blocks over `workers` OS threads, including the one that launches.
@@ -129,31 +104,12 @@ impl Simulator {
         Self { workers: workers.get(), pool: Arc::default(), ..self }
     }
 
-    /// Writes the output of kernels to `sink`.
-    #[must_use]
-    pub fn with_output(self, sink: Arc<Mutex<dyn Write + Send>>) -> Self {
-        Self { output: Output::Sink(sink), ..self }
-    }
-
     /// Checks launches for data races and reads of uninitialised memory. They run on the OS thread that launches them.
     ///
     /// Only memory from [`allocate`](Self::allocate) of this simulator or a clone is checked for uninitialised reads.
     #[must_use]
     pub fn with_checks(self, checks: Checks) -> Self {
         Self { checks: Some(checks), memory: MemoryMap::default(), statics: Statics::default(), ..self }
-    }
-
-    /// Counts what the memory system of a GPU would do, and adds a profile of each launch to `profiles`. Launches run
-    /// on the OS thread that launches them, in the natural order, and are not checked for races.
-    #[must_use]
-    pub fn with_profiles(self, profiles: Profiles) -> Self {
-        Self { profiles: Some(profiles), ..self }
-    }
-
-    /// Sets the number of multiprocessors of the simulated device, for plans. It does not change the speed.
-    #[must_use]
-    pub fn with_multiprocessors(self, multiprocessors: u32) -> Self {
-        Self { multiprocessors: Some(multiprocessors), ..self }
     }
 
     /// Returns the number of multiprocessors of the simulated device. The default is the number of workers.
@@ -325,17 +281,17 @@ impl Simulator {
             joined = [regions, &statics].concat();
             &joined
         };
-        let mut grid = Grid::new(kernel, config, schedule, &self.output, workers)
-            .with_regions(regions)
-            .with_statics(&self.statics, self.checks.map(|_| &self.memory))
-            .with_escaped(self.checks.map(|_| Escaped::new(self.memory.clone())))
-            .with_synchronisations(self.synchronisations.as_ref())
-            .with_trace(self.trace.as_ref());
+        let mut grid = Grid::new(kernel, config, schedule, &self.output, workers);
+        grid.regions = regions;
+        grid.statics = Some((&self.statics, self.checks.map(|_| &self.memory)));
+        grid.escaped = self.checks.map(|_| Escaped::new(self.memory.clone()));
+        grid.synchronisations = self.synchronisations.as_ref();
+        grid.director = Director::new(schedule, self.trace.as_ref());
         let run = || match pool {
             Some(pool) if workers > 1 => (work_together(pool, &grid, entry, workers - 1), None),
             _ => {
-                let told = if self.profiles.is_some() { EventMask::Everything } else { EventMask::NoBranches };
-                let _watching = is_watched.then(|| Watching::begin(told));
+                let mask = if self.profiles.is_some() { EventMask::Everything } else { EventMask::NoBranches };
+                let _watching = is_watched.then(|| begin_watching(mask));
                 self.work_watched(&grid, entry)
             }
         };
@@ -349,14 +305,17 @@ impl Simulator {
             self.output.flush();
         }
         for note in grid.take_notes() {
-            self.report_note(&note);
+            self.report(Reported::Note(&note));
             match &self.notes {
                 Some(notes) => notes.push(note),
                 None => eprintln!("{note}"),
             }
         }
         match grid.into_fault() {
-            Some(fault) => Err(self.report_fault(fault)),
+            Some(fault) => {
+                self.report(Reported::Fault(&fault));
+                Err(fault)
+            }
             None => {
                 if let (Some(profile), Some(profiles)) = (profile, &self.profiles) {
                     profiles.push(profile);
@@ -372,6 +331,12 @@ impl Simulator {
                 }
                 Ok(stats)
             }
+        }
+    }
+
+    fn report(&self, reported: Reported<'_>) {
+        if let Some(reporter) = self.reporter {
+            reporter(reported);
         }
     }
 
@@ -397,4 +362,25 @@ impl Simulator {
         };
         if self.workers > 1 { self.pool.get_or_init(build).as_ref() } else { None }
     }
+}
+
+setters! { Simulator []
+    /// Sets the order of blocks, warps and lanes. With a schedule that lets threads yield before accesses, launches run
+    /// on the OS thread that launches them, and much slower.
+    fn with_schedule(schedule: Schedule) => schedule = schedule;
+    /// Records in `synchronisations` those that launches reach, and leaves out the one that it names, if any.
+    fn with_synchronisations(synchronisations: Synchronisations) => synchronisations = Some(synchronisations);
+    /// Records the launches in `log`.
+    fn with_log(log: LaunchLog) => log = Some(log);
+    /// Collects the notes of launches in `notes` instead of printing them.
+    fn with_notes(notes: Notes) => notes = Some(notes);
+    /// Calls `reporter` with each fault and note of the launches.
+    fn with_reporter(reporter: Reporter) => reporter = Some(reporter);
+    /// Writes the output of kernels to `sink`.
+    fn with_output(sink: Arc<Mutex<dyn Write + Send>>) => output = Output::Sink(sink);
+    /// Counts what the memory system of a GPU would do, and adds a profile of each launch to `profiles`. Launches run
+    /// on the OS thread that launches them, in the natural order, and are not checked for races.
+    fn with_profiles(profiles: Profiles) => profiles = Some(profiles);
+    /// Sets the number of multiprocessors of the simulated device, for plans. It does not change the speed.
+    fn with_multiprocessors(multiprocessors: u32) => multiprocessors = Some(multiprocessors);
 }

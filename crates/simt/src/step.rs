@@ -1,4 +1,4 @@
-//! The call path of a thread: the calls and loops of the source in which it is.
+//! The steps of a call path: the calls and loops of the source in which a thread is.
 //!
 //! Steps are only noted in watched launches.
 
@@ -71,7 +71,7 @@ impl Step {
         }
     }
 
-    /// Whether `outer` is the caller's note of the same call.
+    /// Returns true if `outer` is the caller's record of the same call.
     fn is_noted_by_caller(&self, outer: &Self) -> bool {
         let is_same_place = || (self.at.file(), self.at.line()) == (outer.at.file(), outer.at.line());
         self.is_of_function && !outer.is_of_function && outer.iteration.get() == 0 && is_same_place()
@@ -101,7 +101,7 @@ impl StepGuard {
         Self(Step::new())
     }
 
-    /// As [`Step::of_function`].
+    /// Like [`Step::of_function`].
     #[inline(always)]
     #[track_caller]
     pub fn of_function() -> Self {

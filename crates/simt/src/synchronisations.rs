@@ -62,7 +62,7 @@ pub struct Synchronisations(Arc<Inner>);
 struct Inner {
     left_out: Option<SourceLocation>,
     /// The file, line, column and kind of each.
-    met: Mutex<BTreeSet<(String, u32, u32, SyncKind)>>,
+    reached: Mutex<BTreeSet<(String, u32, u32, SyncKind)>>,
 }
 
 impl Synchronisations {
@@ -73,23 +73,23 @@ impl Synchronisations {
 
     /// Makes a record of launches that leave out the synchronisation at `location`.
     pub fn without(location: SourceLocation) -> Self {
-        Self(Arc::new(Inner { left_out: Some(location), met: Mutex::default() }))
+        Self(Arc::new(Inner { left_out: Some(location), reached: Mutex::default() }))
     }
 
     /// Returns the synchronisations that launches have reached, in source order, including the one left out. Several
     /// kinds at one source position are left out together.
-    pub fn met(&self) -> Vec<(SourceLocation, SyncKind)> {
-        let met = self.0.met.lock().unwrap_or_else(PoisonError::into_inner);
+    pub fn reached(&self) -> Vec<(SourceLocation, SyncKind)> {
+        let reached = self.0.reached.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = |(file, line, column, kind): &(String, u32, u32, SyncKind)| {
             (SourceLocation { file: file.clone(), line: *line, column: *column }, *kind)
         };
-        met.iter().map(entry).collect()
+        reached.iter().map(entry).collect()
     }
 
     /// Records that a launch has reached the synchronisation at `at`. Returns true if it is left out.
     pub(crate) fn note(&self, kind: SyncKind, at: Line) -> bool {
-        let mut met = self.0.met.lock().unwrap_or_else(PoisonError::into_inner);
-        met.insert((at.file().to_owned(), at.line(), at.column(), kind));
+        let mut reached = self.0.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        reached.insert((at.file().to_owned(), at.line(), at.column(), kind));
         self.0.left_out.as_ref().is_some_and(|left_out| *left_out == SourceLocation::from(at))
     }
 }

@@ -16,32 +16,32 @@ pub fn is_simulated() -> bool {
     current::is_simulated()
 }
 
-/// Returns the thread's index in its block.
-#[inline]
-#[track_caller]
-pub fn thread_idx() -> Dim3 {
-    expect_current("thread::thread_idx").thread().index()
+/// Declares functions that return a property of the current thread's block.
+macro_rules! queries {
+    ($($(#[$doc:meta])* fn $name:ident() -> $Value:ty = |$block:ident| $value:expr;)*) => {$(
+        $(#[$doc])*
+        #[inline]
+        #[track_caller]
+        pub fn $name() -> $Value {
+            let $block = expect_current(concat!("thread::", stringify!($name)));
+            $value
+        }
+    )*};
 }
 
-/// Returns the block's index in the grid.
-#[inline]
-#[track_caller]
-pub fn block_idx() -> Dim3 {
-    expect_current("thread::block_idx").context.index()
-}
-
-/// Returns the extent of each block, in threads.
-#[inline]
-#[track_caller]
-pub fn block_dim() -> Dim3 {
-    expect_current("thread::block_dim").context.extent.dim
-}
-
-/// Returns the extent of the grid, in blocks.
-#[inline]
-#[track_caller]
-pub fn grid_dim() -> Dim3 {
-    expect_current("thread::grid_dim").grid().config.grid
+queries! {
+    /// Returns the thread's index in its block.
+    fn thread_idx() -> Dim3 = |block| block.thread().index();
+    /// Returns the block's index in the grid.
+    fn block_idx() -> Dim3 = |block| block.context.index();
+    /// Returns the extent of each block, in threads.
+    fn block_dim() -> Dim3 = |block| block.context.extent.dim;
+    /// Returns the extent of the grid, in blocks.
+    fn grid_dim() -> Dim3 = |block| block.grid().config.grid;
+    /// Returns the thread's lane in its warp, from 0 to 31.
+    fn lane_id() -> u32 = |block| block.thread().lane();
+    /// Returns the thread's warp in its block.
+    fn warp_id() -> u32 = |block| block.thread().warp() as u32;
 }
 
 /// Returns table `index` of the launch.
@@ -58,20 +58,6 @@ pub fn table(index: usize) -> u8 {
 /// Returns the message for a kernel that needs table `index` in a launch with `given` tables.
 pub fn missing_table(index: usize, given: usize) -> String {
     format!("the kernel needs table {index}, but the launch has {given} tables: pass them with `LaunchConfig::tables`")
-}
-
-/// Returns the thread's lane in its warp, from 0 to 31.
-#[inline]
-#[track_caller]
-pub fn lane_id() -> u32 {
-    expect_current("thread::lane_id").thread().lane()
-}
-
-/// Returns the thread's warp in its block.
-#[inline]
-#[track_caller]
-pub fn warp_id() -> u32 {
-    expect_current("thread::warp_id").thread().warp() as u32
 }
 
 /// Waits until all threads of the block have reached this barrier.
@@ -158,13 +144,6 @@ pub fn poll() {
     let block = expect_current("thread::poll");
     block.take_turn();
     block.poll(Location::caller());
-}
-
-/// Notes that the thread may be waiting for a write to shared memory by its own block. After some calls, it lets other
-/// threads run.
-#[track_caller]
-pub fn poll_block() {
-    expect_current("thread::poll_block").poll(Location::caller());
 }
 
 /// Notes that the thread makes progress: its polls so far do not count as waiting.

@@ -7,15 +7,15 @@
 //!
 //! # Design
 //!
-//! The checker and the profiler are the two watchers, one for each question: is the launch right, and what does it
-//! cost. A watcher is notified of each event before it happens. It sees only the block's context: index, current
-//! thread, shared memory. It never calls the scheduler, so a watcher cannot change the order that it observes, except
-//! by its return values.
+//! The checker and the profiler are the two watchers: one finds errors of a launch, the other counts its costs. A
+//! watcher is notified of each event before it happens. It sees only the block's context: index, current thread, shared
+//! memory. It never calls the scheduler, so it can change the observed order only by its return values.
 
 use std::cell::Cell;
 
 use crate::block::context::BlockContext;
 use crate::fault::FaultKind;
+use crate::on_drop::OnDrop;
 use crate::region::Space;
 use crate::scope::Scope;
 use crate::source::Line;
@@ -83,8 +83,8 @@ impl Access {
 pub(crate) enum MemoryOrder {
     /// Orders no other access.
     Relaxed,
-    /// A store releases and a load acquires. What precedes the store is ordered before what follows a load of its
-    /// value.
+    /// A store releases and a load acquires. Everything before the store is ordered before everything after a load of
+    /// its value.
     AcquireRelease,
     /// A load of a barrier in shared memory. It acquires from the threads that arrived before the barrier's last phase
     /// ended, and not from those that arrived later.
@@ -146,8 +146,8 @@ pub(crate) trait Watcher {
     fn resume(&self, _block: &BlockContext) {}
 
     /// Returns which threads may reach one line of a block barrier by different calls or in different loop iterations.
-    fn allows_apart(&self) -> Apart {
-        Apart::Lanes
+    fn allowed_divergence(&self) -> BarrierDivergence {
+        BarrierDivergence::Lanes
     }
 
     /// All threads of the block have reached the barrier at `at`, and none has continued.
@@ -177,13 +177,13 @@ pub(crate) trait Watcher {
 
 /// The threads that may reach one line of a block barrier by different call paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Apart {
+pub(crate) enum BarrierDivergence {
     /// All threads, also the lanes of one warp.
     Lanes,
-    /// The warps of a block, as GPUs allow. All lanes of a warp must come by the same path.
+    /// The warps of a block, as GPUs allow. All lanes of a warp must take the same path.
     Warps,
-    /// None: all threads must come by the same path.
-    Nobody,
+    /// None: all threads must take the same path.
+    Forbidden,
 }
 
 /// The events of a launch of which its watcher is notified.
@@ -201,20 +201,10 @@ thread_local! {
     static EVENTS: Cell<EventMask> = const { Cell::new(EventMask::Nothing) };
 }
 
-/// Marks the calling OS thread as running a watched launch while the value lives.
-pub(crate) struct Watching;
-
-impl Watching {
-    pub(crate) fn begin(told: EventMask) -> Self {
-        EVENTS.set(told);
-        Self
-    }
-}
-
-impl Drop for Watching {
-    fn drop(&mut self) {
-        EVENTS.set(EventMask::Nothing);
-    }
+/// Marks the calling OS thread as running a watched launch until the result is dropped.
+pub(crate) fn begin_watching(mask: EventMask) -> impl Drop {
+    EVENTS.set(mask);
+    OnDrop(|| EVENTS.set(EventMask::Nothing))
 }
 
 /// Returns true if the calling OS thread runs a watched launch.

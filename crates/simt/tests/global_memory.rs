@@ -5,7 +5,7 @@ mod common;
 use std::sync::Mutex;
 
 use common::{Array, KERNEL, global_index, simulator, simulators};
-use simt::memory::{self, Allocation, OutOfMemory};
+use simt::memory::{self, Allocation, OutOfMemory, Scope};
 use simt::{FaultKind, LaunchConfig, Space};
 
 /// The account of memory is the process's; tests that allocate here take turns.
@@ -47,7 +47,7 @@ fn updates_of_all_threads_count() {
 }
 
 #[test]
-fn an_update_gives_the_old_value() {
+fn an_update_returns_the_old_value() {
     let _account = ACCOUNT.lock().unwrap();
     let array = Array::<f32>::filled(1, 2.0);
     assert_eq!((array.update(0, |value| value * 3.0), array.load(0)), (2.0, 6.0));
@@ -60,9 +60,9 @@ fn volatile_and_ordered_accesses_work_on_the_host_too() {
     array.release(0, 2);
     assert_eq!(array.acquire(0), 2);
     // SAFETY: the array lives until the end of the test.
-    unsafe { memory::store_relaxed(array.at(0), 3) };
+    unsafe { memory::store_scoped(array.at(0), 3, false, Scope::Device) };
     // SAFETY: the array lives until the end of the test.
-    let loaded = unsafe { memory::load_relaxed(array.at(0)) };
+    let loaded = unsafe { memory::load_scoped(array.at(0), false, Scope::Device) };
     assert_eq!(loaded, 3);
     memory::fence();
 }
@@ -79,7 +79,7 @@ fn a_misaligned_access_is_a_fault() {
                 match size {
                     2 => memory::store(bytes.at(offset).cast(), 0_u16),
                     4 => _ = memory::load(bytes.at(offset).cast::<f32>()),
-                    8 => _ = memory::load_acquire(bytes.at(offset).cast::<u64>()),
+                    8 => _ = memory::load_scoped(bytes.at(offset).cast::<u64>(), true, Scope::Device),
                     _ => _ = memory::load(bytes.at(offset).cast::<[f32; 4]>()),
                 }
             })

@@ -25,7 +25,7 @@ fn launch(simulator: &Simulator, body: impl Fn() + Sync) -> Result<(), Box<Fault
 }
 
 #[test]
-fn an_access_that_nobody_sees_is_a_fault() {
+fn an_unreported_access_to_unmapped_memory_is_a_fault() {
     let checks = Simulator::new().with_checks(Checks::default());
     for simulator in [Simulator::new().with_workers(NonZeroUsize::MIN), checks, Simulator::new()] {
         for writes in [false, true] {

@@ -173,7 +173,7 @@ impl Report {
             for (not, Found { case, schedules, finding }) in
                 all.chain(row.unfinished.iter().map(|found| ("check not finished: ", found)))
             {
-                text += &format!("\n{}: {not}{}\n", row.kernel, finding.kind);
+                text += &format!("\n{}: {not}{}\n", row.kernel, finding.name);
                 let is_of_these = schedules.iter().all(|schedule| self.schedules.contains(schedule));
                 let found = match &schedules[..] {
                     [schedule] if !is_of_these => format!("in a further order; repeat it with --schedule {schedule}"),
@@ -186,7 +186,7 @@ impl Report {
             }
         }
         let full = |finding: &Finding| {
-            format!("\n{}: {}\n{}", finding.kernel.unwrap_or_default(), finding.kind, finding.text("  "))
+            format!("\n{}: {}\n{}", finding.kernel.unwrap_or_default(), finding.name, finding.text("  "))
         };
         text.extend(self.warnings.iter().map(full));
         if let Some(redundant) = &self.redundant {

@@ -18,7 +18,7 @@ pub(super) fn verdict(report: &MutationReport) -> anyhow::Result<()> {
 pub(super) fn text(report: &MutationReport) -> String {
     let row = |entry: &MutationEntry| {
         let (verdict, schedule) = match &entry.reported {
-            Some(by) => (by.finding.kind.to_owned(), by.schedule.clone()),
+            Some(by) => (by.finding.name.to_owned(), by.schedule.clone()),
             None => ("NOT REPORTED".to_owned(), String::new()),
         };
         [format!("{}:{}", entry.file, entry.line), entry.kind.to_owned(), entry.kernel.to_owned(), verdict, schedule]

@@ -39,7 +39,7 @@ fn one_thread_or_own_elements_or_atomic_stores() {
         });
     }
     // With atomic stores of different values, the last store would decide.
-    assert!(Remedy::OneThread.to_string().contains("if the result is right whichever of them comes last"));
+    assert!(Remedy::OneThread.to_string().contains("if the result is right in any order"));
 }
 
 /// In each round another thread stores to one element.
@@ -145,7 +145,7 @@ fn atomics_where_any_order_is_right() {
         filled!(device, LaunchConfig::new(2, 1), 2, |y| a_look_at_a_sign(y, cured_by(ATOMIC, is_faulty)))
     });
     for remedy in [Remedy::BetweenBlocks, Remedy::GridBarrier] {
-        assert!(remedy.to_string().contains("if the result is right whichever comes first, make both atomic"));
+        assert!(remedy.to_string().contains("if the result is right in either order, make both atomic"));
     }
 }
 

@@ -85,7 +85,7 @@ fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<
         let simulator = Simulator::new().with_checks(settings.checks).with_schedule(schedule);
         case.run(simulator.with_synchronisations(synchronisations.clone()))
             .map_err(|source| FailingCase { case: case.to_string(), source })?;
-        Ok((case, synchronisations.met()))
+        Ok((case, synchronisations.reached()))
     };
     let met: Vec<_> = cases.par_iter().map(met_by).collect::<Result<_, FailingCase>>()?;
     let mut deletions: BTreeMap<(SiteKey, &'static str), Deletion<'a>> = BTreeMap::new();

@@ -81,8 +81,8 @@ fn a_barrier_in_a_method_of_a_view_s_name_is_reached_by_different_calls() {
     ];
     for (name, kernel) in kernels {
         let fault = device.fault(1, 32, &kernel(view_mut(&y)));
-        let FaultKind::BarrierApart { ways, .. } = &fault.kind else { panic!("{name}: {fault}") };
-        assert_ne!(ways[0], ways[1], "{name}: {fault}");
+        let FaultKind::BarrierApart { paths, .. } = &fault.kind else { panic!("{name}: {fault}") };
+        assert_ne!(paths[0], paths[1], "{name}: {fault}");
     }
     device.run(1, 32, &directly(view_mut(&y))).unwrap();
 }

@@ -14,14 +14,14 @@ use super::graphs::GpuGraph;
 use super::memory::DeviceMemory;
 use super::page_locked::PageLockedMemory;
 use super::peers;
-use super::staging::LEAST;
+use super::staging::MIN_STAGED_BYTES;
 use super::streams::GpuStream;
 use super::sys::{self, Code, DeviceAttribute};
-use crate::backend::{Allocated, Backend, BackendStream, Moment, PageLock, Prepared};
+use crate::backend::{Allocated, Backend, BackendEvent, BackendStream, Executable, PageLock};
 use crate::error::Error;
 use crate::module;
+use crate::operation::{Operation, RecordedLaunch};
 use crate::properties::{Gpu, KernelResources, Occupancy, Properties};
-use crate::work::{RecordedLaunch, Work};
 
 impl Backend for GpuDevice {
     fn name(&self) -> &str {
@@ -98,14 +98,14 @@ impl Backend for GpuDevice {
         })
     }
 
-    fn most_cooperative_blocks(
+    fn max_cooperative_blocks(
         &self,
         kernel: &'static KernelInfo,
         block_threads: u32,
         shared_bytes: u32,
     ) -> Result<u32, Error> {
         self.prepare(kernel, LaunchConfig::new(1, block_threads).shared_bytes(shared_bytes))?;
-        GpuDevice::most_cooperative_blocks(self, kernel, block_threads, shared_bytes)
+        Ok(self.modules.blocks_per_sm(&self.context, kernel, block_threads, shared_bytes)? * self.multiprocessors)
     }
 
     fn allocate(&self, bytes: usize) -> Result<Allocated, Error> {
@@ -124,7 +124,7 @@ impl Backend for GpuDevice {
         self.context.enter()?;
         let to = to.addr() as u64;
         // SAFETY: `Backend::write` requires that `to` has `from.len()` bytes, which no other code accesses.
-        if from.len() >= LEAST && unsafe { self.staging.upload(&self.context, to, from) }? {
+        if from.len() >= MIN_STAGED_BYTES && unsafe { self.staging.upload(&self.context, to, from) }? {
             return Ok(());
         }
         // SAFETY: `Backend::write` requires that `to` has `from.len()` bytes, which no other code accesses.
@@ -135,7 +135,7 @@ impl Backend for GpuDevice {
         self.context.enter()?;
         let from = from.addr() as u64;
         // SAFETY: `Backend::read` requires that both addresses are valid for `bytes` bytes.
-        if bytes >= LEAST && unsafe { self.staging.download(&self.context, to, from, bytes) }? {
+        if bytes >= MIN_STAGED_BYTES && unsafe { self.staging.download(&self.context, to, from, bytes) }? {
             return Ok(());
         }
         // SAFETY: `Backend::read` requires that both addresses are valid for `bytes` bytes.
@@ -178,13 +178,13 @@ impl Backend for GpuDevice {
         unsafe { peers::copy_in_queue((to, &self.context), (from, &source.context), bytes) }
     }
 
-    fn record_order(&self) -> Result<Moment, Error> {
+    fn record_order(&self) -> Result<BackendEvent, Error> {
         GpuEvent::record_order(&self.context, self.context.stream())
     }
 
-    unsafe fn wait_for(&self, moment: &Moment) -> Result<(), Error> {
+    unsafe fn wait_for(&self, event: &BackendEvent) -> Result<(), Error> {
         // SAFETY: `Backend::wait_for` requires an event of this back end; the stream is of this context.
-        unsafe { events::wait(&self.context, self.context.stream(), moment) }
+        unsafe { events::wait(&self.context, self.context.stream(), event) }
     }
 
     fn enable_peer(&self, other: &dyn Backend) -> Result<bool, Error> {
@@ -214,13 +214,13 @@ impl Backend for GpuDevice {
         unsafe { self.launch_in(self.context.stream(), call.info(), config, params) }
     }
 
-    unsafe fn bare_launch(&self, launch: RecordedLaunch) -> Result<Box<dyn Prepared>, Error> {
+    unsafe fn bare_launch(&self, launch: RecordedLaunch) -> Result<Box<dyn Executable>, Error> {
         self.context.enter()?;
         let function = self.prepare(launch.call.info(), launch.config)?.function;
         Ok(Box::new(BareGpuLaunch::new(function, launch, &self.context)))
     }
 
-    unsafe fn graph(&self, work: Vec<Work>) -> Result<Box<dyn Prepared>, Error> {
+    unsafe fn graph(&self, work: Vec<Operation>) -> Result<Box<dyn Executable>, Error> {
         // SAFETY: `Backend::graph` has the same requirements.
         Ok(Box::new(unsafe { GpuGraph::new(self, &work) }?))
     }
@@ -229,11 +229,11 @@ impl Backend for GpuDevice {
         self.context.synchronize()
     }
 
-    fn record(&self) -> Result<Moment, Error> {
+    fn record(&self) -> Result<BackendEvent, Error> {
         GpuEvent::record(&self.context, self.context.stream())
     }
 
-    unsafe fn elapsed(&self, from: &Moment, to: &Moment) -> Result<Duration, Error> {
+    unsafe fn elapsed(&self, from: &BackendEvent, to: &BackendEvent) -> Result<Duration, Error> {
         // SAFETY: `Backend::elapsed` requires events of this device.
         unsafe { events::elapsed(&self.context, from, to) }
     }

@@ -7,9 +7,9 @@ use cust::sys::CUfunction;
 
 use super::context::Context;
 use super::sys;
-use crate::backend::Prepared;
+use crate::backend::Executable;
 use crate::error::{Error, Launched};
-use crate::work::RecordedLaunch;
+use crate::operation::RecordedLaunch;
 
 /// The arguments of one `cuLaunchKernel`. It must be launched by the thread in which the context was made current.
 pub(super) struct BareGpuLaunch {
@@ -35,10 +35,10 @@ impl BareGpuLaunch {
     }
 }
 
-impl Prepared for BareGpuLaunch {
+impl Executable for BareGpuLaunch {
     unsafe fn launch(&mut self) -> Result<(), Error> {
         let RecordedLaunch { config, call, .. } = &*self.launch;
-        // SAFETY: `Prepared::launch` requires that the memory of the launch lives. The stream lives as long as the
+        // SAFETY: `Executable::launch` requires that the memory of the launch lives. The stream lives as long as the
         // context. In another context the driver refuses the launch.
         unsafe { sys::launch(self.function, *config, self.context.stream(), &mut self.parameters) }
             .map_err(|code| self.context.error(code, || format!("launch {}", Launched::new(call.info(), *config)), ""))

@@ -1,7 +1,7 @@
 //! Kernels that the driver has compiled for all contexts of this process, each once.
 //!
 //! A library of the driver needs no context. A kernel can therefore be compiled before or while a context is made, and
-//! beside copies and launches. Drivers support this from CUDA 12.0 on. With an older driver, or if a kernel does not
+//! while copies and launches run. Drivers support this from CUDA 12.0 on. With an older driver, or if a kernel does not
 //! compile, there is no code here: the launch then loads the kernel as a module of its context and returns the error.
 //!
 //! # Design
@@ -11,8 +11,8 @@
 //! devices, and compiles several at once. While the driver starts, the texts are extracted for a GPU with 132
 //! multiprocessors.
 //!
-//! A wrong prediction costs time only. A kernel that was not predicted is compiled at its launch, and one that the
-//! driver refuses here is loaded again as a module of the context, whose error says why. Kernels with statics or
+//! A wrong prediction costs time only. A kernel that was not predicted is compiled at its launch. A kernel that the
+//! driver refuses here is loaded again as a module of the context, whose error has the reason. Kernels with statics or
 //! tables, and drivers before CUDA 12.0, always take that path.
 
 use std::cmp::Reverse;

@@ -69,7 +69,7 @@ impl Context {
         self.context.as_raw()
     }
 
-    /// Notes that a stream of another context may use memory of this one, or this one's stream memory of another.
+    /// Notes that memory of this context may be copied to or from another one.
     pub(super) fn note_peer_copy(&self) {
         self.has_peer_copies.store(true, Ordering::Relaxed);
     }

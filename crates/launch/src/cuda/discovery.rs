@@ -27,7 +27,7 @@ pub(super) fn find_usable(
         return Err(Unavailable::NoSuchGpu { ordinal, count });
     }
     let (device, gpu) = find(ordinal)?;
-    let version = sys::driver_version().map_err(|code| fails("tell its version", code))?;
+    let version = sys::driver_version().map_err(|code| fails("report its version", code))?;
     let driver = CudaVersion::from_driver(version);
     if gpu.compute_capability < LOWEST_CAPABILITY {
         let (name, have) = (gpu.name, gpu.compute_capability);
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_with_the_driver_decides_what_to_do() {
+    fn each_error_of_the_driver_has_its_remedy() {
         let reason = "libcuda.so.1: wrong ELF class: ELFCLASS32".to_owned();
         for (error, begin) in [
             (LoadError::NotFound, "install the NVIDIA driver (in a container"),

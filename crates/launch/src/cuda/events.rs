@@ -7,8 +7,8 @@ use std::time::Duration;
 use cust::sys::{CUevent, CUstream};
 
 use super::context::Context;
-use super::sys::{self, Code};
-use crate::backend::Moment;
+use super::sys;
+use crate::backend::BackendEvent;
 use crate::error::Error;
 
 /// A CUDA event. Dropping it destroys it.
@@ -24,32 +24,28 @@ unsafe impl Sync for GpuEvent {}
 
 impl GpuEvent {
     /// Records an event that completes when everything enqueued in `stream`, which must be of this context, is done.
-    pub(super) fn record(context: &Arc<Context>, stream: CUstream) -> Result<Moment, Error> {
-        Self::recorded(context, stream, sys::create_event)
+    pub(super) fn record(context: &Arc<Context>, stream: CUstream) -> Result<BackendEvent, Error> {
+        Self::recorded(context, stream, 0)
     }
 
     /// Like [`record`](Self::record), for an event without a time.
-    pub(super) fn record_order(context: &Arc<Context>, stream: CUstream) -> Result<Moment, Error> {
-        Self::recorded(context, stream, sys::create_ordering_event)
+    pub(super) fn record_order(context: &Arc<Context>, stream: CUstream) -> Result<BackendEvent, Error> {
+        Self::recorded(context, stream, sys::DISABLE_TIMING)
     }
 
-    fn recorded(
-        context: &Arc<Context>,
-        stream: CUstream,
-        create: fn() -> Result<CUevent, Code>,
-    ) -> Result<Moment, Error> {
+    fn recorded(context: &Arc<Context>, stream: CUstream, flags: u32) -> Result<BackendEvent, Error> {
         context.enter()?;
         let cannot = |code| context.error(code, || "record an event".to_owned(), "");
-        let event = create().map_err(cannot)?;
-        let moment = Self::owned(context, event);
-        // SAFETY: `event` was created in this context, and the callers pass a stream of this context.
-        unsafe { sys::record_event(event, stream) }.map_err(cannot)?;
-        Ok(moment)
+        let handle = sys::create_event(flags).map_err(cannot)?;
+        let event = Self::owned(context, handle);
+        // SAFETY: `handle` was created in this context, and the callers pass a stream of this context.
+        unsafe { sys::record_event(handle, stream) }.map_err(cannot)?;
+        Ok(event)
     }
 
-    /// Returns a value that stands for `event`, which must be of this context, and destroys it when dropped.
-    pub(super) fn owned(context: &Arc<Context>, event: CUevent) -> Moment {
-        Moment::new(event.addr() as u64, Self { event, context: context.clone() })
+    /// Returns an event that owns the driver's `event`, which must be of this context.
+    pub(super) fn owned(context: &Arc<Context>, event: CUevent) -> BackendEvent {
+        BackendEvent::new(event.addr() as u64, Self { event, context: context.clone() })
     }
 }
 
@@ -62,43 +58,42 @@ impl Drop for GpuEvent {
     }
 }
 
-/// Returns the handle of the event that `moment`, which must be of this back end, stands for.
-pub(super) fn event(moment: &Moment) -> CUevent {
-    ptr::without_provenance_mut(moment.number as usize)
+/// Returns the driver's handle of `event`, which must be of this back end.
+pub(super) fn raw(event: &BackendEvent) -> CUevent {
+    ptr::without_provenance_mut(event.number as usize)
 }
 
-/// Makes the later work of `stream` wait for `moment`.
+/// Makes the later work of `stream` wait for `event`.
 ///
 /// # Safety
 /// The stream must be of this context. The event must be of this back end, but may be of another context.
-pub(super) unsafe fn wait(context: &Context, stream: CUstream, moment: &Moment) -> Result<(), Error> {
+pub(super) unsafe fn wait(context: &Context, stream: CUstream, event: &BackendEvent) -> Result<(), Error> {
     context.enter()?;
     // SAFETY: the caller guarantees that the stream and the event exist.
-    unsafe { sys::wait_in_stream(stream, event(moment)) }
+    unsafe { sys::wait_in_stream(stream, raw(event)) }
         .map_err(|code| context.error(code, || "wait for an event".to_owned(), ""))
 }
 
-/// Waits until `moment` has completed.
+/// Waits until `event` has completed.
 ///
 /// # Safety
 /// The event must be of this context, which must be current.
-pub(super) unsafe fn finish(context: &Context, moment: &Moment) -> Result<(), Error> {
+pub(super) unsafe fn finish(context: &Context, event: &BackendEvent) -> Result<(), Error> {
     // SAFETY: the caller guarantees that the event is of the current context.
-    unsafe { sys::wait_for_event(event(moment)) }
-        .map_err(|code| context.error(code, || "wait for a copy".to_owned(), ""))
+    unsafe { sys::wait_for_event(raw(event)) }.map_err(|code| context.error(code, || "wait for a copy".to_owned(), ""))
 }
 
 /// Waits for both events and returns the device's time between them, or zero if `to` completed first.
 ///
 /// # Safety
 /// Both events must be of this context.
-pub(super) unsafe fn elapsed(context: &Context, from: &Moment, to: &Moment) -> Result<Duration, Error> {
+pub(super) unsafe fn elapsed(context: &Context, from: &BackendEvent, to: &BackendEvent) -> Result<Duration, Error> {
     context.enter()?;
     // SAFETY: the caller guarantees that both events are of this context.
     let milliseconds = unsafe {
-        sys::wait_for_event(event(from))
-            .and_then(|()| sys::wait_for_event(event(to)))
-            .and_then(|()| sys::elapsed(event(from), event(to)))
+        sys::wait_for_event(raw(from))
+            .and_then(|()| sys::wait_for_event(raw(to)))
+            .and_then(|()| sys::elapsed(raw(from), raw(to)))
     };
     let milliseconds = milliseconds.map_err(|code| context.error(code, || "read an event's time".to_owned(), ""))?;
     Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1000.0).unwrap_or_default())

@@ -88,25 +88,16 @@ impl GpuDevice {
         if !self.has_cooperative_launches {
             return invalid("this GPU has no cooperative launches".to_owned());
         }
-        let most = self.most_cooperative_blocks(kernel, config.block.count() as u32, config.shared_bytes)?;
-        if config.grid.count() > u128::from(most) {
+        let threads = config.block.count() as u32;
+        let per_sm = self.modules.blocks_per_sm(&self.context, kernel, threads, config.shared_bytes)?;
+        let max = per_sm * self.multiprocessors;
+        if config.grid.count() > u128::from(max) {
             return invalid(format!(
-                "a cooperative launch runs all its blocks at the same time, and this GPU holds at most {most} blocks \
-                of this size: launch fewer blocks (see `Device::most_cooperative_blocks`)"
+                "a cooperative launch runs all its blocks at the same time, and this GPU holds at most {max} blocks \
+                of this size: launch fewer blocks (see `Device::max_cooperative_blocks`)"
             ));
         }
         Ok(())
-    }
-
-    /// Returns how many blocks of this size can run at the same time. The context must be current.
-    pub(super) fn most_cooperative_blocks(
-        &self,
-        kernel: &'static KernelInfo,
-        block_threads: u32,
-        shared_bytes: u32,
-    ) -> Result<u32, Error> {
-        let per_sm = self.modules.blocks_per_sm(&self.context, kernel, block_threads, shared_bytes)?;
-        Ok(per_sm * self.multiprocessors)
     }
 
     /// Launches `kernel` with `params`, in the order of `stream`.

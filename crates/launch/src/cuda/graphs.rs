@@ -8,9 +8,9 @@ use super::context::Context;
 use super::gpu::GpuDevice;
 use super::streams::GpuStream;
 use super::sys;
-use crate::backend::Prepared;
+use crate::backend::Executable;
 use crate::error::{Error, Launched};
-use crate::work::Work;
+use crate::operation::Operation;
 
 /// A CUDA graph. Dropping it destroys it. It must not outlive the device whose kernels it launches.
 pub(super) struct GpuGraph {
@@ -40,7 +40,7 @@ impl GpuGraph {
     ///
     /// # Safety
     /// As for [`Backend::graph`](crate::backend::Backend::graph).
-    pub(super) unsafe fn new(gpu: &GpuDevice, work: &[Work]) -> Result<Self, Error> {
+    pub(super) unsafe fn new(gpu: &GpuDevice, work: &[Operation]) -> Result<Self, Error> {
         let context = &gpu.context;
         context.enter()?;
         let cannot = |code| context.error(code, || "record a graph".to_owned(), "");
@@ -58,38 +58,40 @@ impl GpuGraph {
         // SAFETY: the graph was captured above and not destroyed.
         let executable = unsafe { sys::instantiate(graph.0) }.map_err(cannot)?;
         let last = work.iter().rev().find_map(|work| match work {
-            Work::Launch(launch) => Some(Launched::new(launch.call.info(), launch.config)),
+            Operation::Launch(launch) => Some(Launched::new(launch.call.info(), launch.config)),
             _ => None,
         });
         Ok(Self { executable, last, context: context.clone() })
     }
 }
 
-/// Adds one piece of work to the graph that `stream` captures.
+/// Adds one operation to the graph that `stream` captures.
 ///
 /// # Safety
 /// As for [`GpuGraph::new`]; `stream` must be capturing, and the context current.
-unsafe fn capture(gpu: &GpuDevice, stream: CUstream, work: &Work) -> Result<(), Error> {
+unsafe fn capture(gpu: &GpuDevice, stream: CUstream, work: &Operation) -> Result<(), Error> {
     let (answer, bytes, what) = match work {
-        Work::Launch(launch) => {
+        Operation::Launch(launch) => {
             // SAFETY: the caller guarantees the conditions of a captured launch.
             return unsafe { gpu.enqueue(stream, launch.call.info(), launch.config, &launch.params, false) };
         }
-        // SAFETY: the caller guarantees that the bytes exist at each launch of the graph.
-        &Work::Zero { start, bytes } => (unsafe { sys::zero(start.addr() as u64, bytes, stream) }, bytes, "cleared"),
-        &Work::Copy { to, from, bytes } => {
+        &Operation::Zero { start, bytes } => {
+            // SAFETY: the caller guarantees that the bytes exist at each launch of the graph.
+            (unsafe { sys::zero(start.addr() as u64, bytes, stream) }, bytes, "a fill")
+        }
+        &Operation::Copy { to, from, bytes } => {
             // SAFETY: the caller guarantees that the bytes exist, without overlap, at each launch of the graph.
             let answer = unsafe { sys::copy_on_device(to.addr() as u64, from.addr() as u64, bytes, stream) };
-            (answer, bytes, "copied")
+            (answer, bytes, "a copy")
         }
     };
-    answer.map_err(|code| gpu.context.error(code, || format!("record that {bytes} bytes are {what}"), ""))
+    answer.map_err(|code| gpu.context.error(code, || format!("record {what} of {bytes} bytes"), ""))
 }
 
-impl Prepared for GpuGraph {
+impl Executable for GpuGraph {
     unsafe fn launch(&mut self) -> Result<(), Error> {
         self.context.enter()?;
-        // SAFETY: the graph and the device's own stream exist, and `self` is borrowed mutably. `Prepared::launch`
+        // SAFETY: the graph and the device's own stream exist, and `self` is borrowed mutably. `Executable::launch`
         // requires the conditions of the captured work.
         unsafe { sys::launch_graph(self.executable, self.context.stream()) }
             .map_err(|code| self.context.error(code, || "launch a graph".to_owned(), ""))?;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::context::Context;
-use super::events::{GpuEvent, event};
+use super::events::{GpuEvent, raw};
 use super::sys;
-use crate::backend::{HANDLE_BYTES, Ipc, Moment, Opened};
+use crate::backend::{BackendEvent, HANDLE_BYTES, Ipc, Opened};
 use crate::cuda::gpu::GpuDevice;
 use crate::error::Error;
 
@@ -51,23 +51,23 @@ impl Ipc for GpuDevice {
             .map_err(|code| self.context.error(code, || format!("copy {bytes} bytes of another process"), ""))
     }
 
-    fn shared_event(&self) -> Result<(Moment, [u8; HANDLE_BYTES]), Error> {
+    fn shared_event(&self) -> Result<(BackendEvent, [u8; HANDLE_BYTES]), Error> {
         self.context.enter()?;
         let cannot = |code| self.context.error(code, || "share an event with another process".to_owned(), "");
-        let moment = GpuEvent::owned(&self.context, sys::create_shared_event().map_err(cannot)?);
+        let event = GpuEvent::owned(&self.context, sys::create_event(sys::INTERPROCESS).map_err(cannot)?);
         // SAFETY: the event was created above as a shared one.
-        let handle = unsafe { sys::event_handle(event(&moment)) }.map_err(cannot)?;
-        Ok((moment, handle))
+        let handle = unsafe { sys::event_handle(raw(&event)) }.map_err(cannot)?;
+        Ok((event, handle))
     }
 
-    unsafe fn record_in(&self, moment: &Moment) -> Result<(), Error> {
+    unsafe fn record_in(&self, event: &BackendEvent) -> Result<(), Error> {
         self.context.enter()?;
         // SAFETY: `Ipc::record_in` requires an event of this device; the stream is of the same context.
-        unsafe { sys::record_event(event(moment), self.context.stream()) }
+        unsafe { sys::record_event(raw(event), self.context.stream()) }
             .map_err(|code| self.context.error(code, || "record an event".to_owned(), ""))
     }
 
-    fn open_event(&self, handle: &[u8; HANDLE_BYTES]) -> Result<Moment, Error> {
+    fn open_event(&self, handle: &[u8; HANDLE_BYTES]) -> Result<BackendEvent, Error> {
         self.context.enter()?;
         let event = sys::open_event(handle)
             .map_err(|code| self.context.error(code, || "open another process's event".to_owned(), ""))?;

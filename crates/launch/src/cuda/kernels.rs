@@ -20,12 +20,12 @@ use crate::error::Error;
 const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
 
 /// The number of slots of a table, a power of two, and the number of slots that are tried for one kernel.
-const PLACES: usize = 1 << 10;
+const SLOTS: usize = 1 << 10;
 const TRIES: usize = 8;
 
 /// A kernel that can be launched as long as its module is loaded.
 pub(super) struct LoadedKernel {
-    key: Key,
+    pub(super) key: Key,
     pub(super) function: CUfunction,
     /// The maximum number of threads per block.
     pub(super) max_threads: u32,
@@ -35,7 +35,7 @@ pub(super) struct LoadedKernel {
     /// True if the kernel waits for the launch before it in the code, and may therefore start while that one runs.
     pub(super) waits: bool,
     /// The kernel's limit of dynamic shared memory per block. It only grows, under the modules' lock.
-    dynamic_shared: AtomicU32,
+    pub(super) dynamic_shared: AtomicU32,
 }
 
 // SAFETY: any thread in which the context is current may use the function's handle.
@@ -44,22 +44,7 @@ unsafe impl Send for LoadedKernel {}
 unsafe impl Sync for LoadedKernel {}
 
 impl LoadedKernel {
-    pub(super) fn new(
-        key: Key,
-        function: CUfunction,
-        max_threads: u32,
-        static_shared: u32,
-        dynamic_shared: u32,
-    ) -> Self {
-        let dynamic_shared = AtomicU32::new(dynamic_shared);
-        Self { key, function, max_threads, static_shared, lacks_tables: false, waits: false, dynamic_shared }
-    }
-
-    pub(super) fn key(&self) -> Key {
-        self.key
-    }
-
-    /// True if the kernel's current limit allows this much dynamic shared memory per block.
+    /// Returns true if the kernel's current limit allows this much dynamic shared memory per block.
     pub(super) fn allows_dynamic_shared(&self, bytes: u32) -> bool {
         bytes <= self.dynamic_shared.load(Ordering::Relaxed)
             || bytes.saturating_add(self.static_shared) <= DEFAULT_SHARED_BYTES
@@ -106,20 +91,20 @@ impl Key {
 /// A slot is set once and never emptied, so that a look-up needs no lock. A kernel that finds no free slot goes into
 /// the next table.
 pub(super) struct KernelTable {
-    places: Box<[OnceLock<LoadedKernel>]>,
+    slots: Box<[OnceLock<LoadedKernel>]>,
     next: OnceLock<Box<KernelTable>>,
 }
 
 impl KernelTable {
     pub(super) fn new() -> Self {
-        Self { places: (0..PLACES).map(|_| OnceLock::new()).collect(), next: OnceLock::new() }
+        Self { slots: (0..SLOTS).map(|_| OnceLock::new()).collect(), next: OnceLock::new() }
     }
 
     /// Returns the kernel of `key`, if it is loaded.
     #[inline]
     pub(super) fn find(&self, key: Key) -> Option<&LoadedKernel> {
-        for place in places(key) {
-            let loaded = self.places[place].get()?;
+        for slot in slots(key) {
+            let loaded = self.slots[slot].get()?;
             if loaded.key == key {
                 return Some(loaded);
             }
@@ -129,8 +114,8 @@ impl KernelTable {
 
     /// Adds `kernel`. The caller must be the only one that inserts, and the kernel must not be in the table.
     pub(super) fn insert(&self, kernel: LoadedKernel) -> &LoadedKernel {
-        match places(kernel.key).find(|&place| self.places[place].get().is_none()) {
-            Some(place) => self.places[place].get_or_init(|| kernel),
+        match slots(kernel.key).find(|&slot| self.slots[slot].get().is_none()) {
+            Some(slot) => self.slots[slot].get_or_init(|| kernel),
             None => self.next.get_or_init(|| Box::new(Self::new())).insert(kernel),
         }
     }
@@ -138,11 +123,11 @@ impl KernelTable {
 
 /// Returns the slots in which a kernel may be, in the order in which they are tried.
 #[inline]
-fn places(key: Key) -> impl Iterator<Item = usize> {
+fn slots(key: Key) -> impl Iterator<Item = usize> {
     // Descriptions are aligned to 8 bytes. The product's upper bits depend on all bits of the address.
     let address = key.kernel as u64 >> 3 ^ (key.tables.0 as u64) << 1;
-    let first = (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - PLACES.ilog2())) as usize;
-    (first..first + TRIES).map(|place| place % PLACES)
+    let first = (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - SLOTS.ilog2())) as usize;
+    (first..first + TRIES).map(|slot| slot % SLOTS)
 }
 
 #[cfg(test)]
@@ -152,11 +137,19 @@ mod tests {
     #[test]
     fn every_kernel_is_found_however_many_there_are() {
         let description = |_| -> &'static KernelInfo { Box::leak(Box::new(KernelInfo::new("k", "m", "k.rs", 1))) };
-        let kernels: Vec<_> = (0..3 * PLACES).map(description).map(|kernel| Key::new(kernel, &[])).collect();
+        let kernels: Vec<_> = (0..3 * SLOTS).map(description).map(|kernel| Key::new(kernel, &[])).collect();
         let table = KernelTable::new();
         for (i, &kernel) in kernels.iter().enumerate() {
             assert!(table.find(kernel).is_none());
-            let inserted = table.insert(LoadedKernel::new(kernel, std::ptr::null_mut(), i as u32, 0, 0));
+            let inserted = table.insert(LoadedKernel {
+                key: kernel,
+                function: std::ptr::null_mut(),
+                max_threads: i as u32,
+                static_shared: 0,
+                lacks_tables: false,
+                waits: false,
+                dynamic_shared: AtomicU32::new(0),
+            });
             assert_eq!(inserted.max_threads, i as u32);
         }
         for (i, &kernel) in kernels.iter().enumerate() {

@@ -9,8 +9,8 @@ use super::sys;
 use crate::backend::Allocated;
 use crate::error::Error;
 
-/// The divisor of the GPU's memory that gives the pool's largest size.
-const KEPT: u64 = 8;
+/// The largest size of the pool is the GPU's memory divided by this number.
+const POOL_DIVISOR: u64 = 8;
 
 /// Bytes in a GPU's memory. Dropping them returns them to the context's pool.
 pub(super) struct DeviceMemory {
@@ -59,8 +59,8 @@ impl Drop for DeviceMemory {
         // failed, and its memory is released with it.
         if self.context.enter().is_ok() {
             self.context.wait_for_peers();
-            let most = usize::try_from(self.context.gpu.memory_bytes / KEPT).unwrap_or(usize::MAX);
-            if self.context.pool.keep(self.size, self.address, most) {
+            let max = usize::try_from(self.context.gpu.memory_bytes / POOL_DIVISOR).unwrap_or(usize::MAX);
+            if self.context.pool.keep(self.size, self.address, max) {
                 return;
             }
             // SAFETY: the memory is of this context and was not freed before, and `self` was its only owner. The driver

@@ -27,6 +27,14 @@ pub(super) struct Modules {
     kernels: KernelTable,
 }
 
+/// A kernel that is to be loaded into a context, which must be current, with its tables.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    context: &'a Context,
+    kernel: &'static KernelInfo,
+    tables: &'static [u8],
+}
+
 /// The modules that are loaded.
 #[derive(Default)]
 struct Loaded {
@@ -139,22 +147,17 @@ impl Modules {
     ) -> Result<&LoadedKernel, Error> {
         match self.kernels.find(Key::new(kernel, tables)) {
             Some(loaded) => Ok(loaded),
-            None => self.first_use(context, kernel, tables),
+            None => self.first_use(Wanted { context, kernel, tables }),
         }
     }
 
     #[cold]
-    fn first_use(
-        &self,
-        context: &Context,
-        kernel: &'static KernelInfo,
-        tables: &'static [u8],
-    ) -> Result<&LoadedKernel, Error> {
+    fn first_use(&self, wanted: Wanted<'_>) -> Result<&LoadedKernel, Error> {
         // The lock is not held while the driver compiles.
-        let (module, kernel) = self.load(context, kernel, tables)?;
+        let (module, kernel) = self.load(wanted)?;
         let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         // If another thread has loaded the kernel meanwhile, its module is kept and this one is dropped.
-        if let Some(loaded) = self.kernels.find(kernel.key()) {
+        if let Some(loaded) = self.kernels.find(kernel.key) {
             return Ok(loaded);
         }
         modules.alone.extend(module);
@@ -162,27 +165,23 @@ impl Modules {
     }
 
     /// Loads `kernel`. Also returns the module that has this kernel only, if one was loaded into this context.
-    fn load(
-        &self,
-        context: &Context,
-        kernel: &'static KernelInfo,
-        tables: &'static [u8],
-    ) -> Result<(Option<LoadedModule>, LoadedKernel), Error> {
+    fn load(&self, wanted: Wanted<'_>) -> Result<(Option<LoadedModule>, LoadedKernel), Error> {
+        let Wanted { context, kernel, tables } = wanted;
         if tables.is_empty()
             && let Some(code) = code::of(&self.target, kernel)
             && let Some(function) = code.function()
         {
-            return Ok((None, describe(context, function, kernel, tables, &code.text)?));
+            return Ok((None, describe(wanted, function, &code.text)?));
         }
-        let place = self.place(kernel.name, kernel.module)?;
-        let known = &self.target.known[place];
+        let index = self.module_index(kernel.name, kernel.module)?;
+        let known = &self.target.known[index];
         let alone = |text: &str| match ptx::entries_alone(text, &[kernel.name]) {
             Some(text) if tables.is_empty() => Ok(Some(text)),
             Some(text) => {
                 let missing = |index| missing_table(kernel, LaunchConfig::new(1, 1).tables(tables), index);
                 ptx::with_tables(&text, tables).map(Some).map_err(missing)
             }
-            None if ptx::asks_for_tables(text) && !tables.is_empty() => {
+            None if ptx::has_table_placeholders(text) && !tables.is_empty() => {
                 let reason = "tables need a kernel without statics, in PTX without debugging information: build it \
                     without both, or launch it without tables"
                     .to_owned();
@@ -191,23 +190,17 @@ impl Modules {
             None => Ok(None),
         };
         let Some((module, text)) = self.compile(context, known, alone)? else {
-            let module = self.whole(context, place)?;
-            return Ok((None, self.find_in(context, module, kernel, tables, "")?));
+            let module = self.whole(context, index)?;
+            return Ok((None, self.find_in(wanted, module, "")?));
         };
-        let kernel = self.find_in(context, module.0, kernel, tables, &text)?;
+        let kernel = self.find_in(wanted, module.0, &text)?;
         Ok((Some(module), kernel))
     }
 
     /// Finds `kernel` in `module`. `text` is the PTX of this kernel alone, or empty if the whole module was loaded.
-    fn find_in(
-        &self,
-        context: &Context,
-        module: CUmodule,
-        kernel: &'static KernelInfo,
-        tables: &'static [u8],
-        text: &str,
-    ) -> Result<LoadedKernel, Error> {
-        let path = self.target.known[self.place(kernel.name, kernel.module)?].path;
+    fn find_in(&self, wanted: Wanted<'_>, module: CUmodule, text: &str) -> Result<LoadedKernel, Error> {
+        let Wanted { context, kernel, .. } = wanted;
+        let path = self.target.known[self.module_index(kernel.name, kernel.module)?].path;
         let what = || format!("find the kernel `{}` in the PTX of `{path}`", kernel.name);
         let remedy = "the PTX was built from other sources than this program: build it again";
         let function = match CString::new(kernel.name) {
@@ -215,7 +208,7 @@ impl Modules {
             Ok(name) => unsafe { sys::function(module, &name) }.map_err(|code| context.error(code, what, remedy))?,
             Err(_) => return Err(context.error(Code::NOT_FOUND, what, remedy)),
         };
-        describe(context, function, kernel, tables, text)
+        describe(wanted, function, text)
     }
 
     /// Compiles the kernels as [`Target::compile`] does.
@@ -224,26 +217,26 @@ impl Modules {
     }
 
     /// Returns the index of the module that contains `name`, which is declared in the Rust module `declared_in`.
-    fn place(&self, name: &'static str, declared_in: &'static str) -> Result<usize, Error> {
+    fn module_index(&self, name: &'static str, declared_in: &'static str) -> Result<usize, Error> {
         module::find(self.target.known, declared_in).ok_or(Error::NoModule { kernel: name, module: declared_in })
     }
 
     /// Returns the module at index `place`, loaded as a whole. Loads it if necessary.
-    fn whole(&self, context: &Context, place: usize) -> Result<CUmodule, Error> {
+    fn whole(&self, context: &Context, index: usize) -> Result<CUmodule, Error> {
         let mut modules = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = modules.whole.get(&place) {
+        if let Some(module) = modules.whole.get(&index) {
             return Ok(module.0);
         }
-        let known = &self.target.known[place];
+        let known = &self.target.known[index];
         let module = self.compile(context, known, |text| Ok(Some(text.to_owned())))?;
         let (module, _) = module.ok_or(Error::NoModule { kernel: "", module: known.path })?;
-        Ok(modules.whole.entry(place).or_insert(module).0)
+        Ok(modules.whole.entry(index).or_insert(module).0)
     }
 
     /// Returns the address of a static. The context must be current.
     pub(super) fn static_address(&self, context: &Context, of: &'static DeviceStatic) -> Result<u64, Error> {
-        let place = self.place(of.name, of.module)?;
-        let (module, path) = (self.whole(context, place)?, self.target.known[place].path);
+        let index = self.module_index(of.name, of.module)?;
+        let (module, path) = (self.whole(context, index)?, self.target.known[index].path);
         // SAFETY: the module is loaded.
         let found = CString::new(of.symbol).ok().map(|symbol| unsafe { sys::global(module, &symbol) });
         match found.unwrap_or(Err(Code::NOT_FOUND)) {
@@ -293,30 +286,24 @@ impl Modules {
     }
 }
 
-/// Describes `function`, which is `kernel` with these tables, for launches. `text` is the PTX of this kernel alone, or
-/// empty if the whole module was loaded. The context must be current.
-fn describe(
-    context: &Context,
-    function: CUfunction,
-    kernel: &'static KernelInfo,
-    tables: &'static [u8],
-    text: &str,
-) -> Result<LoadedKernel, Error> {
+/// Describes `function`, the loaded kernel, for launches. `text` is the PTX of this kernel alone, or empty if the whole
+/// module was loaded.
+fn describe(wanted: Wanted<'_>, function: CUfunction, text: &str) -> Result<LoadedKernel, Error> {
+    let Wanted { context, kernel, tables } = wanted;
     let read = |attribute| {
         // SAFETY: the function's module or library is loaded.
         unsafe { sys::function_attribute(function, attribute) }
             .map_err(|code| context.error(code, || format!("describe the kernel `{}`", kernel.name), ""))
     };
-    let mut loaded = LoadedKernel::new(
-        Key::new(kernel, tables),
+    Ok(LoadedKernel {
+        key: Key::new(kernel, tables),
         function,
-        read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
-        read(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
-        read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
-    );
-    loaded.lacks_tables = tables.is_empty() && ptx::asks_for_tables(text);
-    loaded.waits = ptx::waits_for_dependencies(text);
-    Ok(loaded)
+        max_threads: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        static_shared: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+        lacks_tables: tables.is_empty() && ptx::has_table_placeholders(text),
+        waits: ptx::waits_for_dependencies(text),
+        dynamic_shared: read(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?.into(),
+    })
 }
 
 /// Returns the error for a launch without table `index`, which `kernel` needs.

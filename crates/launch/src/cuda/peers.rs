@@ -29,8 +29,8 @@ pub(super) fn enable(context: &Context, peer: &Context) -> Result<bool, Error> {
     enable().map_err(|code| context.error(code, what, ""))
 }
 
-/// Copies `bytes` bytes, at least one, from the memory of `source` to that of `target`, which may be the same, in the
-/// order of the own stream of `target`.
+/// Copies `bytes` bytes, at least one, from the memory of `source` to that of `target`, which may be the same. The copy
+/// is enqueued in the own stream of `target`.
 ///
 /// # Safety
 /// As for [`copy_in`]. The bytes may be freed once the own streams of both contexts wait for the copy.

@@ -64,10 +64,10 @@ impl Pool {
         Some(address)
     }
 
-    /// Adds memory to the pool, or returns false if the pool would then have more than `most` bytes.
-    pub(super) fn keep(&self, size: Size, address: u64, most: usize) -> bool {
+    /// Adds memory to the pool, or returns false if the pool would then have more than `max` bytes.
+    pub(super) fn keep(&self, size: Size, address: u64, max: usize) -> bool {
         let mut free = self.free();
-        let fits = free.bytes.saturating_add(size.bytes) <= most;
+        let fits = free.bytes.saturating_add(size.bytes) <= max;
         if fits {
             free.bytes += size.bytes;
             free.addresses.entry(size).or_default().push(address);
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_given_out_again_to_who_asks_for_as_much() {
+    fn freed_memory_serves_requests_of_the_same_size() {
         let pool = Pool::default();
         let [small, large] = [1, 4 << 20].map(|bytes| Size::new(bytes, None));
         assert_eq!((small.bytes(), Size::new(512, None)), (512, small));
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workspace_is_nobody_elses() {
+    fn a_workspace_serves_its_own_kernels_only() {
         let pool = Pool::default();
         let of = |workspace| Size::new(100, workspace);
         let (scan, sum) = (of(Some(TypeId::of::<u8>())), of(Some(TypeId::of::<u16>())));

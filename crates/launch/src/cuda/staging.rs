@@ -17,11 +17,11 @@ use super::context::Context;
 use super::events::{self, GpuEvent};
 use super::page_locked::PageLockedMemory;
 use super::sys::{self, Code};
-use crate::backend::{Allocated, Moment, PageLock};
+use crate::backend::{Allocated, BackendEvent, PageLock};
 use crate::error::Error;
 
 /// Smaller copies are left to the driver, because starting threads takes a while.
-pub(super) const LEAST: usize = 8 << 20;
+pub(super) const MIN_STAGED_BYTES: usize = 8 << 20;
 
 /// The number of bytes per copy between page-locked memory and the GPU.
 const CHUNK: usize = 2 << 20;
@@ -80,7 +80,7 @@ impl Staging {
     ) -> Result<bool, Error> {
         let host = Host(from.as_ptr().cast_mut().cast());
         self.by_threads(context, from.len(), |chunks, Slots(slots)| {
-            let mut under_way = [const { None::<Moment> }; 2];
+            let mut under_way = [const { None::<BackendEvent> }; 2];
             for turn in (0..2).cycle() {
                 let Some(chunk) = chunks.next() else { break };
                 if let Some(copied) = under_way[turn].take() {
@@ -115,7 +115,7 @@ impl Staging {
     ) -> Result<bool, Error> {
         let host = Host(to);
         self.by_threads(context, bytes, |chunks, Slots(slots)| {
-            let mut under_way = [const { None::<(Moment, Range<usize>)> }; 2];
+            let mut under_way = [const { None::<(BackendEvent, Range<usize>)> }; 2];
             let mut is_last = 0;
             for turn in (0..2).cycle() {
                 if let Some((copied, chunk)) = under_way[turn].take() {

@@ -9,7 +9,7 @@ use super::events::{self, GpuEvent};
 use super::gpu::GpuDevice;
 use super::peers;
 use super::sys::{self, Code};
-use crate::backend::{Backend, BackendStream, Moment};
+use crate::backend::{Backend, BackendEvent, BackendStream};
 use crate::error::Error;
 
 /// A stream beside the device's own. Dropping it destroys it; the caller must call `finish` before.
@@ -84,13 +84,13 @@ impl BackendStream for GpuStream<'_> {
         unsafe { self.gpu.launch_in(self.stream, call.info(), config, params) }
     }
 
-    fn record(&self) -> Result<Moment, Error> {
+    fn record(&self) -> Result<BackendEvent, Error> {
         GpuEvent::record(&self.gpu.context, self.stream)
     }
 
-    unsafe fn wait(&self, moment: &Moment) -> Result<(), Error> {
+    unsafe fn wait(&self, event: &BackendEvent) -> Result<(), Error> {
         // SAFETY: `BackendStream::wait` requires an event of this back end; the stream is of this context.
-        unsafe { events::wait(&self.gpu.context, self.stream, moment) }
+        unsafe { events::wait(&self.gpu.context, self.stream, event) }
     }
 
     fn synchronize(&self) -> Result<(), Error> {

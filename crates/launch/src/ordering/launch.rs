@@ -20,16 +20,16 @@ use crate::error::Error;
 pub(crate) unsafe fn launch(
     actor: Actor,
     stream: &dyn BackendStream,
-    told: StreamAccess,
+    stream_access: StreamAccess,
     regions: &[Region],
     launch: impl FnOnce() -> Result<(), Error>,
 ) -> Result<(), Error> {
     let regions = || regions.iter().filter(|region| region.bytes > 0);
     let access = |region: &Region, is_write| {
         let bytes = region.start..region.start + region.bytes;
-        (bytes, StreamAccess { array: Some(region.name), is_write, ..told })
+        (bytes, StreamAccess { array: Some(region.name), is_write, ..stream_access })
     };
-    let is_known = |region: &Region| region.is_writable && is_known_to_write(&told, region.name);
+    let is_known = |region: &Region| region.is_writable && is_known_to_write(&stream_access, region.name);
     actor.access(&regions().map(|region| access(region, is_known(region))).collect::<Vec<_>>())?;
     let contents = |region: &Region| {
         let mut contents = vec![0_u8; region.bytes];
@@ -57,7 +57,7 @@ pub(crate) unsafe fn launch(
             others.into_iter().any(|other| (other.start..other.start + other.bytes).contains(&address))
         };
         if changed.any(|(address, _)| !is_of_another(address)) {
-            note_that_it_writes(&told, region.name);
+            note_that_it_writes(&stream_access, region.name);
         }
     }
     Ok(actor.access(&written)?)

@@ -42,16 +42,16 @@ struct Access {
     bytes: Range<usize>,
     actor: Actor,
     time: u64,
-    told: StreamAccess,
+    stream_access: StreamAccess,
 }
 
 impl Access {
-    /// True if everything that races with `other` also races with `self`.
+    /// Returns true if everything that races with `other` also races with `self`.
     fn stands_for(&self, other: &Self) -> bool {
         self.actor == other.actor
             && self.bytes.start <= other.bytes.start
             && other.bytes.end <= self.bytes.end
-            && (self.told.is_write || !other.told.is_write)
+            && (self.stream_access.is_write || !other.stream_access.is_write)
     }
 }
 
@@ -84,7 +84,7 @@ impl Actor {
         registry().open_streams -= 1;
     }
 
-    /// True if there are streams. Without them, a device's own queue cannot race.
+    /// Returns true if there are streams. Without them, a device's own queue cannot race.
     pub(crate) fn are_streams_open() -> bool {
         registry().open_streams > 0
     }
@@ -125,20 +125,24 @@ impl Actor {
         let clock = registry.clock(self);
         let time = clock.tick(self.0);
         let clock = clock.clone();
-        for (bytes, told) in accesses {
+        for (bytes, stream_access) in accesses {
             for earlier in &registry.accesses {
                 let common = bytes.end.min(earlier.bytes.end).saturating_sub(bytes.start.max(earlier.bytes.start));
                 let is_race = common > 0
-                    && (told.is_write || earlier.told.is_write)
+                    && (stream_access.is_write || earlier.stream_access.is_write)
                     && earlier.actor != self
                     && clock.time(earlier.actor.0) < earlier.time;
                 if is_race {
-                    return Err(Box::new(StreamRace { earlier: earlier.told, later: *told, bytes: common }));
+                    return Err(Box::new(StreamRace {
+                        earlier: earlier.stream_access,
+                        later: *stream_access,
+                        bytes: common,
+                    }));
                 }
             }
         }
-        for (bytes, told) in accesses {
-            let access = Access { bytes: bytes.clone(), actor: self, time, told: *told };
+        for (bytes, stream_access) in accesses {
+            let access = Access { bytes: bytes.clone(), actor: self, time, stream_access: *stream_access };
             registry.accesses.retain(|earlier| !access.stands_for(earlier));
             registry.accesses.push(access);
         }
@@ -164,7 +168,7 @@ fn parameter(launch: &StreamAccess, name: &'static str) -> Option<(usize, &'stat
     }
 }
 
-/// True if an earlier launch of the kernel has changed memory through this parameter.
+/// Returns true if an earlier launch of the kernel has changed memory through this parameter.
 fn is_known_to_write(launch: &StreamAccess, name: &'static str) -> bool {
     parameter(launch, name).is_some_and(|parameter| registry().written.contains(&parameter))
 }
@@ -180,17 +184,17 @@ mod tests {
     use super::{Actor, StreamAccess, StreamWork, forget};
 
     #[test]
-    fn memory_that_is_freed_has_no_past() {
+    fn freed_memory_has_no_history() {
         // No memory has these addresses.
         let (freed, kept) = (64..128, 128..192);
-        let told = StreamAccess::new(StreamWork::Copy, None, Location::caller());
-        let write = StreamAccess { is_write: true, ..told };
+        let stream_access = StreamAccess::new(StreamWork::Copy, None, Location::caller());
+        let write = StreamAccess { is_write: true, ..stream_access };
         let (first, second) = (Actor::begin(), Actor::begin());
         first.access(&[(freed.clone(), write), (kept.clone(), write)]).expect("nobody else");
-        assert_eq!(second.access(&[(120..140, told)]).expect_err("a race").bytes, 8);
+        assert_eq!(second.access(&[(120..140, stream_access)]).expect_err("a race").bytes, 8);
         forget(&freed);
-        second.access(&[(freed, told)]).expect("it is another memory");
-        assert_eq!(second.access(&[(kept, told)]).expect_err("a race").bytes, 64);
+        second.access(&[(freed, stream_access)]).expect("it is another memory");
+        assert_eq!(second.access(&[(kept, stream_access)]).expect_err("a race").bytes, 64);
         [first, second].into_iter().for_each(Actor::end);
     }
 }

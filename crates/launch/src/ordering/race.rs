@@ -29,7 +29,7 @@ pub struct StreamAccess {
     /// device itself.
     pub stream: Option<(usize, usize)>,
     /// The source line that enqueued the work.
-    pub asked_at: &'static Location<'static>,
+    pub location: &'static Location<'static>,
 }
 
 /// An operation of a stream.
@@ -47,14 +47,14 @@ pub enum StreamWork {
 
 impl StreamAccess {
     /// Makes an access by `work` to memory that is not specified yet.
-    pub(crate) fn new(work: StreamWork, stream: Option<(usize, usize)>, asked_at: &'static Location<'static>) -> Self {
-        Self { work, array: None, is_write: false, stream, asked_at }
+    pub(crate) fn new(work: StreamWork, stream: Option<(usize, usize)>, location: &'static Location<'static>) -> Self {
+        Self { work, array: None, is_write: false, stream, location }
     }
 }
 
 impl fmt::Display for StreamAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { work, stream, asked_at, .. } = self;
+        let Self { work, stream, location, .. } = self;
         match work {
             StreamWork::Upload => f.write_str("the upload")?,
             StreamWork::Download => f.write_str("the download")?,
@@ -64,8 +64,8 @@ impl fmt::Display for StreamAccess {
             }
         }
         match stream {
-            Some((device, stream)) => write!(f, " enqueued at {asked_at} in stream {stream} of device {device}")?,
-            None => write!(f, " enqueued at {asked_at} on the device itself")?,
+            Some((device, stream)) => write!(f, " enqueued at {location} in stream {stream} of device {device}")?,
+            None => write!(f, " enqueued at {location} on the device itself")?,
         }
         f.write_str(if self.is_write { " writes " } else { " reads " })?;
         match self.array {

@@ -36,13 +36,13 @@ fn a_barrier_of_the_grid_needs_a_cooperative_launch() -> Result<(), Error> {
 }
 
 #[test]
-fn a_plan_asks_how_many_blocks_there_may_be() -> Result<(), Error> {
+fn a_plan_queries_the_maximum_number_of_blocks() -> Result<(), Error> {
     let device = Device::simulated(launch::Simulator::new());
-    let most = device.most_cooperative_blocks(<rounds as Kernel>::INFO, 256, 0)?;
+    let most = device.max_cooperative_blocks(<rounds as Kernel>::INFO, 256, 0)?;
     assert!(most >= 1);
     let mut cells = device.zeroed::<u32>(2 * 256 * most as usize)?;
     device.launch(LaunchConfig::new(most, 256).cooperative(), rounds(2, cells.view_mut()))?;
-    assert!(device.most_cooperative_blocks(<rounds as Kernel>::INFO, 1025, 0).is_err());
+    assert!(device.max_cooperative_blocks(<rounds as Kernel>::INFO, 1025, 0).is_err());
     let mut cells = device.zeroed::<u32>(1)?;
     let error = device.launch(LaunchConfig::new(1 << 20, 256).cooperative(), rounds(2, cells.view_mut()));
     assert!(error.is_err_and(|error| error.to_string().contains("at the same time")));
@@ -60,7 +60,7 @@ fn some_blocks_leave(out: GlobalMut<u32>) {
 }
 
 #[test]
-fn a_block_that_does_not_come_is_a_fault() -> Result<(), Error> {
+fn a_block_that_does_not_reach_the_barrier_is_a_fault() -> Result<(), Error> {
     for device in checked_devices() {
         let mut out = device.zeroed::<u32>(96)?;
         let found = fault(device.launch(LaunchConfig::new(3, 32).cooperative(), some_blocks_leave(out.view_mut())));
@@ -70,7 +70,7 @@ fn a_block_that_does_not_come_is_a_fault() -> Result<(), Error> {
 }
 
 #[test]
-fn what_is_produced_is_consumed() -> Result<(), Error> {
+fn produced_values_are_consumed() -> Result<(), Error> {
     for device in devices() {
         let mut sums = device.zeroed::<u32>(2 * 96)?;
         device.launch(LaunchConfig::new(2, 96), produce_and_consume(6, sums.view_mut()))?;

@@ -64,7 +64,7 @@ fn every_operation_is_as_documented() -> Result<(), Error> {
 }
 
 #[test]
-fn tables_are_those_that_the_launch_gives() -> Result<(), Error> {
+fn tables_are_those_of_the_launch() -> Result<(), Error> {
     let x: Vec<u32> = numbers(3 * 64).iter().map(|x| (x.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 17) as u32).collect();
     for device in two_devices() {
         let words = device.upload(&x)?;

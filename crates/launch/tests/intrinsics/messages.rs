@@ -20,7 +20,7 @@ fn values_of_each_kind_are_printed() -> Result<(), Error> {
 }
 
 #[test]
-fn an_assertion_says_what_does_not_hold() -> Result<(), Error> {
+fn a_failed_assertion_says_which_condition() -> Result<(), Error> {
     for device in checked_devices() {
         let x = device.upload(&[7_u32, 7, 8, 7])?;
         for (which, message) in [

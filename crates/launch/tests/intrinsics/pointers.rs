@@ -49,7 +49,7 @@ fn slices_are_compared_whole() -> Result<(), Error> {
 }
 
 #[test]
-fn a_block_changes_what_a_pointer_leads_to() -> Result<(), Error> {
+fn a_block_writes_through_a_pointer() -> Result<(), Error> {
     for len in [1, 2, 63, 64_usize] {
         let x: Vec<u64> = numbers(len);
         for device in devices() {

@@ -118,7 +118,7 @@ fn a_warps_values_become_one() -> Result<(), Error> {
 }
 
 #[test]
-fn barriers_tell_what_holds_for_all_and_for_some() -> Result<(), Error> {
+fn barriers_evaluate_predicates() -> Result<(), Error> {
     let mut x: Vec<u32> = numbers(N).iter().map(|&x| x as u32 % 890).collect();
     (x[70], x[190]) = (950, 995);
     for device in devices() {

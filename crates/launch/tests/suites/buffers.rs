@@ -7,7 +7,7 @@ fn device() -> Device {
 }
 
 #[test]
-fn what_is_uploaded_comes_back() -> Result<(), Error> {
+fn uploaded_values_are_downloaded() -> Result<(), Error> {
     let device = device();
     for len in [0, 1, 2, 31, 255, 256, 257, 100_003] {
         let data: Vec<u64> = (0..len).map(|i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
@@ -65,7 +65,7 @@ fn a_view_starts_at_256_bytes() -> Result<(), Error> {
 }
 
 #[test]
-fn more_than_there_is_is_an_error_that_says_how_much() -> Result<(), Error> {
+fn too_large_an_allocation_is_an_error_with_the_free_size() -> Result<(), Error> {
     let device = device();
     let properties = device.properties()?;
     let asked = usize::try_from(properties.memory_bytes).expect("fits") + 1;

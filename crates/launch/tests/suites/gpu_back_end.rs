@@ -16,8 +16,8 @@ use launch::{CudaVersion, Device, DeviceChoice, Error, Kernel, LaunchConfig, Ptx
 pub fn forgotten() {}
 
 #[test]
-fn it_says_what_it_is() {
-    with_driver("gpu_back_end::it_says_what_it_is", &[], || {
+fn a_gpu_describes_itself() {
+    with_driver("gpu_back_end::a_gpu_describes_itself", &[], || {
         let device = Device::open(DeviceChoice::Auto, MODULES)?;
         assert!(!device.is_simulated());
         assert_eq!(device.summary(), "device: GPU 0, Stand-in GPU, sm_90, 4 SMs, 1.0 GiB");
@@ -60,8 +60,8 @@ fn buffers_round_trip() {
 }
 
 #[test]
-fn freed_memory_is_given_out_again() {
-    with_driver("gpu_back_end::freed_memory_is_given_out_again", &[], || {
+fn freed_memory_is_reused() {
+    with_driver("gpu_back_end::freed_memory_is_reused", &[], || {
         let device = open()?;
         let free = || Ok::<_, Error>(device.properties()?.memory_free_bytes);
         let all = free()?;
@@ -109,8 +109,8 @@ fn a_workspace_is_as_the_last_one_was_left() {
 
 /// Several threads copy to page-locked memory, which the driver reads.
 #[test]
-fn much_memory_is_copied_by_way_of_page_locked_memory() {
-    const NAME: &str = "gpu_back_end::much_memory_is_copied_by_way_of_page_locked_memory";
+fn large_copies_go_through_page_locked_memory() {
+    const NAME: &str = "gpu_back_end::large_copies_go_through_page_locked_memory";
     let log = with_driver(NAME, &[("STAND_IN_LOG", "1")], || {
         let device = open()?;
         for bytes in [(8 << 20) - 1, 8 << 20, (37 << 20) + 12_345] {
@@ -187,8 +187,8 @@ fn limits_are_checked_before() {
 }
 
 #[test]
-fn a_failed_kernel_is_told_by_the_next_wait() {
-    with_driver("gpu_back_end::a_failed_kernel_is_told_by_the_next_wait", &[], || {
+fn a_failed_kernel_is_reported_by_the_next_wait() {
+    with_driver("gpu_back_end::a_failed_kernel_is_reported_by_the_next_wait", &[], || {
         let device = open()?;
         let x = device.upload(&[1.0])?;
         let mut y = device.upload(&[1.0])?;
@@ -218,12 +218,12 @@ fn a_failed_kernel_is_told_by_the_next_wait() {
 }
 
 #[test]
-fn ptx_that_is_not_there_or_wrong() {
+fn missing_and_invalid_ptx() {
     const BROKEN: PtxImage = PtxImage::new(90, ".version 7.8\nbroken");
     const NEWER: PtxImage = PtxImage::new(90, ".version 7.8\nunsupported");
     const FUTURE: PtxImage = PtxImage::new(80, ".version 9.0\n.entry saxpy(");
     const UNSTATED: PtxImage = PtxImage::new(70, "unsupported");
-    with_driver("gpu_back_end::ptx_that_is_not_there_or_wrong", &[], || {
+    with_driver("gpu_back_end::missing_and_invalid_ptx", &[], || {
         let resources = |images: &'static [PtxImage]| {
             let modules = Box::leak(Box::new([PtxModule { path: "suites", images }]));
             Device::open(DeviceChoice::Gpu(None), modules)?.resources(saxpy::INFO)
@@ -286,8 +286,8 @@ fn empty_driver_folder() -> PathBuf {
 }
 
 #[test]
-fn a_driver_that_lacks_what_is_needed() {
-    with_driver_in(empty_driver_folder, "gpu_back_end::a_driver_that_lacks_what_is_needed", &[], || {
+fn a_driver_that_lacks_a_required_function() {
+    with_driver_in(empty_driver_folder, "gpu_back_end::a_driver_that_lacks_a_required_function", &[], || {
         let (reason, summary) = refusal()?;
         assert!(matches!(reason, Unavailable::IncompleteDriver { .. }), "{reason:?}");
         assert_eq!(reason.remedy(), "update the NVIDIA driver to one that supports CUDA 11.0 or later");

@@ -40,8 +40,8 @@ fn a_graph_is_captured_once_and_launched_as_a_whole() {
 }
 
 #[test]
-fn what_a_graph_does_not_hold_is_an_error() {
-    with_driver("gpu_graphs::what_a_graph_does_not_hold_is_an_error", &[], || {
+fn use_of_memory_that_a_graph_does_not_hold_is_an_error() {
+    with_driver("gpu_graphs::use_of_memory_that_a_graph_does_not_hold_is_an_error", &[], || {
         let device = open()?;
         let (x, mut y) = (device.upload(&[1.0, 2.0])?, device.upload(&[50.0, 50.0])?);
         let left_out = device.record(&x, |queue, x| queue.launch(config(), saxpy(2.0, x.view(), y.view_mut())));
@@ -69,8 +69,8 @@ fn what_a_graph_does_not_hold_is_an_error() {
 }
 
 #[test]
-fn what_cannot_be_launched_is_refused_when_it_is_recorded() {
-    with_driver("gpu_graphs::what_cannot_be_launched_is_refused_when_it_is_recorded", &[], || {
+fn an_invalid_launch_is_refused_when_it_is_recorded() {
+    with_driver("gpu_graphs::an_invalid_launch_is_refused_when_it_is_recorded", &[], || {
         let device = open()?;
         let launch = |config| device.record((), |queue, ()| queue.launch(config, fail())).map(drop);
         assert!(matches!(launch(LaunchConfig::new(0, 32)), Err(Error::InvalidLaunch { .. })));
@@ -90,8 +90,8 @@ fn what_cannot_be_launched_is_refused_when_it_is_recorded() {
 }
 
 #[test]
-fn a_kernel_that_fails_in_a_graph_is_told_by_the_next_wait() {
-    with_driver("gpu_graphs::a_kernel_that_fails_in_a_graph_is_told_by_the_next_wait", &[], || {
+fn a_kernel_that_fails_in_a_graph_is_reported_by_the_next_wait() {
+    with_driver("gpu_graphs::a_kernel_that_fails_in_a_graph_is_reported_by_the_next_wait", &[], || {
         let device = open()?;
         let mut graph = device.record((), |queue, ()| queue.launch(LaunchConfig::new((2, 3), 64), fail()))?;
         graph.launch()?;

@@ -81,8 +81,8 @@ fn a_copy_between_gpus_is_ordered() {
 }
 
 #[test]
-fn what_comes_later_on_the_source_waits() {
-    let log = with_driver("gpu_groups::what_comes_later_on_the_source_waits", TWO, || {
+fn later_work_of_the_source_waits() {
+    let log = with_driver("gpu_groups::later_work_of_the_source_waits", TWO, || {
         let group = open("gpu:all")?;
         let [first, second] = group.members() else { panic!("two") };
         let mut here = first.upload(&[1.0_f32, 2.0])?;

@@ -124,8 +124,8 @@ fn an_event_is_waited_for() {
 }
 
 #[test]
-fn what_was_launched_before_is_done() {
-    let log = with_driver("gpu_streams::what_was_launched_before_is_done", LOG, || {
+fn earlier_launches_are_done() {
+    let log = with_driver("gpu_streams::earlier_launches_are_done", LOG, || {
         let device = open()?;
         let mut y = device.upload(&[1.0_f32])?;
         let x = device.upload(&[2.0_f32])?;
@@ -218,8 +218,8 @@ fn a_kernel_that_fails_in_a_stream() {
 }
 
 #[test]
-fn a_stream_says_what_is_wrong_when_it_is_waited_for() {
-    with_driver("gpu_streams::a_stream_says_what_is_wrong_when_it_is_waited_for", &[], || {
+fn a_stream_reports_its_error_when_it_is_waited_for() {
+    with_driver("gpu_streams::a_stream_reports_its_error_when_it_is_waited_for", &[], || {
         let device = open()?;
         let mut later = None;
         let error = device.streams(1, |streams| {

@@ -52,7 +52,7 @@ fn launches_fills_and_copies_are_done_again_in_their_order() -> Result<(), Error
 }
 
 #[test]
-fn a_fault_is_told_by_the_launch_and_the_graph_goes_on() -> Result<(), Error> {
+fn a_fault_is_returned_by_the_launch_and_the_graph_stays_usable() -> Result<(), Error> {
     let device = Device::simulated(launch::Simulator::new());
     let mut y = device.zeroed(40)?;
     let mut graph = device.record(&mut y, |queue, y| {
@@ -86,7 +86,7 @@ fn a_copy_of_nothing_is_nothing() -> Result<(), Error> {
 }
 
 #[test]
-fn what_is_not_held_is_an_error() -> Result<(), Error> {
+fn use_of_memory_that_is_not_held_is_an_error() -> Result<(), Error> {
     let device = Device::simulated(launch::Simulator::new());
     let (x, mut y) = (device.zeroed(3)?, device.zeroed::<u32>(3)?);
     let error = device.record(&x, |queue, x| queue.launch(config(), add(x.view(), y.view_mut()))).expect_err("y");

@@ -88,7 +88,7 @@ fn ranges_of_one_buffer() -> Result<(), Error> {
 }
 
 #[test]
-fn what_nobody_has_written_is_unwritten_in_a_copy() -> Result<(), Error> {
+fn uninitialised_memory_is_uninitialised_in_a_copy() -> Result<(), Error> {
     let checked = || Device::simulated(Simulator::new().with_checks(launch::Checks::default()));
     let group = Group::of(vec![checked(), checked()])?;
     let [first, second] = group.members() else { panic!("two") };

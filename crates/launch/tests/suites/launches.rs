@@ -68,7 +68,7 @@ fn a_fault_is_an_error_with_the_line_and_the_device_goes_on() -> Result<(), Erro
 }
 
 #[test]
-fn an_invalid_launch_names_what_was_asked() -> Result<(), Error> {
+fn the_error_of_an_invalid_launch_names_the_launch() -> Result<(), Error> {
     let device = device();
     let mut y = device.zeroed(64)?;
     for (config, part) in [

@@ -276,7 +276,7 @@ fn races_and_profiles_name_arrays() -> Result<(), Error> {
 }
 
 #[test]
-fn what_nobody_wrote_is_named() -> Result<(), Error> {
+fn an_uninitialised_read_names_the_array() -> Result<(), Error> {
     for device in launch::checked_devices() {
         let (x, mut y) = (device.alloc::<u16>(3)?, device.zeroed::<u16>(3)?);
         let text = message(device.launch(LaunchConfig::new(1, 1), copy_one(x.view(), 2, y.view_mut(), 0)));

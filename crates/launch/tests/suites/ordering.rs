@@ -61,7 +61,7 @@ fn an_upload_that_a_kernel_does_not_wait_for() -> Result<(), Error> {
             streams[1].launch(config(), add(x, y))
         });
         let race = race(result);
-        assert_eq!((race.earlier.asked_at.line(), race.later.asked_at.line(), race.bytes), (lines.0, lines.1, 32));
+        assert_eq!((race.earlier.location.line(), race.later.location.line(), race.bytes), (lines.0, lines.1, 32));
         assert_eq!((race.earlier.is_write, race.later.is_write), (true, false));
         assert!(
             matches!((race.earlier.work, race.later.work), (StreamWork::Upload, StreamWork::Launch(kernel)) if kernel.name == "add")
@@ -80,7 +80,7 @@ fn an_upload_that_a_kernel_does_not_wait_for() -> Result<(), Error> {
     Ok(())
 }
 
-/// The operation that orders the two streams of [`handed_over`].
+/// The operation that orders the two streams of [`read_after_write_in_two_streams`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Order {
     Nothing,
@@ -93,7 +93,7 @@ enum Order {
 }
 
 /// A kernel in one stream writes an array, another stream reads it, and then it is written again.
-fn handed_over(device: &Device, order: Order, is_read_by_kernel: bool) -> Result<Vec<u32>, Error> {
+fn read_after_write_in_two_streams(device: &Device, order: Order, is_read_by_kernel: bool) -> Result<Vec<u32>, Error> {
     let (mut x, mut y, mut into) = (device.zeroed::<u32>(40)?, device.zeroed::<u32>(40)?, vec![0; 40]);
     let (x_view, y_view) = (x.view_mut(), y.view_mut());
     device.streams(3, |streams| {
@@ -123,23 +123,23 @@ fn handed_over(device: &Device, order: Order, is_read_by_kernel: bool) -> Result
 }
 
 #[test]
-fn what_orders_two_streams() -> Result<(), Error> {
+fn operations_that_order_two_streams() -> Result<(), Error> {
     for device in checked_devices() {
         for is_read_by_kernel in [false, true] {
             for order in [Order::Nothing, Order::EarlyEvent, Order::HostWaitsForTheOther] {
-                let race = race(handed_over(&device, order, is_read_by_kernel));
+                let race = race(read_after_write_in_two_streams(&device, order, is_read_by_kernel));
                 assert_eq!((race.earlier.array, race.bytes), (Some("y"), 160), "{order:?}");
                 assert_eq!(race.later.array, is_read_by_kernel.then_some("x"), "{order:?}");
             }
             for order in [Order::Event, Order::EventOfAThirdStream, Order::HostWaits, Order::HostReadsTheTime] {
-                let result = handed_over(&device, order, is_read_by_kernel)?;
+                let result = read_after_write_in_two_streams(&device, order, is_read_by_kernel)?;
                 assert_eq!(result[0], if is_read_by_kernel { 820 } else { 1 }, "{order:?}");
             }
         }
     }
     // A device without checks accepts the race.
     let device = Device::open(DeviceChoice::Sim, &[])?;
-    assert_eq!(handed_over(&device, Order::Nothing, true)?[0], 820);
+    assert_eq!(read_after_write_in_two_streams(&device, Order::Nothing, true)?[0], 820);
     Ok(())
 }
 
@@ -192,7 +192,7 @@ fn a_read_does_not_hide_a_write() -> Result<(), Error> {
 }
 
 #[test]
-fn what_needs_no_order() -> Result<(), Error> {
+fn accesses_that_need_no_order() -> Result<(), Error> {
     for device in checked_devices() {
         let (mut x, mut y) = (device.upload(&[1_u32; 64])?, device.zeroed::<u32>(64)?);
         let (mut sums, mut into) = (device.zeroed::<u32>(2)?, [0; 2]);

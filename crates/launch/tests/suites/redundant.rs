@@ -98,7 +98,7 @@ macro_rules! run {
 }
 
 #[test]
-fn what_no_order_misses_is_listed_and_nothing_else() {
+fn exactly_the_redundant_synchronisations_are_listed() {
     let one_block = LaunchConfig::new(1, THREADS as u32);
     assert_listed("neighbour", run!(neighbour, one_block, THREADS));
     assert_listed("twice", run!(twice, one_block, THREADS));

@@ -55,12 +55,12 @@ fn parts_of_dynamic_memory_keep_their_names() {
 }
 
 #[test]
-fn an_asynchronous_copy_may_come_from_what_is_written() {
+fn an_asynchronous_copy_may_read_written_memory() {
     for device in checked_devices() {
         let mut y = device.alloc(128).unwrap();
-        device.launch(LaunchConfig::new(1, 32), copy_what_is_written(true, y.view_mut())).unwrap();
+        device.launch(LaunchConfig::new(1, 32), copy_written(true, y.view_mut())).unwrap();
         assert_eq!(y.download().unwrap(), (0..128).map(|i| (i / 4 + 1) % 32).collect::<Vec<u32>>());
-        let error = device.launch(LaunchConfig::new(1, 32), copy_what_is_written(false, y.view_mut())).unwrap_err();
+        let error = device.launch(LaunchConfig::new(1, 32), copy_written(false, y.view_mut())).unwrap_err();
         assert!(matches!(&error, Error::Fault(fault) if matches!(fault.kind, FaultKind::Race(_))), "{error}");
     }
 }

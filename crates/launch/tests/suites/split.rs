@@ -7,7 +7,7 @@ fn open(choice: &str) -> Group {
 }
 
 #[test]
-fn halos_are_what_they_stand_for() -> Result<(), Error> {
+fn halos_have_the_neighbours_elements() -> Result<(), Error> {
     for members in [1, 2, 3, 4, 7] {
         let group = open(&format!("sim:{members}"));
         for len in [0_usize, 1, 2, 3, 5, 6, 7, 8, 20] {
@@ -47,7 +47,7 @@ fn halos_are_what_they_stand_for() -> Result<(), Error> {
 }
 
 #[test]
-fn what_is_beyond_the_ends_stays() -> Result<(), Error> {
+fn halos_beyond_the_ends_stay() -> Result<(), Error> {
     for group in checked_groups(2) {
         let mut split = group.split::<u8>(4, 1, Ends::Open)?;
         split.upload(&[1, 2, 3, 4])?;

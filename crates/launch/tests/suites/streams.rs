@@ -121,7 +121,7 @@ fn events_order_and_time() -> Result<(), Error> {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() -> Result<(), Error> {
+fn views_of_other_lengths_are_refused() -> Result<(), Error> {
     let (device, other) = (device(), device());
     let mut here = device.zeroed::<u32>(4)?;
     let mut there = other.zeroed::<u32>(4)?;
@@ -227,7 +227,7 @@ fn pinned_memory_is_a_slice() -> Result<(), Error> {
 }
 
 #[test]
-fn mapped_memory_is_the_kernels_too() -> Result<(), Error> {
+fn kernels_access_mapped_memory() -> Result<(), Error> {
     let device = device();
     for len in [0, 1, 33, 1000] {
         let mut x = device.mapped::<f32>(len)?;

@@ -69,7 +69,7 @@ fn a_race_is_found_in_an_element_of_any_size() {
 
 /// Without checks too: a load never returns an invalid `bool`.
 #[test]
-fn what_is_no_value_is_not_loaded_from_shared_memory() {
+fn invalid_values_are_not_loaded_from_shared_memory() {
     let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
     let mut y = device.zeroed::<bool>(1).unwrap();
     let error = device.launch(LaunchConfig::new(1, 1), read_before_written(y.view_mut())).unwrap_err();
@@ -145,7 +145,7 @@ fn volatile_accesses_are_no_race() {
 }
 
 #[test]
-fn a_simulator_with_checks_knows_what_the_host_wrote_of_padded_elements() {
+fn padded_elements_written_by_the_host_are_initialised() {
     let device = Device::simulated(Simulator::new().with_checks(Checks::default()).with_schedule(Schedule::Natural));
     let x = device.upload(&[(1_u32, 2_u8), (3, 4)]).unwrap();
     let mut copy = device.alloc(2).unwrap();

@@ -34,7 +34,7 @@ fn new_memory_is_not_written_until_something_is() -> Result<(), Error> {
 }
 
 #[test]
-fn a_copy_of_what_nobody_wrote_is_not_written() -> Result<(), Error> {
+fn a_copy_of_uninitialised_memory_is_uninitialised() -> Result<(), Error> {
     let (device, simulator) = checked();
     let (mut half, mut copy) = (device.alloc::<u32>(40)?, device.zeroed::<u32>(40)?);
     let (low, _) = half.as_part_mut().split_at(20);
@@ -50,7 +50,7 @@ fn a_copy_of_what_nobody_wrote_is_not_written() -> Result<(), Error> {
 }
 
 #[test]
-fn streams_write_what_they_upload() -> Result<(), Error> {
+fn uploads_of_streams_initialise() -> Result<(), Error> {
     let (device, simulator) = checked();
     let (data, mut into) = ([1_u8, 2, 3], [0_u8; 4]);
     let mut buffer = device.alloc::<u8>(9)?;
@@ -75,7 +75,7 @@ pub fn set_by_pointer(y: *mut u32, n: u32, x: *const u32) {
 }
 
 #[test]
-fn what_is_written_through_raw_pointers_is_written() -> Result<(), Error> {
+fn writes_through_raw_pointers_initialise() -> Result<(), Error> {
     let (device, simulator) = checked();
     let (mut y, mut x) = (device.alloc::<u32>(10)?, device.alloc::<u32>(10)?);
     // A read of unwritten memory through a pointer is a fault too.
@@ -110,7 +110,7 @@ pub fn set_by_function(y: *mut u32, n: u32, z: *mut u32) {
 }
 
 #[test]
-fn what_a_function_may_have_written_counts_as_written() -> Result<(), Error> {
+fn memory_that_a_function_may_write_counts_as_initialised() -> Result<(), Error> {
     let (device, simulator) = checked();
     let (mut y, mut z) = (device.alloc::<u32>(10)?, device.alloc::<u32>(2)?);
     device.launch(LaunchConfig::new(1, 1), set_by_function(y.view_mut(), 10, z.view_mut()))?;
@@ -120,7 +120,7 @@ fn what_a_function_may_have_written_counts_as_written() -> Result<(), Error> {
 }
 
 #[test]
-fn a_device_that_checks_nothing_keeps_no_account() -> Result<(), Error> {
+fn a_device_without_checks_tracks_nothing() -> Result<(), Error> {
     let simulator = Simulator::new();
     let device = Device::simulated(simulator.clone());
     assert_eq!(written(&simulator, device.alloc::<u32>(4)?.view()), [true; 4]);

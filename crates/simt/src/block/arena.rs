@@ -5,18 +5,14 @@ use std::mem::MaybeUninit;
 
 use crate::allocation::PAGE;
 use crate::order::scramble;
-use crate::race::SharedPart;
-use crate::region::Place;
+use crate::region::{ArrayPosition, DYNAMIC, SharedPart};
 
 /// The maximum shared memory of a block in bytes: 227 KiB, the most of any device so far.
 pub(crate) const LIMIT: usize = 227 * 1024;
-/// The part of it that static arrays may use, in bytes: 48 KiB, as on every device. More must be dynamic memory.
+/// The maximum size of a block's static arrays in bytes: 48 KiB, as on every device. More must be dynamic memory.
 pub(crate) const STATIC_LIMIT: usize = 48 * 1024;
 /// The alignment of every region.
 const ALIGNMENT: usize = 16;
-
-/// The name of dynamic shared memory in reports.
-pub(crate) const DYNAMIC: &str = "dynamic shared memory";
 
 /// A page, so that the arena is aligned to pages.
 #[repr(align(4096))]
@@ -37,9 +33,9 @@ pub(crate) struct ArrayInfo {
 
 impl ArrayInfo {
     /// Returns the position of `address` in the array, which begins at `start`.
-    fn place(&self, start: usize, address: usize) -> Option<Place> {
-        let place = Place::find(self.name, (start, self.bytes), self.element, address)?;
-        Some(Place { of: self.of, ..place })
+    fn position(&self, start: usize, address: usize) -> Option<ArrayPosition> {
+        let position = ArrayPosition::find(self.name, (start, self.bytes), self.element, address)?;
+        Some(ArrayPosition { of: self.of, ..position })
     }
 }
 
@@ -106,10 +102,10 @@ impl Arena {
     }
 
     /// Returns the position of `address` in the smallest named array of dynamic memory that contains it.
-    fn locate_part(&self, address: usize) -> Option<Place> {
+    fn locate_part(&self, address: usize) -> Option<ArrayPosition> {
         let parts = self.dynamic_parts.borrow();
-        let place = |(array, start): &(ArrayInfo, usize)| array.place(*start, address);
-        parts.iter().filter_map(place).min_by_key(|place| place.bytes)
+        let position = |(array, start): &(ArrayInfo, usize)| array.position(*start, address);
+        parts.iter().filter_map(position).min_by_key(|position| position.bytes)
     }
 
     /// Returns two parts of dynamic memory with different names that contain `address`. Prefers two that overlap
@@ -148,11 +144,11 @@ impl Arena {
         self.len.get()
     }
 
-    /// Returns the address of the `array` that belongs to `site`. `hint` is an index at which the site may be found.
-    /// The second result is the hint for the next call.
+    /// Returns the address of the `array` of `site`. `hint` is an index at which the site may be found. The second
+    /// result is the hint for the next call.
     ///
     /// # Errors
-    /// [`Exceeded`] when the array takes the block over a limit.
+    /// [`Exceeded`] if the array needs more memory than is left.
     pub(crate) fn region(&self, site: *const (), array: ArrayInfo, hint: usize) -> Result<(u32, usize), Exceeded> {
         let mut regions = self.regions.borrow_mut();
         let bytes = array.bytes;
@@ -181,28 +177,29 @@ impl Arena {
     /// Returns the position of `address`, which is accessed with `bytes` bytes at once, or `None` if it is not
     /// allocated. In dynamic memory, whose element type is unknown, the accessed bytes count as an element.
     #[cold]
-    pub(crate) fn locate(&self, address: usize, bytes: usize) -> Option<Place> {
-        let dynamic = || Place::find(Some(DYNAMIC), (0, self.dynamic.get() as usize), bytes, address);
+    pub(crate) fn locate(&self, address: usize, bytes: usize) -> Option<ArrayPosition> {
+        let dynamic = || ArrayPosition::find(Some(DYNAMIC), (0, self.dynamic.get() as usize), bytes, address);
         self.locate_part(address).or_else(dynamic).or_else(|| {
             let regions = self.regions.borrow();
-            regions.iter().find_map(|region| region.array.place(region.address as usize, address))
+            regions.iter().find_map(|region| region.array.position(region.address as usize, address))
         })
     }
 
     /// Returns the array that contains `address` and the size of its elements. Dynamic memory counts as one array of
     /// bytes.
     #[cold]
-    pub(crate) fn array_at(&self, address: usize) -> Option<(Place, usize)> {
-        let dynamic = Place::find(Some(DYNAMIC), (0, self.dynamic.get() as usize), 1, address).map(|place| (place, 1));
+    pub(crate) fn array_at(&self, address: usize) -> Option<(ArrayPosition, usize)> {
+        let dynamic = ArrayPosition::find(Some(DYNAMIC), (0, self.dynamic.get() as usize), 1, address)
+            .map(|position| (position, 1));
         dynamic.or_else(|| {
             self.regions.borrow().iter().find_map(|Region { array, address: start, .. }| {
-                Some((array.place(*start as usize, address)?, array.element.max(1)))
+                Some((array.position(*start as usize, address)?, array.element.max(1)))
             })
         })
     }
 
-    /// Returns the name of the array that a view of `len` elements from `start` on shows, and the type of its elements
-    /// if known.
+    /// Returns the name of the array that contains a view of `len` elements from `start` on, and the type of its
+    /// elements if known.
     #[cold]
     pub(crate) fn array_of_view(&self, start: usize, len: usize) -> (Option<&'static str>, Option<&'static str>) {
         // If a launch has no dynamic memory, its view is empty and has the address of the first static array.
@@ -211,17 +208,17 @@ impl Arena {
         }
         // A part that is smaller than the view is not the viewed array.
         if start < self.dynamic.get() as usize {
-            let place = |&(array, first): &(ArrayInfo, usize)| {
-                let place = array.place(first, start)?;
-                (start - first + len * array.element <= array.bytes).then_some(place)
+            let position = |&(array, first): &(ArrayInfo, usize)| {
+                let position = array.position(first, start)?;
+                (start - first + len * array.element <= array.bytes).then_some(position)
             };
             let parts = self.dynamic_parts.borrow();
-            let part = parts.iter().filter_map(place).min_by_key(|place| place.bytes);
+            let part = parts.iter().filter_map(position).min_by_key(|position| position.bytes);
             return part.map_or((Some(DYNAMIC), None), |part| (part.name, part.of));
         }
         // An empty view may start at an array's end, where no other array begins.
-        let place = self.locate(start, 1).or_else(|| self.locate(start.checked_sub(1)?, 1));
-        place.map_or((None, None), |place| (place.name, place.of))
+        let position = self.locate(start, 1).or_else(|| self.locate(start.checked_sub(1)?, 1));
+        position.map_or((None, None), |position| (position.name, position.of))
     }
 
     /// Allocates `bytes` more bytes, which must fit, and returns their address.
@@ -258,22 +255,23 @@ mod tests {
         let site = 0_u8;
         let array = ArrayInfo { name: Some("totals"), element: 4, bytes: 32, of: None };
         assert_eq!(arena.region((&raw const site).cast(), array, 0).ok(), Some((32, 0)));
-        let place = |name, start, bytes, index| Some(Place { name: Some(name), of: None, start, bytes, index });
+        let position =
+            |name, start, bytes, index| Some(ArrayPosition { name: Some(name), of: None, start, bytes, index });
         // The size of the access determines the element of dynamic memory.
-        assert_eq!(arena.locate(16, 4), place(DYNAMIC, 0, 20, 4));
-        assert_eq!(arena.locate(16, 2), place(DYNAMIC, 0, 20, 8));
+        assert_eq!(arena.locate(16, 4), position(DYNAMIC, 0, 20, 4));
+        assert_eq!(arena.locate(16, 2), position(DYNAMIC, 0, 20, 8));
         assert_eq!(arena.locate(20, 4), None, "the gap before the next multiple of 16");
-        assert_eq!(arena.locate(32, 4), place("totals", 32, 32, 0));
-        assert_eq!(arena.locate(63, 1), place("totals", 32, 32, 7));
+        assert_eq!(arena.locate(32, 4), position("totals", 32, 32, 0));
+        assert_eq!(arena.locate(63, 1), position("totals", 32, 32, 7));
         assert_eq!(arena.locate(64, 4), None);
         let part = ArrayInfo { name: Some("part"), element: 2, bytes: 8, of: Some("u16") };
-        let in_part = place("part", 8, 8, 3).map(|place| Place { of: Some("u16"), ..place });
+        let in_part = position("part", 8, 8, 3).map(|position| ArrayPosition { of: Some("u16"), ..position });
         arena.name_dynamic(part, 8);
         arena.name_dynamic(part, 8);
         assert_eq!(arena.locate(14, 2), in_part);
-        assert_eq!(arena.locate(16, 4), place(DYNAMIC, 0, 20, 4));
+        assert_eq!(arena.locate(16, 4), position(DYNAMIC, 0, 20, 4));
         arena.name_dynamic(ArrayInfo { name: Some("all"), element: 4, bytes: 20, of: None }, 0);
-        assert_eq!((arena.locate(14, 2), arena.locate(16, 4)), (in_part, place("all", 0, 20, 4)));
+        assert_eq!((arena.locate(14, 2), arena.locate(16, 4)), (in_part, position("all", 0, 20, 4)));
         assert_eq!(
             (arena.array_of_view(8, 4), arena.array_of_view(16, 1)),
             ((Some("part"), Some("u16")), (Some("all"), None))

@@ -1,4 +1,4 @@
-//! The block and the thread that an OS thread simulates, as a watcher of a launch sees them.
+//! The part of a block that the watcher of a launch can access.
 
 use std::cell::Cell;
 
@@ -6,7 +6,7 @@ use super::arena::Arena;
 use crate::geometry::Dim3;
 use crate::lanes::{Extent, MAX_WARPS, Thread};
 
-/// The part of a block that watchers see, without the state of its execution.
+/// The part of a block that watchers can access, without the state of its execution.
 pub(crate) struct BlockContext {
     pub(super) thread: Cell<Thread>,
     pub(super) index: Cell<Dim3>,

@@ -50,13 +50,13 @@ impl Block {
 
     fn whereabouts(&self, thread: Thread) -> Whereabouts {
         let (activity, at) = if self.run_queue.warp_of(thread).exited() & thread.bit() != 0 {
-            (Activity::Exited, self.last_seen.of(thread).filter(|_| is_watching()))
+            (Activity::Exited, self.last_seen.get(thread).filter(|_| is_watching()))
         } else if self.is_at_barrier(thread) {
             (Activity::AtBarrier, self.barrier.at.get().map(|(at, _)| at))
         } else if let Some(group) = self.rendezvous.group_of(thread) {
             (Activity::AtWarpOperation { mask: group.mask }, Some(group.at))
         } else {
-            (Activity::Polling, self.last_seen.of(thread))
+            (Activity::Polling, self.last_seen.get(thread))
         };
         Whereabouts { thread: thread.index(), activity, location: at.map(Into::into) }
     }

@@ -7,7 +7,7 @@ use crate::lanes::{LANES, Thread};
 use crate::raw::notes::NoteKind;
 use crate::source::{Line, is_same_line};
 use crate::synchronisations::SyncKind;
-use crate::watch::{Apart, Watcher, is_watching};
+use crate::watch::{BarrierDivergence, Watcher, is_watching};
 
 impl Block {
     /// Makes the current thread wait until all threads of the block have reached the same barrier. Returns the number
@@ -29,7 +29,7 @@ impl Block {
         }
         let thread = self.thread();
         if is_watching() {
-            self.last_seen.note(thread, at);
+            self.last_seen.set(thread, Some(at));
         }
         let barrier = &self.barrier;
         let arrived = barrier.arrived.get() + 1;
@@ -45,7 +45,7 @@ impl Block {
         barrier.arrived.set(arrived);
         barrier.votes.set(barrier.votes.get() + u32::from(predicate));
         if is_watching() {
-            self.check_way(thread, at);
+            self.check_call_path(thread, at);
         }
         let warp = self.run_queue.warp_of(thread);
         warp.at_barrier.set(warp.at_barrier.get() | thread.bit());
@@ -58,25 +58,25 @@ impl Block {
         true
     }
 
-    /// Reports a fault or a warning if `thread` has reached the barrier at `at` by other calls or in other loop
-    /// iterations than the threads that wait there. All lanes of a warp execute one barrier instruction together.
-    fn check_way(&self, thread: Thread, at: Line) {
-        let Some(allowed) = self.watcher().map(Watcher::allows_apart) else { return };
+    /// Reports a fault or a warning if the call path of `thread` to the barrier at `at` differs from that of the
+    /// threads that wait there. All lanes of a warp execute one barrier instruction together.
+    fn check_call_path(&self, thread: Thread, at: Line) {
+        let Some(allowed) = self.watcher().map(Watcher::allowed_divergence) else { return };
         let waiting = self.run_queue.warp_of(thread).at_barrier.get();
         let other = match self.barrier.at.get() {
-            _ if allowed == Apart::Lanes => return,
+            _ if allowed == BarrierDivergence::Lanes => return,
             _ if waiting != 0 => self.context.extent.thread(thread.warp() as u32 * LANES + waiting.trailing_zeros()),
-            Some((_, first)) if first.warp() != thread.warp() && allowed == Apart::Nobody => first,
+            Some((_, first)) if first.warp() != thread.warp() && allowed == BarrierDivergence::Forbidden => first,
             _ => return,
         };
         // SAFETY: `other` waits at the barrier, and the current thread is in this call.
-        if let Some(ways) = unsafe { self.call_paths.apart([thread, other]) } {
-            let (ways, other_thread) = (Box::new(ways), other.index());
+        if let Some(paths) = unsafe { self.call_paths.differing([thread, other]) } {
+            let (paths, other_thread) = (Box::new(paths), other.index());
             if waiting != 0 {
-                self.raise(FaultKind::BarrierApart { other_thread, ways }, at);
+                self.raise(FaultKind::BarrierApart { other_thread, paths }, at);
             }
             let (block, threads) = (self.context.index(), [thread.index(), other_thread]);
-            self.grid().warn(Some(at), NoteKind::WarpsApart { block, threads, ways });
+            self.grid().warn(Some(at), NoteKind::WarpsApart { block, threads, paths });
         }
     }
 
@@ -116,7 +116,7 @@ impl Block {
         self.counts.barriers.set(self.counts.barriers.get() + 1);
         self.note_progress();
         if is_watching() && !self.leaves_out(kind, at) {
-            self.tell(|watcher, block| watcher.barrier(block, at));
+            self.notify(|watcher, block| watcher.barrier(block, at));
         }
         self.run_queue.wake_at_barrier();
         if self.grid().is_cancelled(self.position()) {
@@ -144,15 +144,15 @@ impl Block {
         }
         let thread = self.thread();
         if is_watching() {
-            self.last_seen.note(thread, request.at);
+            self.last_seen.set(thread, Some(request.at));
         }
         if request.mask & thread.bit() == 0 {
             self.raise(FaultKind::WarpMismatch { mask: request.mask, other: None }, request.at);
         }
         let warp = self.run_queue.warp_of(thread);
         warp.at_operation.set(warp.at_operation.get() | thread.bit());
-        if let Some(met) = self.rendezvous.join(thread, request, warp.exited()) {
-            self.complete_operation(thread.warp(), met);
+        if let Some(completed) = self.rendezvous.join(thread, request, warp.exited()) {
+            self.complete_operation(thread.warp(), completed);
         }
         true
     }

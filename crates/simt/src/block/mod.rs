@@ -6,9 +6,9 @@ pub(crate) mod arena;
 pub(crate) mod context;
 mod diagnosis;
 mod meeting;
-mod noted;
-mod polling;
+pub(crate) mod polling;
 mod preemption;
+mod reached;
 pub(crate) mod rendezvous;
 mod run_queue;
 mod waiting;
@@ -20,17 +20,17 @@ use corosensei::Yielder;
 
 use self::arena::Arena;
 use self::context::BlockContext;
-use self::noted::Noted;
-use self::polling::{FurthestPolls, LastSeen, POLLS_IN_A_ROW, PlainLoads};
+use self::polling::{POLLS_IN_A_ROW, PerThread, PlainLoads};
 use self::preemption::Preemption;
-use self::rendezvous::{Met, Rendezvous};
+use self::reached::ReachedSynchronisations;
+use self::rendezvous::{CompletedGroup, Rendezvous};
 use self::run_queue::RunQueue;
 use crate::call_paths::CallPaths;
 use crate::fault::{Fault, FaultKind};
 use crate::grid::Grid;
 use crate::lanes::Thread;
 use crate::panic::unwind;
-use crate::raw::guard::told::Told;
+use crate::raw::guard::reported::ReportedAccesses;
 use crate::raw::retained::Retained;
 use crate::raw::strays::Strays;
 use crate::source::{Line, SourceLocation};
@@ -42,7 +42,7 @@ use crate::watch::{Watcher, is_watching};
 pub(crate) enum Pause {
     /// The current thread waits. It keeps the fibre until it is resumed.
     Waiting,
-    /// As `Waiting`, and the scheduler is to continue another block.
+    /// Like `Waiting`, but the scheduler continues another block.
     Leaving,
     /// No thread is left to start. The fibre can be reused for any thread.
     Idle,
@@ -77,9 +77,9 @@ pub(crate) struct Counts {
 #[derive(Default)]
 pub(crate) struct Parts {
     arena: Arena,
-    furthest_polls: FurthestPolls,
+    furthest_polls: PerThread<usize>,
     plain_loads: PlainLoads,
-    last_seen: LastSeen,
+    last_seen: PerThread<Option<Line>>,
     rendezvous: Rendezvous,
     call_paths: CallPaths,
 }
@@ -103,9 +103,12 @@ pub(crate) struct Block {
     preemption: Preemption,
     polls_left: Cell<u32>,
     polls_in_a_row: Cell<u32>,
-    furthest_polls: FurthestPolls,
+    /// The highest address that each thread has polled.
+    furthest_polls: PerThread<usize>,
     plain_loads: PlainLoads,
-    last_seen: LastSeen,
+    /// The source line at which each thread was last seen: where it polled and, in a watched launch, where it accessed
+    /// memory or waited.
+    last_seen: PerThread<Option<Line>>,
     last_poll: Cell<Option<(Line, Thread)>>,
     /// The calls and loops that each thread is in.
     pub(crate) call_paths: CallPaths,
@@ -114,15 +117,15 @@ pub(crate) struct Block {
     /// Pointers that are stored in values.
     pub(crate) retained: Retained,
     /// The accesses that the instrumented code of the threads has reported, if accesses are guarded.
-    pub(crate) told: Told,
+    pub(crate) reported: ReportedAccesses,
 
     pub(crate) barrier: Barrier,
     pub(crate) rendezvous: Rendezvous,
     pub(crate) counts: Counts,
 
     /// True if the launch records the synchronisation points that it reaches.
-    is_noting: bool,
-    noted: Noted,
+    records_synchronisations: bool,
+    reached: ReachedSynchronisations,
 
     /// True if the block ends early: its threads unwind instead of waiting.
     is_abandoned: Cell<bool>,
@@ -165,12 +168,12 @@ impl Block {
             call_paths: parts.call_paths,
             strays: Strays::default(),
             retained: Retained::default(),
-            told: Told::default(),
+            reported: ReportedAccesses::default(),
             barrier: Barrier::default(),
             rendezvous: parts.rendezvous,
             counts: Counts::default(),
-            is_noting: grid.synchronisations.is_some(),
-            noted: Noted::default(),
+            records_synchronisations: grid.synchronisations.is_some(),
+            reached: ReachedSynchronisations::default(),
             is_abandoned: Cell::new(false),
             fault: RefCell::new(None),
         }
@@ -202,13 +205,13 @@ impl Block {
         self.context.unused.begin();
         self.strays.begin();
         self.retained.begin();
-        self.told.begin();
+        self.reported.begin();
         self.barrier.arrived.set(0);
         self.barrier.votes.set(0);
         self.barrier.waits_for_grid.set(false);
         self.context.arena.begin(grid.config.shared_bytes, grid.schedule.seed());
         self.is_abandoned.set(false);
-        self.tell(|watcher, block| watcher.begin_block(block));
+        self.notify(|watcher, block| watcher.begin_block(block));
     }
 
     /// Runs threads on a fibre, from the current one on.
@@ -227,7 +230,7 @@ impl Block {
 
     /// Calls `what` with the watcher of the launch, if there is one.
     #[inline]
-    pub(crate) fn tell(&self, what: impl FnOnce(&dyn Watcher, &BlockContext)) {
+    pub(crate) fn notify(&self, what: impl FnOnce(&dyn Watcher, &BlockContext)) {
         if let Some(watcher) = self.watcher() {
             what(watcher, &self.context);
         }
@@ -259,7 +262,7 @@ impl Block {
 
     /// Makes the thread `linear`, which was picked, run as soon as the current one pauses.
     #[inline]
-    pub(crate) fn go_on_with(&self, linear: u32) {
+    pub(crate) fn run_next(&self, linear: u32) {
         self.next.set(Some(linear));
     }
 
@@ -281,7 +284,7 @@ impl Block {
         }
         let thread = self.thread();
         if is_watching() {
-            self.tell(|watcher, block| watcher.exit(block));
+            self.notify(|watcher, block| watcher.exit(block));
         }
         self.run_queue.exit(thread);
         self.note_progress();
@@ -304,47 +307,47 @@ impl Block {
     #[cold]
     fn complete_operations(&self, warp: usize) {
         let exited = self.run_queue.warps()[warp].exited();
-        while let Some(met) = self.rendezvous.take_complete(warp, exited) {
-            self.complete_operation(warp, met);
+        while let Some(completed) = self.rendezvous.take_complete(warp, exited) {
+            self.complete_operation(warp, completed);
         }
     }
 
     /// Continues the lanes of `warp` that have completed an operation.
-    pub(crate) fn complete_operation(&self, warp: usize, met: Met) {
-        let Met { lanes, operation, at } = met;
+    pub(crate) fn complete_operation(&self, warp: usize, completed: CompletedGroup) {
+        let CompletedGroup { lanes, operation, at } = completed;
         self.counts.operations.set(self.counts.operations.get() + 1);
         self.note_progress();
         let state = &self.run_queue.warps()[warp];
         state.at_operation.set(state.at_operation.get() & !lanes);
         let kind = operation.into();
         if is_watching() && !self.leaves_out(kind, at) {
-            self.tell(|watcher, block| watcher.warp_operation(block, warp, lanes, kind, at));
+            self.notify(|watcher, block| watcher.warp_operation(block, warp, lanes, kind, at));
         }
         self.run_queue.wake(warp, lanes);
     }
 
     /// Notes that the current thread is at `at`.
     pub(crate) fn note_seen(&self, at: Line) {
-        self.last_seen.note(self.thread(), at);
+        self.last_seen.set(self.thread(), Some(at));
     }
 
     /// Returns the line at which `thread` was last seen, if known.
     pub(crate) fn seen(&self, thread: Thread) -> Option<Line> {
-        self.last_seen.of(thread)
+        self.last_seen.get(thread)
     }
 
     /// Returns true if the synchronisation at `at` is left out in this run. On the first call, notes that the launch
     /// has reached it.
     #[inline(always)]
     pub(crate) fn leaves_out(&self, kind: SyncKind, at: Line) -> bool {
-        self.is_noting && self.look_up(kind, at)
+        self.records_synchronisations && self.look_up(kind, at)
     }
 
     #[cold]
     #[inline(never)]
     fn look_up(&self, kind: SyncKind, at: Line) -> bool {
         let synchronisations = self.grid().synchronisations;
-        synchronisations.is_some_and(|synchronisations| self.noted.leaves_out(synchronisations, kind, at))
+        synchronisations.is_some_and(|synchronisations| self.reached.leaves_out(synchronisations, kind, at))
     }
 
     #[inline]

@@ -1,4 +1,4 @@
-//! Tracks threads that poll: their progress, and the lines at which they were last seen.
+//! Tracks threads that poll, and values of each thread.
 
 use std::cell::Cell;
 
@@ -59,7 +59,7 @@ impl PlainLoads {
 }
 
 impl Repeated {
-    /// Counts the load if it is the one that is tracked, or tracks it if that one was not repeated for long.
+    /// Counts the load if it is the tracked one. Tracks it instead if the tracked one was not repeated for long.
     #[cold]
     fn is_repeated_often(&self, address: usize, at: Line) -> bool {
         let is_same = self.address.get() == address && self.at.get().is_some_and(|line| std::ptr::eq(line, at));
@@ -78,69 +78,40 @@ impl Repeated {
     }
 }
 
-/// The highest address that each thread has polled.
-pub(crate) struct FurthestPolls {
-    addresses: Box<[Cell<usize>]>,
-    /// True if any address is not 0.
+/// A value for each thread of a block, at first the default. To reset it costs nothing if no value was set.
+pub(crate) struct PerThread<T> {
+    values: Box<[Cell<T>]>,
     is_used: Cell<bool>,
 }
 
-impl Default for FurthestPolls {
+impl<T: Clone + Copy + Default> Default for PerThread<T> {
     fn default() -> Self {
-        Self { addresses: vec![Cell::new(0); MAX_THREADS].into(), is_used: Cell::new(false) }
+        Self { values: vec![Cell::new(T::default()); MAX_THREADS].into(), is_used: Cell::new(false) }
     }
 }
 
-impl FurthestPolls {
-    /// Resets the state for a block whose threads have not polled yet.
+impl<T: Copy + Default> PerThread<T> {
+    /// Resets all values for a new block.
     pub(crate) fn begin(&self) {
         if self.is_used.replace(false) {
-            self.addresses.iter().for_each(|address| address.set(0));
+            self.values.iter().for_each(|value| value.set(T::default()));
         }
     }
 
-    /// Returns true if `address` is higher than every address that `thread` has polled before.
+    /// Returns true if any value was set.
     #[inline]
-    pub(crate) fn advance(&self, thread: Thread, address: usize) -> bool {
-        let furthest = &self.addresses[thread.linear() as usize];
-        let is_further = address > furthest.get();
-        if is_further {
-            furthest.set(address);
-            self.is_used.set(true);
-        }
-        is_further
-    }
-}
-
-/// The source line at which each thread was last seen: where it polled and, in a watched launch, where it accessed
-/// memory or waited.
-pub(crate) struct LastSeen {
-    lines: Box<[Cell<Option<Line>>]>,
-    /// True if any line is known.
-    is_used: Cell<bool>,
-}
-
-impl Default for LastSeen {
-    fn default() -> Self {
-        Self { lines: vec![Cell::new(None); MAX_THREADS].into(), is_used: Cell::new(false) }
-    }
-}
-
-impl LastSeen {
-    /// Resets the state for a block whose threads have not been seen yet.
-    pub(crate) fn begin(&self) {
-        if self.is_used.replace(false) {
-            self.lines.iter().for_each(|line| line.set(None));
-        }
+    pub(crate) fn is_used(&self) -> bool {
+        self.is_used.get()
     }
 
     #[inline]
-    pub(crate) fn note(&self, thread: Thread, at: Line) {
-        self.lines[thread.linear() as usize % MAX_THREADS].set(Some(at));
+    pub(crate) fn get(&self, thread: Thread) -> T {
+        self.values[thread.linear() as usize % MAX_THREADS].get()
+    }
+
+    #[inline]
+    pub(crate) fn set(&self, thread: Thread, value: T) {
+        self.values[thread.linear() as usize % MAX_THREADS].set(value);
         self.is_used.set(true);
-    }
-
-    pub(crate) fn of(&self, thread: Thread) -> Option<Line> {
-        self.lines[thread.linear() as usize].get()
     }
 }

@@ -14,6 +14,7 @@ const MAX_SCALE: u32 = 7;
 const BLOCK_SHARE: u32 = 4;
 
 /// When the current thread of a block has to yield, and whether to another thread or to another block.
+#[derive(Default)]
 pub(crate) struct Preemption {
     /// The number of accesses up to and including the one before which the thread yields; 0 for never.
     pub(crate) left: Cell<u32>,
@@ -21,17 +22,12 @@ pub(crate) struct Preemption {
     chooser: Cell<Chooser>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Rule {
+    #[default]
     Never,
     EveryAccess,
     TakingTurns,
-}
-
-impl Default for Preemption {
-    fn default() -> Self {
-        Self { left: Cell::new(0), rule: Cell::new(Rule::Never), chooser: Cell::new(Chooser::FIRST) }
-    }
 }
 
 impl Preemption {
@@ -40,12 +36,7 @@ impl Preemption {
         self.rule.set(match schedule {
             Schedule::EveryAccess(_) => Rule::EveryAccess,
             Schedule::Interleaved(_) => Rule::TakingTurns,
-            Schedule::Natural
-            | Schedule::Random(_)
-            | Schedule::LastFirst
-            | Schedule::Held(..)
-            | Schedule::OneAhead(_)
-            | Schedule::OneBehind(_) => Rule::Never,
+            _ => Rule::Never,
         });
         // Other random numbers than those that choose among the block's threads.
         self.chooser.set(Chooser::new(schedule, !block));

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::lanes::{LANES, MAX_WARPS, Thread};
+use crate::lanes::{LANES, MAX_WARPS, Thread, bits};
 use crate::source::{Line, is_same_line};
 
 /// A warp operation.
@@ -78,7 +78,7 @@ impl Group {
 
 /// A completed group, whose lanes have their results.
 #[derive(Clone, Copy)]
-pub(crate) struct Met {
+pub(crate) struct CompletedGroup {
     pub(crate) lanes: u32,
     pub(crate) operation: Operation,
     pub(crate) at: Line,
@@ -114,7 +114,7 @@ impl Rendezvous {
 
     /// Adds `thread` to the group of its request, or opens one. If all lanes but those that have `exited` have joined,
     /// completes the group and returns it.
-    pub(crate) fn join(&self, thread: Thread, request: &Request, exited: u32) -> Option<Met> {
+    pub(crate) fn join(&self, thread: Thread, request: &Request, exited: u32) -> Option<CompletedGroup> {
         let &Request { operation, mask, value, source, at } = request;
         let lane = &self.lanes[thread.warp()][thread.lane() as usize];
         lane.value.set(value);
@@ -137,16 +137,16 @@ impl Rendezvous {
             return None;
         }
         let group = groups.swap_remove(joined);
-        Some(self.hand_over(thread.warp(), group))
+        Some(self.complete(thread.warp(), group))
     }
 
     /// Completes and returns a group of `warp` of which all lanes but those that have `exited` have joined, if there is
     /// one.
-    pub(crate) fn take_complete(&self, warp: usize, exited: u32) -> Option<Met> {
+    pub(crate) fn take_complete(&self, warp: usize, exited: u32) -> Option<CompletedGroup> {
         let mut groups = self.groups[warp].borrow_mut();
         let complete = groups.iter().position(|group| group.is_complete(exited))?;
         let group = groups.swap_remove(complete);
-        Some(self.hand_over(warp, group))
+        Some(self.complete(warp, group))
     }
 
     /// Returns the result of the last operation of `thread`.
@@ -155,7 +155,7 @@ impl Rendezvous {
         self.lanes[thread.warp()][thread.lane() as usize].result.get()
     }
 
-    fn hand_over(&self, warp: usize, group: Group) -> Met {
+    fn complete(&self, warp: usize, group: Group) -> CompletedGroup {
         let lanes = &self.lanes[warp];
         let values = || bits(group.arrived).map(|lane| lanes[lane].value.get());
         let all = match group.operation {
@@ -180,11 +180,6 @@ impl Rendezvous {
                 }
             });
         }
-        Met { lanes: group.arrived, operation: group.operation, at: group.at }
+        CompletedGroup { lanes: group.arrived, operation: group.operation, at: group.at }
     }
-}
-
-/// Returns the indices of the lanes in `mask`.
-fn bits(mask: u32) -> impl Iterator<Item = usize> {
-    (0..LANES as usize).filter(move |lane| mask >> lane & 1 != 0)
 }

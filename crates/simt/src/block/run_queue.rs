@@ -24,9 +24,10 @@ pub(crate) struct Warp {
 }
 
 /// The rule by which the next of several threads is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Preference {
     /// The first lane of the first warp, then the lanes of that warp as long as any may run.
+    #[default]
     First,
     /// A random lane of the current warp, as long as any may run.
     OneWarp,
@@ -59,6 +60,7 @@ impl Warp {
 
 /// The lane masks of a block's warps, and the warp whose lanes run now. No operation takes time in proportion to the
 /// number of threads.
+#[derive(Default)]
 pub(crate) struct RunQueue {
     chooser: Cell<Chooser>,
     preference: Cell<Preference>,
@@ -73,22 +75,6 @@ pub(crate) struct RunQueue {
     /// The warps with polling lanes, one bit per warp.
     polling: Cell<u32>,
     exited: Cell<u32>,
-}
-
-impl Default for RunQueue {
-    fn default() -> Self {
-        Self {
-            chooser: Cell::new(Chooser::FIRST),
-            preference: Cell::new(Preference::First),
-            chosen: Cell::new(0),
-            warps: Default::default(),
-            count: Cell::new(0),
-            current: Cell::new(0),
-            pending: Cell::new(0),
-            polling: Cell::new(0),
-            exited: Cell::new(0),
-        }
-    }
 }
 
 impl RunQueue {

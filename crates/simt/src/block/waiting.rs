@@ -8,8 +8,8 @@ use crate::watch::{Touch, Watcher};
 impl Block {
     /// Suspends the current thread and returns control to the scheduler until the thread is woken.
     ///
-    /// This and its callers are inlined into the kernel. The processor predicts return addresses from the calls that it
-    /// has seen, and those were another thread's. Fewer returns are therefore faster.
+    /// This function and its callers are inlined into the kernel. After a switch of threads the processor predicts
+    /// returns wrongly, so fewer returns are faster.
     #[inline(always)]
     pub(crate) fn suspend(&self) {
         self.suspend_as(Pause::Waiting);
@@ -67,8 +67,8 @@ impl Block {
         panicking
     }
 
-    /// Waits until all earlier blocks have finished. What the current thread does next, visible to other blocks, is
-    /// then in a deterministic order.
+    /// Waits until all earlier blocks have finished. The current thread's later effects on other blocks are then in a
+    /// deterministic order.
     #[inline]
     pub(crate) fn take_turn(&self) {
         if !self.has_turn.get() {
@@ -90,7 +90,7 @@ impl Block {
         }
     }
 
-    /// Notes that the current thread has read no new value. After some polls, other threads run.
+    /// Notes that the current thread has read no new value. After some polls, lets other threads run.
     #[inline]
     pub(crate) fn poll(&self, at: Line) {
         let left = self.polls_left.get() - 1;
@@ -105,7 +105,8 @@ impl Block {
     /// scanning memory and not waiting. This ends, because memory does.
     #[inline]
     pub(crate) fn poll_at(&self, address: usize, at: Line) {
-        if self.furthest_polls.advance(self.thread(), address) {
+        if address > self.furthest_polls.get(self.thread()) {
+            self.furthest_polls.set(self.thread(), address);
             self.note_progress();
         }
         self.poll(at);
@@ -129,7 +130,7 @@ impl Block {
         let thread = self.thread();
         self.run_queue.poll(thread);
         self.last_poll.set(Some((at, thread)));
-        self.last_seen.note(thread, at);
+        self.last_seen.set(thread, Some(at));
         self.suspend();
     }
 
@@ -137,7 +138,7 @@ impl Block {
     /// thread panics.
     #[inline]
     pub(crate) fn preempt(&self, at: Line) {
-        self.last_seen.note(self.thread(), at);
+        self.last_seen.set(self.thread(), Some(at));
         match self.preemption.left.get() {
             0 => {}
             1 => self.give_way(),
@@ -147,11 +148,11 @@ impl Block {
 
     /// Waits before an atomic access if the schedule holds the thread there, and records the access if the launch is
     /// traced.
-    pub(crate) fn come_to(&self, touch: &Touch) {
+    pub(crate) fn wait_at_hold(&self, touch: &Touch) {
         let grid = self.grid();
         let Some(director) = &grid.director else { return };
         let (block, _) = grid.block_at(self.position());
-        let arrival = director.come_to((block as u32, self.thread().linear()), touch);
+        let arrival = director.arrive((block as u32, self.thread().linear()), touch);
         if let Some(hold) = arrival.at {
             while !director.has_ended(hold) {
                 self.let_others_run();
@@ -171,7 +172,7 @@ impl Block {
         } else {
             // Chosen before the current thread becomes runnable.
             let Some(next) = self.run_queue.pick() else { return };
-            self.go_on_with(next);
+            self.run_next(next);
             Pause::Waiting
         };
         self.run_queue.wake(thread.warp(), thread.bit());

@@ -1,4 +1,4 @@
-//! The knowledge about the threads of one block.
+//! The part of a vector clock for the threads of one block.
 
 use std::rc::Rc;
 

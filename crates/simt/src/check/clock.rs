@@ -11,7 +11,7 @@
 use super::block_clock::{BlockClock, ThreadEpoch};
 use super::stamp::{SET, Stamp};
 use super::vector_clock::VectorClock;
-use crate::lanes::{LANES, MAX_THREADS, MAX_WARPS};
+use crate::lanes::{LANES, MAX_THREADS, MAX_WARPS, bits};
 
 const WIDTH: usize = LANES as usize;
 
@@ -22,9 +22,8 @@ type Pairs = [[u32; WIDTH]; WIDTH];
 /// them.
 ///
 /// Barriers and warp operations join all clocks of the threads that meet. This includes `fenced` and `pending`, because
-/// in PTX all fences of one scope have one order. Assume that after a fence and a barrier any thread of the block makes
-/// an atomic write, and that a thread elsewhere reads it. If after another barrier any thread of that block makes a
-/// fence, then the first fence comes before the second.
+/// in PTX all fences of one scope have one order. A fence before a barrier therefore also orders another thread's
+/// atomic write after the barrier. A fence after a barrier also orders another thread's atomic read before it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VectorClocks {
     /// The accesses that happened before the thread's next access.
@@ -130,7 +129,7 @@ impl Default for Clocks {
 impl Clocks {
     /// Resets the clocks for the block `block` of `threads` threads.
     pub(super) fn begin(&mut self, block: u32, threads: u32) {
-        // Epochs continue from block to block, so that entries of the last block are not taken for this one's. Long
+        // Epochs continue from block to block, so that entries of the last block differ from this one's. Long
         // before the numbers overflow, they start again.
         if self.highest > u32::MAX / 2 {
             *self = Self::default();
@@ -146,8 +145,8 @@ impl Clocks {
     fn drop_own(&mut self) {
         if std::mem::take(&mut self.has_own) {
             for (warp, own) in self.warps.iter_mut().zip(self.own.chunks_mut(WIDTH)) {
-                for lane in lanes_of(std::mem::take(&mut warp.own)) {
-                    own[lane as usize] = VectorClocks::default();
+                for lane in bits(std::mem::take(&mut warp.own)) {
+                    own[lane] = VectorClocks::default();
                 }
             }
         }
@@ -193,16 +192,16 @@ impl Clocks {
         }
     }
 
-    /// Adds to `all` the accesses that the threads of this block know. They have just met at a barrier.
-    pub(super) fn tell_all(&self, all: &mut VectorClock) {
+    /// Adds to `all` the accesses that the threads of this block know. They must have just met at a barrier.
+    pub(super) fn publish_all(&self, all: &mut VectorClock) {
         all.join(&self.common.known);
         all.join(&self.common.pending);
         all.join(&self.common.pending_in_block);
         all.add(BlockClock::new(self.block, self.base, &[]));
     }
 
-    /// Makes the block's threads know `all` that the grid's threads know, as by a fence. They have just met at a
-    /// barrier.
+    /// Makes the block's threads know `all` that the grid's threads know, as after a fence. They must have just met at
+    /// a barrier.
     pub(super) fn learn_all(&mut self, all: &VectorClock) {
         self.common = VectorClocks { known: all.clone(), fenced: all.clone(), ..VectorClocks::default() };
     }
@@ -220,11 +219,11 @@ impl Clocks {
         }
         if self.warps[warp].own & lanes != 0 {
             let mut vectors = VectorClocks::default();
-            for lane in lanes_of(lanes) {
-                vectors.join(self.vectors(first + lane));
+            for lane in bits(lanes) {
+                vectors.join(self.vectors(first + lane as u32));
             }
-            for lane in lanes_of(lanes) {
-                *self.vectors_mut(first + lane) = vectors.clone();
+            for lane in bits(lanes) {
+                *self.vectors_mut(first + lane as u32) = vectors.clone();
             }
         }
     }
@@ -232,19 +231,19 @@ impl Clocks {
     fn join_lanes(&mut self, warp: usize, lanes: u32) {
         let first = warp as u32 * LANES;
         let mut joined = [0; WIDTH];
-        for lane in lanes_of(lanes) {
-            let epoch = self.advance(first + lane);
-            joined[lane as usize] = joined[lane as usize].max(epoch);
+        for lane in bits(lanes) {
+            let epoch = self.advance(first + lane as u32);
+            joined[lane] = joined[lane].max(epoch);
             self.warps[warp].pairs_until = self.warps[warp].pairs_until.max(epoch);
             if let Some(pairs) = &self.warps[warp].pairs {
-                for (joined, &epoch) in joined.iter_mut().zip(&pairs[lane as usize]) {
+                for (joined, &epoch) in joined.iter_mut().zip(&pairs[lane]) {
                     *joined = (*joined).max(epoch);
                 }
             }
         }
         let pairs = self.warps[warp].pairs.get_or_insert_with(|| Box::new([[0; WIDTH]; WIDTH]));
-        for lane in lanes_of(lanes) {
-            pairs[lane as usize] = joined;
+        for lane in bits(lanes) {
+            pairs[lane] = joined;
         }
     }
 
@@ -311,7 +310,7 @@ impl Clocks {
 
     /// Returns the latest epoch before which `thread` knows, or has read atomically, the accesses of thread `other` of
     /// `block`.
-    pub(super) fn heard_of(&self, thread: u32, block: u32, other: u32) -> u32 {
+    pub(super) fn latest_known(&self, thread: u32, block: u32, other: u32) -> u32 {
         let VectorClocks { known, pending, pending_in_block, .. } = self.vectors(thread);
         [known, pending, pending_in_block].map(|clock| clock.epoch(block, other)).into_iter().fold(0, u32::max)
     }
@@ -364,13 +363,4 @@ impl Clocks {
         }
         snapshot
     }
-}
-
-/// Returns the indices of the bits of `lanes`.
-pub(super) fn lanes_of(mut lanes: u32) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let lane = lanes.trailing_zeros();
-        lanes &= lanes.wrapping_sub(1);
-        (lane < LANES).then_some(lane)
-    })
 }

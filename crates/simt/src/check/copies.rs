@@ -7,10 +7,9 @@
 //! The checker keeps where each copy began and whether it is under way. An access in between is a race, whatever
 //! barriers order it after the beginning of the copy.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::stamp::Stamp;
-use crate::hashing::Hashing;
 
 /// The number of bytes of a copy, and its alignment.
 const BYTES: usize = 16;
@@ -29,7 +28,7 @@ pub(super) struct AsyncCopy {
 /// The last copies to a block's shared memory.
 #[derive(Default)]
 pub(super) struct AsyncCopies {
-    last: HashMap<usize, AsyncCopy, Hashing>,
+    last: FxHashMap<usize, AsyncCopy>,
 }
 
 impl AsyncCopies {

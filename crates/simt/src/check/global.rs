@@ -1,12 +1,12 @@
 //! The shadow of global memory, and its initialised bytes.
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use super::cells::Cells;
 use super::shadow::{self, Conflict, Finding, Toucher};
-use crate::hashing::Hashing;
 use crate::memory_map::{MemoryMap, Written};
 use crate::region::Region;
 use crate::watch::Touch;
@@ -16,7 +16,7 @@ const PAGE: usize = 4096;
 /// The number of pages that are found without a search, by the lowest bits of their numbers.
 const RECENT: usize = 64;
 /// The maximum number of pages whose shadow an OS thread keeps for other launches.
-const KEPT: usize = 2048;
+const MAX_SPARE_PAGES: usize = 2048;
 
 thread_local! {
     /// The memory of the shadows of earlier launches.
@@ -41,7 +41,7 @@ enum Writable {
 /// The shadow of global memory.
 pub(super) struct Global {
     pages: Vec<Page>,
-    numbers: HashMap<usize, u32, Hashing>,
+    numbers: FxHashMap<usize, u32>,
     recent: [(usize, u32); RECENT],
     spare: Vec<Vec<shadow::Cell>>,
     memory: MemoryMap,
@@ -55,7 +55,7 @@ impl Global {
     pub(super) fn new(regions: &[Region], memory: MemoryMap) -> Self {
         Self {
             pages: Vec::new(),
-            numbers: HashMap::default(),
+            numbers: FxHashMap::default(),
             recent: [(usize::MAX, 0); RECENT],
             spare: SPARE.try_with(Cell::take).unwrap_or_default(),
             memory,
@@ -153,7 +153,7 @@ impl Drop for Global {
         let mut spare = std::mem::take(&mut self.spare);
         let used = self.pages.drain(..).filter_map(|page| page.cells.map(Cells::into_memory));
         spare.extend(used);
-        spare.truncate(KEPT);
+        spare.truncate(MAX_SPARE_PAGES);
         // An OS thread that is about to end keeps nothing.
         let _ending = SPARE.try_with(|retained| retained.set(spare));
     }

@@ -1,19 +1,18 @@
 //! The accesses to a few bytes that a later access could race with.
 //!
-//! An access is dropped as soon as a later one can stand for it. This is so if the earlier one happened before the
-//! later one, and whatever would race with the earlier one would also race with the later one. Every access is checked
-//! when it is made, so the last plain write stands for all accesses before it. The reads and the atomic accesses since
-//! then are kept, each kind in a set of its own.
+//! An access is dropped as soon as a later one subsumes it: it happened before the later one, and every access that
+//! races with it also races with the later one. Every access is checked when it is made, so the last plain write
+//! subsumes all accesses before it. The reads and the atomic accesses since then are kept, each kind in its own set.
 
 use super::clock::Clocks;
 use super::stamp::{SET, Stamp};
-use super::sync::Lives;
+use super::sync::Publications;
 
 /// The accesses that happened before the next access of a thread.
 #[derive(Clone, Copy)]
 pub(super) struct Past<'a> {
     pub(super) clocks: &'a Clocks,
-    pub(super) lives: &'a Lives,
+    pub(super) publications: &'a Publications,
     pub(super) block: u32,
     pub(super) thread: u32,
 }
@@ -50,8 +49,8 @@ impl Past<'_> {
     }
 
     /// Returns true if no thread can ever have `stamp`, which is of another block, in its past.
-    pub(super) fn is_secret(&self, stamp: &Stamp) -> bool {
-        stamp.block != self.block && self.lives.is_secret(stamp.block, stamp.epoch)
+    pub(super) fn is_unpublished(&self, stamp: &Stamp) -> bool {
+        stamp.block != self.block && self.publications.is_unpublished(stamp.block, stamp.epoch)
     }
 }
 
@@ -93,18 +92,18 @@ impl Group {
     }
 }
 
-/// Accesses of one kind, none of which stands for another.
+/// Accesses of one kind, none of which subsumes another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accesses {
     groups: Vec<Group>,
     /// The number of groups at which redundant ones are removed.
     limit: u32,
-    /// True if the only access is one that no thread can ever have in its past: it stands for all others.
-    is_secret: bool,
+    /// True if the only access is one that no thread can ever have in its past: it subsumes all others.
+    is_unpublished: bool,
 }
 
 /// With fewer groups than this, redundant ones are not searched for.
-const FEW: usize = 32;
+const MIN_TO_SEARCH: usize = 32;
 
 impl Accesses {
     pub(super) fn push(&mut self, group: Group) {
@@ -114,12 +113,12 @@ impl Accesses {
 
     fn clear(&mut self) {
         self.groups.clear();
-        (self.limit, self.is_secret) = (0, false);
+        (self.limit, self.is_unpublished) = (0, false);
     }
 
-    /// Returns the access that stands for all others, if there is one.
-    pub(super) fn secret(&self) -> Option<Stamp> {
-        self.groups.first().filter(|_| self.is_secret).map(|group| group.stamp)
+    /// Returns the access that subsumes all others, if there is one.
+    pub(super) fn unpublished(&self) -> Option<Stamp> {
+        self.groups.first().filter(|_| self.is_unpublished).map(|group| group.stamp)
     }
 
     /// Returns true if the last access added is by the thread of `stamp` in the same epoch.
@@ -143,7 +142,7 @@ impl Accesses {
     #[inline]
     pub(super) fn add_like_last(&mut self, stamp: &Stamp) -> bool {
         match self.groups.last_mut() {
-            Some(last) if !self.is_secret && last.stamp.is_like(stamp) => {
+            Some(last) if !self.is_unpublished && last.stamp.is_like(stamp) => {
                 last.threads |= stamp.bit();
                 true
             }
@@ -161,11 +160,11 @@ impl Accesses {
         self.groups.iter().any(|group| past.inside(group) != 0)
     }
 
-    /// Adds `stamp`. Accesses in its `past` may be removed, because `stamp` stands for them.
+    /// Adds `stamp`. Accesses in its `past` may be removed, because `stamp` subsumes them.
     #[inline]
     pub(super) fn add(&mut self, stamp: &Stamp, past: &Past<'_>) {
         match self.groups.last_mut() {
-            _ if self.is_secret => {}
+            _ if self.is_unpublished => {}
             Some(last) if last.stamp.is_like(stamp) => last.threads |= stamp.bit(),
             None => self.groups.push(Group::new(*stamp)),
             Some(_) => self.add_unlike(stamp, past),
@@ -173,18 +172,18 @@ impl Accesses {
     }
 
     fn add_unlike(&mut self, stamp: &Stamp, past: &Past<'_>) {
-        let is_secret = |group: &&Group| past.is_secret(&group.stamp);
-        let is_time = self.groups.len() >= FEW.max(self.limit as usize);
+        let is_unpublished = |group: &&Group| past.is_unpublished(&group.stamp);
+        let is_time = self.groups.len() >= MIN_TO_SEARCH.max(self.limit as usize);
         let ends = [self.groups.first(), self.groups.last()];
-        let mut secret = ends.into_iter().flatten().find(is_secret);
-        if secret.is_none() && is_time {
-            secret = self.groups.iter().find(is_secret);
+        let mut unpublished = ends.into_iter().flatten().find(is_unpublished);
+        if unpublished.is_none() && is_time {
+            unpublished = self.groups.iter().find(is_unpublished);
         }
-        if let Some(&secret) = secret {
-            let stamp = secret.stamps().next().unwrap_or(secret.stamp);
+        if let Some(&unpublished) = unpublished {
+            let stamp = unpublished.stamps().next().unwrap_or(unpublished.stamp);
             self.groups.clear();
             self.groups.push(Group::new(stamp));
-            self.is_secret = true;
+            self.is_unpublished = true;
             return;
         }
         let base = past.clocks.base();
@@ -221,9 +220,9 @@ impl Accesses {
     /// Adds `stamp` unless there is an earlier access of its thread, which is in the past of all that know `stamp`.
     pub(super) fn add_first(&mut self, stamp: &Stamp, past: &Past<'_>) {
         if let Some(last) = self.groups.last()
-            && past.is_secret(&last.stamp)
+            && past.is_unpublished(&last.stamp)
         {
-            self.groups.retain(|group| !past.is_secret(&group.stamp));
+            self.groups.retain(|group| !past.is_unpublished(&group.stamp));
         }
         let is_of = |group: &Group| {
             let is_of_set = group.stamp.block == stamp.block && group.stamp.thread() / SET == stamp.thread() / SET;
@@ -280,9 +279,10 @@ impl Write {
         past.has_stamp(&self.group.stamp) || self.observers.has_inside(past)
     }
 
-    /// Returns true if the write can never have happened before any access.
-    fn is_secret(&self, past: &Past<'_>) -> bool {
-        past.is_secret(&self.group.stamp) && self.observers.groups.iter().all(|group| past.is_secret(&group.stamp))
+    /// Returns true if no thread can ever have the write in its past.
+    fn is_unpublished(&self, past: &Past<'_>) -> bool {
+        past.is_unpublished(&self.group.stamp)
+            && self.observers.groups.iter().all(|group| past.is_unpublished(&group.stamp))
     }
 }
 
@@ -297,11 +297,11 @@ pub(super) struct History {
 #[derive(Clone, Debug, Default)]
 struct Atomics {
     reads: Accesses,
-    /// The last write. It stands for the writes that its thread knew or has read.
+    /// The last write. It subsumes the writes that its thread knew or has read.
     last_write: Option<Write>,
     /// The other writes.
     writes: Vec<Write>,
-    /// The number of writes at which one that stands for all is searched for.
+    /// The number of writes at which one that subsumes all is searched for.
     limit: usize,
 }
 
@@ -377,19 +377,19 @@ impl Atomics {
         let last = self.last_write.replace(Write::new(*stamp)).filter(|last| !reads && !last.is_before(past));
         // Now and not later: a thread that reads this write does not know all of this past.
         self.writes.retain_mut(|write| write.keep_outside(past));
-        if self.writes.len() >= FEW.max(self.limit) {
-            if let Some(secret) = self.writes.iter().position(|write| write.is_secret(past)) {
-                self.writes.drain(secret + 1..);
-                self.writes.drain(..secret);
+        if self.writes.len() >= MIN_TO_SEARCH.max(self.limit) {
+            if let Some(unpublished) = self.writes.iter().position(|write| write.is_unpublished(past)) {
+                self.writes.drain(unpublished + 1..);
+                self.writes.drain(..unpublished);
             }
             self.limit = 2 * self.writes.len();
         }
-        // A write that can never have happened before any access stands for all others.
-        let is_secret = |write: &Write| write.is_secret(past);
+        // A write that no thread can ever have in its past subsumes all others.
+        let is_unpublished = |write: &Write| write.is_unpublished(past);
         if let Some(last) = last
-            && !self.writes.first().is_some_and(is_secret)
+            && !self.writes.first().is_some_and(is_unpublished)
         {
-            if last.is_secret(past) {
+            if last.is_unpublished(past) {
                 self.writes.clear();
             }
             if !self.writes.last_mut().is_some_and(|before| before.add(&last)) {

@@ -1,17 +1,16 @@
 //! The first atomic writes to uninitialised memory, to find atomic reads that are not ordered after one of them.
 //!
-//! Two atomic accesses do not race. But if memory was uninitialised before the launch, an atomic read that nothing
-//! orders after such a write may read uninitialised memory, even if it did not in this run.
+//! Two atomic accesses do not race. But if memory was uninitialised before the launch, an atomic read must be ordered
+//! after such a write. Otherwise it may read uninitialised memory, even if it did not in this run.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::history::{Accesses, Past};
 use super::stamp::Stamp;
-use crate::hashing::Hashing;
 
 /// For each address whose first write was atomic: these writes, none of which is ordered after another.
 #[derive(Default)]
-pub(super) struct Initial(HashMap<usize, Accesses, Hashing>);
+pub(super) struct Initial(FxHashMap<usize, Accesses>);
 
 impl Initial {
     #[inline(always)]
@@ -21,7 +20,7 @@ impl Initial {
         }
     }
 
-    /// Notes a plain store to `address`. What follows it is ordered after it, or races.
+    /// Notes a plain store to `address`. Every later access is ordered after it, or races.
     #[inline(never)]
     pub(super) fn overwrite(&mut self, address: usize) {
         if !self.0.is_empty() {

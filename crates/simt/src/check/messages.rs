@@ -54,18 +54,18 @@ impl Messages {
     /// `clocks`, is still not ordered after it. Returns `None` if no thread has read such a write. A write that
     /// `thread` itself has read takes precedence.
     pub(super) fn remedy(&self, thread: u32, earlier: &Stamp, clocks: &Clocks) -> Option<Remedy> {
-        let told = |reader: u32| {
+        let message_after = |reader: u32| {
             let message = self.last.get(reader as usize)?.filter(|message| is_later(message, earlier))?;
             Some((reader, message))
         };
-        let others = || (0..self.last.len() as u32).filter(|&other| other != thread).filter_map(told);
+        let others = || (0..self.last.len() as u32).filter(|&other| other != thread).filter_map(message_after);
         let is_other_block = earlier.block != clocks.block;
         // Within a block a barrier is enough, unless warps communicate through one lane each.
         let is_for_warp = |reader| is_one_warp(reader, thread) && !is_one_warp(thread, earlier.thread());
         let is_for_others = |&(reader, Message { from, .. }): &(u32, Message)| {
             is_other_block || is_for_warp(reader) && is_one_warp(from.thread(), earlier.thread())
         };
-        if let Some(own) = told(thread) {
+        if let Some(own) = message_after(thread) {
             let lacks_meeting = if is_for_others(&own) { before_release(own, earlier, clocks) } else { None };
             let is_between_two = is_other_block || own.1.from.thread() == earlier.thread();
             return lacks_meeting.or_else(|| is_between_two.then(|| fences(&own, thread, earlier, clocks)));
@@ -97,7 +97,7 @@ fn is_later(message: &Message, earlier: &Stamp) -> bool {
 /// `earlier` is not in that thread's past.
 fn before_release((reader, Message { from, .. }): (u32, Message), earlier: &Stamp, clocks: &Clocks) -> Option<Remedy> {
     // A barrier between the two would have ended the epoch, and the write would have released the earlier access.
-    let is_released = clocks.heard_of(reader, from.block, from.thread()) >= from.epoch;
+    let is_released = clocks.latest_known(reader, from.block, from.thread()) >= from.epoch;
     let has_barrier = from.epoch > earlier.epoch && !is_released;
     if from.thread() == earlier.thread() || has_barrier || clocks.is_pending(reader, earlier) {
         return None;

@@ -15,10 +15,10 @@
 //!
 //! - Atomics of different widths race with each other. An atomic or fence of block scope orders nothing for other
 //!   blocks, and such an atomic races with theirs. Where one thread uses several scopes at one address, its last atomic
-//!   stands for its earlier ones.
-//! - A barrier in shared memory keeps what had been released when its last phase ended; a wait acquires that.
-//! - Shuffles and votes order memory unless the check is strict. GPUs do that and programs rely on it, but CUDA's
-//!   documentation does not promise it. The kernels in `gpu` pass both ways.
+//!   subsumes its earlier ones.
+//! - A barrier in shared memory stores the releases before the end of its last phase. A wait acquires them.
+//! - Shuffles and votes order memory unless the check is strict. GPUs order it and programs rely on this, but CUDA's
+//!   documentation does not promise it. The kernels in `gpu` pass both checks.
 //! - The checker is tested in four ways. Each barrier, warp synchronisation and fence of the kernels is left out in
 //!   turn, at run time and by its source line, and the checker must notice its absence. The faulty kernels must be
 //!   reported at their lines. Some hundred small kernels must be classified correctly. Random programs are compared
@@ -53,7 +53,7 @@ use self::messages::Messages;
 use self::shadow::{Conflict, Finding, Histories, PLAIN, Toucher, uses};
 use self::sites::Sites;
 use self::stamp::Stamp;
-use self::sync::{Lives, Objects, fence};
+use self::sync::{Objects, Publications, fence};
 use self::vector_clock::VectorClock;
 use crate::block::context::BlockContext;
 use crate::fault::FaultKind;
@@ -67,13 +67,13 @@ use crate::region::{Region, Space};
 use crate::source::Line;
 use crate::statics::Statics;
 use crate::synchronisations::SyncKind;
-use crate::watch::{Access, Apart, MemoryOrder, Next, Touch, Watcher};
+use crate::watch::{Access, BarrierDivergence, MemoryOrder, Next, Touch, Watcher};
 
 /// The checks of a launch besides the faults that every launch finds: data races, and reads of uninitialised memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checks {
-    /// `true` if a shuffle or a vote orders the memory accesses of its lanes, as a warp synchronisation does. Programs
-    /// rely on this and GPUs do it, but CUDA's documentation does not guarantee it.
+    /// `true` if a shuffle or a vote orders the memory accesses of its lanes, as a warp synchronisation does. GPUs
+    /// order them and programs rely on this, but CUDA's documentation does not guarantee it.
     pub shuffles_order_memory: bool,
     /// `true` if the warps of a block may reach one line of a block barrier by different calls or in different loop
     /// iterations.
@@ -127,7 +127,7 @@ struct State {
     residents: Vec<Resident>,
     /// The residents that no block uses.
     vacant: Vec<u32>,
-    lives: Lives,
+    publications: Publications,
     global: Global,
     /// The histories of cells in global memory.
     histories: Histories,
@@ -145,7 +145,7 @@ impl Checker {
         let state = State {
             residents: Vec::new(),
             vacant: Vec::new(),
-            lives: Lives::default(),
+            publications: Publications::default(),
             global: Global::new(grid.regions, memory),
             histories: Histories::default(),
             objects: Objects::default(),
@@ -182,12 +182,12 @@ impl Watcher for Checker {
         resident.initial.clear();
         resident.messages.begin(self.extent.threads);
         resident.dependencies = Dependencies::default();
-        state.lives.begin(number(block));
+        state.publications.begin(number(block));
     }
 
     fn end_block(&self, block: &BlockContext) {
         let state = &mut *self.state.borrow_mut();
-        state.lives.end(number(block));
+        state.publications.end(number(block));
         state.vacant.push(block.tag.get());
     }
 
@@ -213,8 +213,8 @@ impl Watcher for Checker {
         if is_first { Next::Continue } else { Next::Fault(Box::new(FaultKind::BeforeDependencies)) }
     }
 
-    fn allows_apart(&self) -> Apart {
-        if self.checks.warps_may_part { Apart::Warps } else { Apart::Nobody }
+    fn allowed_divergence(&self) -> BarrierDivergence {
+        if self.checks.warps_may_part { BarrierDivergence::Warps } else { BarrierDivergence::Forbidden }
     }
 
     fn barrier(&self, block: &BlockContext, _at: Line) {
@@ -230,8 +230,8 @@ impl Watcher for Checker {
         let mut all = VectorClock::default();
         for &block in blocks {
             let clocks = &state.residents[block.tag.get() as usize].clocks;
-            clocks.tell_all(&mut all);
-            state.lives.tell(clocks.block, clocks.base());
+            clocks.publish_all(&mut all);
+            state.publications.publish(clocks.block, clocks.base());
         }
         for &block in blocks {
             state.resident(block).clocks.learn_all(&all);
@@ -270,7 +270,7 @@ impl State {
         let Resident { clocks, shared, histories, objects, initial, messages, dependencies } =
             &mut self.residents[block.tag.get() as usize];
         let stamp = Stamp::new(clocks.block, thread, clocks.epoch(thread), site, PLAIN);
-        let past = Past { clocks, lives: &self.lives, block: clocks.block, thread };
+        let past = Past { clocks, publications: &self.publications, block: clocks.block, thread };
         let (objects, initial, found, overwrites_atomic, is_first) = match touch.space {
             Space::Global => {
                 if !dependencies.allow(block.thread()) {
@@ -294,7 +294,7 @@ impl State {
         if touch.access.is_atomic() {
             if is_first || !initial.is_empty() {
                 // Not the earlier `past`, which then stays in registers.
-                let past = Past { clocks, lives: &self.lives, block: clocks.block, thread };
+                let past = Past { clocks, publications: &self.publications, block: clocks.block, thread };
                 let access = (touch.address, is_first, uses(touch.access, is_unused));
                 let early = |with| Finding::Early(Conflict { with, address: touch.address });
                 initial.follow(access, stamp, past).map_err(early)?;
@@ -303,7 +303,7 @@ impl State {
             if !matches!(touch.access, Access::Arrive | Access::AtomicLoad(MemoryOrder::Phase, _)) {
                 messages.note(thread, &stamp, found, touch.access);
             }
-            objects.order(clocks, &mut self.lives, thread, touch.address, touch.access);
+            objects.order(clocks, &mut self.publications, thread, touch.address, touch.access);
         } else if overwrites_atomic {
             for address in touch.address..touch.address + touch.bytes {
                 objects.overwrite(address);

@@ -8,8 +8,8 @@ use super::stamp::Stamp;
 use super::{Checker, Resident, number};
 use crate::block::context::BlockContext;
 use crate::fault::{CopyUnderWay, FaultKind};
-use crate::race::{Element, Race, RaceAccess, RaceSide, SharedPart};
-use crate::region::{Region, Space};
+use crate::race::{Element, Race, RaceAccess, RaceSide};
+use crate::region::{Region, SharedPart, Space};
 use crate::remedy::Remedy;
 use crate::source::is_same_line;
 use crate::watch::{Access, Next, Touch};
@@ -37,7 +37,7 @@ impl Checker {
         // A copy is reported at its beginning.
         let there = copy.map_or(other, |copy| self.state.borrow().sites.get(copy.begin.site()));
         let overlap = if is_early { None } else { self.overlap(block, touch, address, other).map(Box::new) };
-        let (_, other_block) = self.order.place_at(with.block.into(), self.grid);
+        let (_, other_block) = self.order.index_at(with.block.into(), self.grid);
         let race = Race {
             space: touch.space,
             element: self.element(block, touch, address),
@@ -78,7 +78,7 @@ impl Checker {
         }
         let state = self.state.borrow();
         let Resident { clocks, messages, .. } = &state.residents[block.tag.get() as usize];
-        let past = Past { clocks, lives: &state.lives, block: clocks.block, thread };
+        let past = Past { clocks, publications: &state.publications, block: clocks.block, thread };
         if let Some(copy) = copy.filter(|copy| copy.is_under_way) {
             return after_copy(touch, (with, other), copy, &past);
         }
@@ -140,8 +140,8 @@ impl Checker {
     fn element(&self, block: &BlockContext, touch: &Touch, address: usize) -> Element {
         let found = match touch.space {
             Space::Shared => {
-                let place = block.arena.locate(address, touch.bytes);
-                place.and_then(|place| Some((place.name?, place.of, place.index)))
+                let position = block.arena.locate(address, touch.bytes);
+                position.and_then(|position| Some((position.name?, position.of, position.index)))
             }
             Space::Global => {
                 let holds = |region: &&Region| address.wrapping_sub(region.start) < region.bytes;

@@ -16,9 +16,9 @@ pub(super) const PLAIN: u32 = 1;
 const ATOMIC: u32 = 2;
 /// A history, whose number is stored in place of the block.
 pub(super) const HISTORY: u32 = 3;
-/// A plain read that no thread can ever have in its past. It stands for all later reads: a write races with it as with
-/// them, and so ends the launch.
-const SECRET: u32 = 4;
+/// A plain read that no thread can ever have in its past. It subsumes all later reads: a write that races with one of
+/// them also races with it.
+const UNPUBLISHED: u32 = 4;
 
 const EMPTY: Stamp = Stamp::new(0, 0, 0, 0, NONE);
 
@@ -206,7 +206,7 @@ impl Toucher<'_> {
     fn load_after_others(&mut self, cell: &mut Cell) -> Result<(), Stamp> {
         let Self { past, stamp, .. } = *self;
         match cell.since.tag() {
-            SECRET => return self.check_write(cell),
+            UNPUBLISHED => return self.check_write(cell),
             HISTORY => {
                 if self.histories.all[cell.since.block as usize].reads.is_last(&stamp) {
                     return Ok(());
@@ -219,8 +219,8 @@ impl Toucher<'_> {
             }
             PLAIN => {
                 self.check_write(cell)?;
-                if past.is_secret(&cell.since) {
-                    cell.since = cell.since.with_tag(SECRET);
+                if past.is_unpublished(&cell.since) {
+                    cell.since = cell.since.with_tag(UNPUBLISHED);
                     return Ok(());
                 }
                 if self.read_outside(cell).is_none() {
@@ -235,11 +235,11 @@ impl Toucher<'_> {
             return Err(earlier);
         }
         history.reads.add(&stamp, &past);
-        if let Some(secret) = history.reads.secret()
+        if let Some(unpublished) = history.reads.unpublished()
             && history.is_plain()
         {
             self.histories.give_back(cell.since.block);
-            cell.since = secret.with_tag(SECRET);
+            cell.since = unpublished.with_tag(UNPUBLISHED);
         }
         Ok(())
     }
@@ -271,7 +271,7 @@ impl Toucher<'_> {
 
     #[inline(never)]
     fn store_after_others(&mut self, since: Stamp) -> Result<(), Stamp> {
-        if since.tag() == SECRET {
+        if since.tag() == UNPUBLISHED {
             return Err(since);
         }
         if since.tag() == ATOMIC {
@@ -298,7 +298,7 @@ impl Toucher<'_> {
         self.check_write(cell)?;
         self.check_strength(cell, false)?;
         let Self { past, stamp, .. } = *self;
-        if cell.since.tag() != SECRET {
+        if cell.since.tag() != UNPUBLISHED {
             self.history(cell).add_atomic_read(&stamp, &past);
         }
         Ok(())
@@ -313,7 +313,7 @@ impl Toucher<'_> {
         match cell.since.tag() {
             NONE => {}
             ATOMIC if reads || self.check(&cell.since).is_ok() => {}
-            SECRET => return Err(cell.since),
+            UNPUBLISHED => return Err(cell.since),
             _ => {
                 let past = self.past;
                 let history = self.history(cell);

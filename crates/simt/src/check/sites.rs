@@ -1,10 +1,10 @@
 //! Numbers for source sites, which are shorter than addresses.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+
+use rustc_hash::FxHashMap;
 
 use super::stamp::Stamp;
-use crate::hashing::Hashing;
 use crate::source::Line;
 use crate::watch::Access;
 
@@ -25,13 +25,13 @@ pub(super) struct Sites {
     all: Vec<Site>,
     /// For each store, 1 plus the number of the load by which the same thread has read the address before; or 0.
     loads: Vec<Cell<u32>>,
-    numbers: HashMap<usize, u32, Hashing>,
+    numbers: FxHashMap<usize, u32>,
     recent: Box<[(usize, u32); RECENT]>,
 }
 
 impl Sites {
     pub(super) fn new() -> Self {
-        Self { all: Vec::new(), loads: Vec::new(), numbers: HashMap::default(), recent: Box::new([(0, 0); RECENT]) }
+        Self { all: Vec::new(), loads: Vec::new(), numbers: FxHashMap::default(), recent: Box::new([(0, 0); RECENT]) }
     }
 
     /// Returns the site with this number.

@@ -1,30 +1,30 @@
 //! How atomics and fences order accesses of different threads, by the rules of PTX's memory model, which are those of
 //! C++.
 //!
-//! An atomic write publishes what its thread knew at its last fence; a releasing write publishes all that its thread
-//! knows. An atomic update adds this to what the address holds, because updates continue a release sequence. A store
-//! replaces what the address holds, except what the same thread has released there before.
+//! Each address that atomics have written has a clock. An atomic write publishes the clock that its thread had at its
+//! last fence; a releasing write publishes its thread's current clock. An atomic update joins this to the address's
+//! clock, because updates continue a release sequence. A store replaces the address's clock, except the part that the
+//! same thread has released there before.
 //!
-//! With an acquiring load, a thread learns at once what the address holds; with any other atomic read, at its next
-//! fence. A plain store publishes nothing. A fence or an atomic of block scope publishes only within its own block.
+//! By an acquiring load, a thread joins the address's clock at once; by any other atomic read, at its next fence. A
+//! plain store publishes nothing. A fence or an atomic of block scope publishes only within its own block.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 use super::clock::{Clocks, LastRead};
 use super::vector_clock::VectorClock;
-use crate::hashing::Hashing;
 use crate::memory::Scope;
 use crate::watch::{Access, MemoryOrder};
 
 /// The running blocks, and how much of each block has been published.
 #[derive(Default)]
-pub(super) struct Lives {
+pub(super) struct Publications {
     running: Vec<u32>,
-    /// For each block that has published something, the latest epoch before which it is known.
-    told: HashMap<u32, u32, Hashing>,
+    /// For each block that has published something, the latest epoch before which its accesses are known.
+    published: FxHashMap<u32, u32>,
 }
 
-impl Lives {
+impl Publications {
     pub(super) fn begin(&mut self, block: u32) {
         self.running.push(block);
     }
@@ -33,15 +33,15 @@ impl Lives {
         self.running.retain(|&other| other != block);
     }
 
-    pub(super) fn tell(&mut self, block: u32, epoch: u32) {
-        let told = self.told.entry(block).or_default();
-        *told = epoch.max(*told);
+    pub(super) fn publish(&mut self, block: u32, epoch: u32) {
+        let published = self.published.entry(block).or_default();
+        *published = epoch.max(*published);
     }
 
     /// Returns true if no thread can ever learn of the accesses of `block` in `epoch`, because the block has ended and
     /// has never published them.
-    pub(super) fn is_secret(&self, block: u32, epoch: u32) -> bool {
-        !self.running.contains(&block) && self.told.get(&block).is_none_or(|&told| epoch >= told)
+    pub(super) fn is_unpublished(&self, block: u32, epoch: u32) -> bool {
+        !self.running.contains(&block) && self.published.get(&block).is_none_or(|&published| epoch >= published)
     }
 }
 
@@ -68,7 +68,7 @@ struct Object {
     /// For a barrier: the releases of the threads that arrived before the end of the last phase.
     phase: VectorClock,
     /// The releases by block and thread.
-    released: HashMap<u64, Released, Hashing>,
+    released: FxHashMap<u64, Released>,
 }
 
 impl Object {
@@ -76,7 +76,7 @@ impl Object {
         if self.released.is_empty() { None } else { self.released.get(&key(block, thread)) }
     }
 
-    /// Returns what a thread of `block` learns from the writes of its own block.
+    /// Returns the clock that a thread of `block` acquires from the writes of its own block.
     fn holds_for(&self, block: u32) -> Option<&VectorClock> {
         (self.writer == block).then(|| self.holds_for_block.as_ref().unwrap_or(&self.holds))
     }
@@ -144,7 +144,7 @@ impl Object {
 
 /// The addresses of atomic writes that have published something.
 #[derive(Default)]
-pub(super) struct Objects(HashMap<usize, Object, Hashing>);
+pub(super) struct Objects(FxHashMap<usize, Object>);
 
 impl Objects {
     pub(super) fn clear(&mut self) {
@@ -174,7 +174,7 @@ impl Objects {
     pub(super) fn order(
         &mut self,
         clocks: &mut Clocks,
-        lives: &mut Lives,
+        publications: &mut Publications,
         thread: u32,
         address: usize,
         access: Access,
@@ -187,7 +187,7 @@ impl Objects {
             Access::Update(_) | Access::Arrive => !clocks.vectors(thread).fenced_in_block().is_empty(),
         };
         if writes || !self.0.is_empty() {
-            self.order_known(clocks, lives, thread, address, access, writes);
+            self.order_known(clocks, publications, thread, address, access, writes);
         }
     }
 
@@ -195,7 +195,7 @@ impl Objects {
     fn order_known(
         &mut self,
         clocks: &mut Clocks,
-        lives: &mut Lives,
+        publications: &mut Publications,
         thread: u32,
         address: usize,
         access: Access,
@@ -229,7 +229,7 @@ impl Objects {
             Access::Load | Access::Store | Access::Discard | Access::Fill | Access::AtomicLoad(..) => return,
         };
         if let Some(highest) = passed_on.highest(block) {
-            lives.tell(block, highest);
+            publications.publish(block, highest);
         }
     }
 }

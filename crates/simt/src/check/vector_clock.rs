@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn who_knows_what_a_thread_has_passed_on_knows_all_of_it() {
+    fn a_clock_that_knows_an_owners_epoch_includes_its_clock() {
         let first = snapshot(&one(7, 5, &[]), 0, 4);
         let second = snapshot(&first, 1, 6);
         let mut joined = first.clone();
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_many_threads_have_passed_on_is_known_whether_or_not_it_is_kept_apart() {
+    fn clocks_of_many_threads_are_joined_exactly() {
         let mut all = VectorClock::default();
         for thread in 0..40 {
             let before = all.clone();

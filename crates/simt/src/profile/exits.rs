@@ -1,8 +1,9 @@
-//! Finds the places where lanes that leave a loop in different iterations reconverge.
+//! Finds the nodes at which lanes that leave a loop in different iterations reconverge.
 //!
-//! They wait behind the loop, where all its exits meet. The code on the way there, such as between the test and the
-//! `break` of `if found { …; break; }`, counts as part of the iteration in which the lane leaves. An exit that no lane
-//! has taken is unknown: if every lane leaves by such a `break`, they are assumed to meet directly behind the test.
+//! Such lanes wait behind the loop, where all its exits meet. The code on the way there, such as between the test and
+//! the `break` of `if found { …; break; }`, counts as part of the iteration in which the lane leaves. An exit that no
+//! lane has taken is unknown. If every lane leaves by such a `break`, they are assumed to meet directly behind the
+//! test.
 
 use std::collections::VecDeque;
 
@@ -23,7 +24,7 @@ struct Exits<'a> {
 impl Sorter<'_> {
     /// Removes from `later` the parts that belong to the exits of the loop `part`, whose head is `head`, and returns
     /// their nodes.
-    pub(super) fn ways_out(
+    pub(super) fn exit_nodes(
         &mut self,
         flow: &Flow,
         part: &[Node],
@@ -37,13 +38,13 @@ impl Sorter<'_> {
         let mut found = part.to_vec();
         later.retain(|part| {
             let comes_from = |from: &Node| found.contains(from) || part.contains(from);
-            let is_on_way = part.iter().all(|&node| {
+            let is_exit_path = part.iter().all(|&node| {
                 Some(node) != meeting && node != END && self.predecessors[node as usize].iter().all(comes_from)
             });
-            if is_on_way {
+            if is_exit_path {
                 found.extend(part);
             }
-            !is_on_way
+            !is_exit_path
         });
         found.split_off(part.len())
     }
@@ -58,12 +59,12 @@ impl Exits<'_> {
     }
 
     fn successors(&self, node: Node) -> &[Edge] {
-        &self.flow.places[node as usize].successors
+        &self.flow.nodes[node as usize].successors
     }
 
-    /// Returns the target of the loop's own test when it ends the loop, if there is only one such target. A test that
-    /// the simulator observes is the head of the loop, and ends it when the test fails. A test that it does not observe
-    /// shows as a step out of the loop from a place that is no branch.
+    /// Returns the target of the loop's own test when the test ends the loop, if there is only one such target. A test
+    /// that the simulator observes is the head of the loop, and ends it when the test fails. A test that it does not
+    /// observe shows as a step out of the loop from a node that is no branch.
     #[expect(clippy::option_option, reason = "if it is known, and if it is later in the same enclosing loops")]
     fn regular(&self, head: Node) -> Option<Option<Node>> {
         let step = |node| self.sorter.sites.get(node).map(|site| site.step);
@@ -80,7 +81,7 @@ impl Exits<'_> {
         (targets.len() == 1).then(|| targets[0])
     }
 
-    /// Returns the first place that all exits reach. If some lead elsewhere, returns the exit's target that is last in
+    /// Returns the first node that all exits reach. If some lead elsewhere, returns the exit's target that is last in
     /// the source.
     fn meeting(&self) -> Option<Node> {
         let mut exits: Vec<Node> = Vec::new();
@@ -89,7 +90,7 @@ impl Exits<'_> {
         }
         let mut places = self.later.iter().copied().filter(|&node| node != END);
         places.find(|&node| self.is_passed_by_all(&exits, node)).or_else(|| {
-            let placed = exits.into_iter().filter_map(|exit| Some((exit, self.place(exit)?)));
+            let placed = exits.into_iter().filter_map(|exit| Some((exit, self.site_near(exit)?)));
             let last = placed.reduce(|a, b| if self.sorter.sites.is_before(b.1, a.1) { a } else { b });
             last.map(|(exit, _)| exit)
         })
@@ -114,8 +115,8 @@ impl Exits<'_> {
         true
     }
 
-    /// Returns a place in the source at, or directly behind, `exit`, which may be an edge of a branch.
-    fn place(&self, exit: Node) -> Option<Node> {
+    /// Returns the node of a source site at, or directly behind, `exit`, which may be an edge of a branch.
+    fn site_near(&self, exit: Node) -> Option<Node> {
         let has_place = |node: &Node| self.sorter.sites.get(*node).is_some();
         Some(exit).filter(has_place).or_else(|| self.successors(exit).iter().map(|edge| edge.to).find(has_place))
     }

@@ -1,9 +1,9 @@
-//! The control flow of a kernel, as observed from its lanes: the order of its places, and the loops that they form.
+//! The control flow of a kernel, as observed from its lanes: the order of its nodes, and the loops that they form.
 //!
 //! On a device, the lanes of a diverged warp reconverge where their paths do. To find out which accesses lanes make
-//! together, each event of a lane gets a [`EventId`]: the iterations of the enclosing loops, and its position in them.
-//! Lanes make an access together if it has the same place and the same moment. Moments increase along every lane's
-//! trace, so the earliest moment of all lanes is always what a warp does next.
+//! together, each event of a lane gets an [`EventId`]: the iterations of the enclosing loops, and its position in them.
+//! Lanes make an access together if its node and its id are equal. Ids increase along every lane's trace, so the
+//! smallest id of all lanes is always the next event of the warp.
 //!
 //! The loops are those of a graph whose edges are the steps that lanes made from one event to the next. A strongly
 //! connected component is a loop. Without the edges that lead back to its head, the component's own strongly connected
@@ -15,8 +15,8 @@ use super::site::Node;
 /// The maximum depth of nested loops. Deeper loops count as part of the innermost of these.
 pub(super) const DEPTH: usize = 6;
 
-/// The time of a lane's event: for each enclosing loop its position and iteration, the outermost first, and then the
-/// event's position.
+/// The id of a lane's event: for each enclosing loop its position and iteration, the outermost first, and then the
+/// event's position. Ids are ordered as the events of a warp are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct EventId([u64; DEPTH + 1]);
 
@@ -35,7 +35,7 @@ pub(super) struct Edge {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct FlowNode {
     pub(super) successors: Vec<Edge>,
     /// The successor that was noted last.
     last: Node,
@@ -46,71 +46,72 @@ pub(super) struct Place {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loop {
-    /// A position that orders the loop: only its own places have positions from here to its last place.
+    /// A position that orders the loop: only its own nodes have positions from here to its last node.
     pub(super) position: u32,
     pub(super) head: Node,
 }
 
 /// The control flow of a kernel.
 pub(super) struct Flow {
-    pub(super) places: Vec<Place>,
+    pub(super) nodes: Vec<FlowNode>,
     pub(super) loops: Vec<Loop>,
     is_stale: bool,
 }
 
-impl Flow {
-    pub(super) fn new() -> Self {
-        Self { places: vec![Place::default()], loops: Vec::new(), is_stale: true }
+impl Default for Flow {
+    fn default() -> Self {
+        Self { nodes: vec![FlowNode::default()], loops: Vec::new(), is_stale: true }
     }
+}
 
+impl Flow {
     /// Notes that a lane has gone from `from` to `to`.
     #[inline]
     pub(super) fn note(&mut self, from: Node, to: Node) {
-        if self.places.get(from as usize).is_none_or(|place| place.last != to) {
+        if self.nodes.get(from as usize).is_none_or(|node| node.last != to) {
             self.note_other(from, to);
         }
     }
 
     fn note_other(&mut self, from: Node, to: Node) {
-        let len = (from.max(to) as usize + 1).max(self.places.len());
-        self.places.resize_with(len, Place::default);
-        let place = &mut self.places[from as usize];
-        place.last = to;
-        if place.successors.iter().all(|edge| edge.to != to) {
-            place.successors.push(Edge { to, repeats: None });
+        let len = (from.max(to) as usize + 1).max(self.nodes.len());
+        self.nodes.resize_with(len, FlowNode::default);
+        let node = &mut self.nodes[from as usize];
+        node.last = to;
+        if node.successors.iter().all(|edge| edge.to != to) {
+            node.successors.push(Edge { to, repeats: None });
             self.is_stale = true;
         }
     }
 
-    /// Returns the moment of a lane at `node` in `iterations`. A loop that is not listed is in its first iteration.
-    pub(super) fn moment(&self, node: Node, iterations: &Iterations) -> EventId {
-        let place = &self.places[node as usize];
-        let mut moment = EventId::ZERO;
-        for (level, &around) in moment.0.iter_mut().zip(&place.loops) {
+    /// Returns the id of an event at `node` in `iterations`. A loop that is not listed is in its first iteration.
+    pub(super) fn id(&self, node: Node, iterations: &Iterations) -> EventId {
+        let node = &self.nodes[node as usize];
+        let mut id = EventId::ZERO;
+        for (level, &around) in id.0.iter_mut().zip(&node.loops) {
             let Loop { position, head } = self.loops[around as usize];
             let known = iterations.iter().find(|(other, _)| *other == head);
             *level = u64::from(position) << 32 | u64::from(known.map_or(0, |(_, iteration)| *iteration));
         }
-        moment.0[place.loops.len()] = u64::from(place.position) << 32;
-        moment
+        id.0[node.loops.len()] = u64::from(node.position) << 32;
+        id
     }
 
-    /// Returns the iterations of a moment at `node`, for [`Self::moment`]. They stay valid when the loops change.
-    pub(super) fn iterations(&self, node: Node, moment: EventId) -> Iterations {
-        let loops = &self.places[node as usize].loops;
-        loops.iter().zip(moment.0).map(|(&around, level)| (self.loops[around as usize].head, level as u32)).collect()
+    /// Returns the iterations of an id at `node`, for [`Self::id`]. They stay valid when the loops change.
+    pub(super) fn iterations(&self, node: Node, id: EventId) -> Iterations {
+        let loops = &self.nodes[node as usize].loops;
+        loops.iter().zip(id.0).map(|(&around, level)| (self.loops[around as usize].head, level as u32)).collect()
     }
 
-    /// Returns the moment of a lane that goes from `from`, at `moment`, to `to`. The step must have been noted.
-    pub(super) fn advance(&self, moment: EventId, from: Node, to: Node) -> EventId {
-        let (before, after) = (&self.places[from as usize], &self.places[to as usize]);
+    /// Returns the id after a step from `from`, at `id`, to `to`. The step must have been noted.
+    pub(super) fn advance(&self, id: EventId, from: Node, to: Node) -> EventId {
+        let (before, after) = (&self.nodes[from as usize], &self.nodes[to as usize]);
         let repeats = before.successors.iter().find(|edge| edge.to == to).and_then(|edge| edge.repeats);
         let mut next = EventId::ZERO;
         let mut is_inside = true;
         for (depth, &around) in after.loops.iter().enumerate() {
             is_inside &= before.loops.get(depth) == Some(&around);
-            next.0[depth] =
-                if is_inside { moment.0[depth] } else { u64::from(self.loops[around as usize].position) << 32 };
+            next.0[depth] = if is_inside { id.0[depth] } else { u64::from(self.loops[around as usize].position) << 32 };
             if repeats == Some(depth as u8) {
                 next.0[depth] += 1;
                 // Inner loops start with their first iteration.
@@ -121,23 +122,23 @@ impl Flow {
         next
     }
 
-    /// Clears the order and the loops of `count` places, for [`settle`](super::order::settle) to compute them again.
+    /// Clears the order and the loops of `count` nodes, for [`settle`](super::order::settle) to compute them again.
     /// Does nothing and returns false if the flow has not changed since the last call.
     pub(super) fn unsettle(&mut self, count: usize) -> bool {
         if !std::mem::take(&mut self.is_stale) {
             return false;
         }
-        self.places.resize_with(count.max(self.places.len()), Place::default);
+        self.nodes.resize_with(count.max(self.nodes.len()), FlowNode::default);
         self.loops.clear();
-        for place in &mut self.places {
-            place.loops.clear();
-            place.successors.iter_mut().for_each(|edge| edge.repeats = None);
+        for node in &mut self.nodes {
+            node.loops.clear();
+            node.successors.iter_mut().for_each(|edge| edge.repeats = None);
         }
         true
     }
 }
 
-impl Place {
+impl FlowNode {
     /// Sets which loop the edge to `to` repeats.
     pub(super) fn repeat(&mut self, to: Node, repeats: Option<u8>) {
         self.successors.iter_mut().filter(|edge| edge.to == to).for_each(|edge| edge.repeats = repeats);

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::replay::bits;
 use super::request::{Request, SECTOR};
+use crate::lanes::bits;
 
 /// The number of sectors whose bits are stored together.
 const GROUP: u64 = u128::BITS as u64;

@@ -2,9 +2,9 @@
 //!
 //! # Design
 //!
-//! A profiled launch keeps each lane's events between two warp operations or barriers and then replays the warp. An
-//! event's position (the iterations of its loops, and its place in them) decides which lanes make an access together:
-//! `flow` has the method. The counts are compared with an H200's own counters in `docs/counters.md`.
+//! A profiled launch records each lane's events between two warp operations or barriers and then replays the warp. An
+//! event's id (the iterations of its loops, and its position in them) decides which lanes make an access together:
+//! `flow` describes the method. `docs/counters.md` compares the counts with an H200's own counters.
 
 mod exits;
 mod flow;

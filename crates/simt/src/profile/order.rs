@@ -1,19 +1,19 @@
-//! The order of a kernel's places and its loops, from the steps that lanes have made.
+//! The order of a kernel's nodes and its loops, from the steps that lanes have made.
 
 use std::collections::VecDeque;
 
 use super::flow::{DEPTH, Flow, Loop};
 use super::site::{Node, START, Sites};
 
-/// Computes the position and the loops of each place, if the flow has changed.
+/// Computes the position and the loops of each node, if the flow has changed.
 pub(super) fn settle(flow: &mut Flow, sites: &Sites) {
     if !flow.unsettle(sites.len()) {
         return;
     }
-    let count = flow.places.len();
+    let count = flow.nodes.len();
     let mut predecessors = vec![Vec::new(); count];
-    for (from, place) in (START..).zip(&flow.places) {
-        place.successors.iter().for_each(|edge| predecessors[edge.to as usize].push(from));
+    for (from, node) in (START..).zip(&flow.nodes) {
+        node.successors.iter().for_each(|edge| predecessors[edge.to as usize].push(from));
     }
     let (members, cuts) = (vec![0; count], Vec::new());
     let mut sorter = Sorter { sites, members, predecessors, parts: 0, position: 0, cuts };
@@ -21,7 +21,7 @@ pub(super) fn settle(flow: &mut Flow, sites: &Sites) {
     sorter.sort(flow, &all, &mut Vec::new());
 }
 
-/// Orders the places of a flow.
+/// Orders the nodes of a flow.
 pub(super) struct Sorter<'a> {
     pub(super) sites: &'a Sites,
     /// For each node, the number of the last part in which it was.
@@ -38,22 +38,22 @@ impl Sorter<'_> {
     fn sort(&mut self, flow: &mut Flow, nodes: &[Node], around: &mut Vec<u32>) {
         let mut parts: VecDeque<Vec<Node>> = components(flow, nodes).into();
         while let Some(part) = parts.pop_front() {
-            if part.len() > 1 || flow.places[part[0] as usize].leads_to(part[0]) {
+            if part.len() > 1 || flow.nodes[part[0] as usize].leads_to(part[0]) {
                 let head = self.head(&part);
-                let ways_out = self.ways_out(flow, &part, head, &mut parts);
-                self.sort_loop(flow, &part, head, &ways_out, around);
+                let exit_nodes = self.exit_nodes(flow, &part, head, &mut parts);
+                self.sort_loop(flow, &part, head, &exit_nodes, around);
             } else {
-                let place = &mut flow.places[part[0] as usize];
-                place.position = self.position;
-                place.loops.clone_from(around);
+                let node = &mut flow.nodes[part[0] as usize];
+                node.position = self.position;
+                node.loops.clone_from(around);
                 self.position += 1;
             }
         }
     }
 
     /// Assigns positions to the loop `part` and its exits.
-    fn sort_loop(&mut self, flow: &mut Flow, part: &[Node], head: Node, ways_out: &[Node], around: &mut Vec<u32>) {
-        let all = [part, ways_out].concat();
+    fn sort_loop(&mut self, flow: &mut Flow, part: &[Node], head: Node, exit_nodes: &[Node], around: &mut Vec<u32>) {
+        let all = [part, exit_nodes].concat();
         let depth = around.len().min(DEPTH - 1) as u8;
         let entries = self.entries(part);
         let mut backs = self.inside(flow, part, |from, to| {
@@ -66,13 +66,13 @@ impl Sorter<'_> {
         let start = (self.position, flow.loops.len(), self.cuts.len());
         self.sort_body(flow, &all, &backs, (head, depth), around);
         // A node that leads on in the loop and also back to its head forms an inner loop with the same head.
-        let going_on: Vec<Node> = self.inside(flow, part, |_, _| true).into_iter().map(|(from, _)| from).collect();
-        let outer: Vec<_> = backs.iter().copied().filter(|(from, _)| !going_on.contains(from)).collect();
+        let continuing: Vec<Node> = self.inside(flow, part, |_, _| true).into_iter().map(|(from, _)| from).collect();
+        let outer: Vec<_> = backs.iter().copied().filter(|(from, _)| !continuing.contains(from)).collect();
         if entries.len() <= 1 && !outer.is_empty() && outer.len() < backs.len() {
             (self.position, _, _) = start;
             flow.loops.truncate(start.1);
             for (from, to) in self.cuts.drain(start.2..) {
-                flow.places[from as usize].repeat(to, None);
+                flow.nodes[from as usize].repeat(to, None);
             }
             self.sort_body(flow, &all, &outer, (head, depth), around);
         }
@@ -88,16 +88,16 @@ impl Sorter<'_> {
         around: &mut Vec<u32>,
     ) {
         for &(from, to) in backs {
-            flow.places[from as usize].repeat(to, Some(depth));
+            flow.nodes[from as usize].repeat(to, Some(depth));
         }
         self.cuts.extend(backs);
-        let is_told_apart = around.len() < DEPTH;
-        if is_told_apart {
+        let is_tracked = around.len() < DEPTH;
+        if is_tracked {
             around.push(flow.loops.len() as u32);
             flow.loops.push(Loop { position: self.position, head });
         }
         self.sort(flow, part, around);
-        if is_told_apart {
+        if is_tracked {
             around.pop();
         }
     }
@@ -106,7 +106,7 @@ impl Sorter<'_> {
     fn inside(&mut self, flow: &Flow, part: &[Node], is_it: impl Fn(Node, Node) -> bool) -> Vec<(Node, Node)> {
         let number = self.number(part);
         let edges = part.iter().flat_map(|&from| {
-            let edges = flow.places[from as usize].successors.iter().filter(|edge| edge.repeats.is_none());
+            let edges = flow.nodes[from as usize].successors.iter().filter(|edge| edge.repeats.is_none());
             edges.map(move |edge| (from, edge.to))
         });
         edges.filter(|&(from, to)| self.members[to as usize] == number && is_it(from, to)).collect()
@@ -141,10 +141,10 @@ impl Sorter<'_> {
 fn components(flow: &Flow, nodes: &[Node]) -> Vec<Vec<Node>> {
     const NEW: u32 = u32::MAX;
     const OUTSIDE: u32 = u32::MAX - 1;
-    let mut index = vec![OUTSIDE; flow.places.len()];
+    let mut index = vec![OUTSIDE; flow.nodes.len()];
     nodes.iter().for_each(|&node| index[node as usize] = NEW);
-    let mut low = vec![0; flow.places.len()];
-    let mut is_open = vec![false; flow.places.len()];
+    let mut low = vec![0; flow.nodes.len()];
+    let mut is_open = vec![false; flow.nodes.len()];
     let (mut open, mut path, mut parts) = (Vec::new(), Vec::<(Node, usize)>::new(), Vec::new());
     let mut count = 0;
     for &root in nodes {
@@ -159,7 +159,7 @@ fn components(flow: &Flow, nodes: &[Node]) -> Vec<Vec<Node>> {
                 count += 1;
                 open.push(node);
             }
-            match flow.places[at].successors.get(next) {
+            match flow.nodes[at].successors.get(next) {
                 Some(edge) => {
                     path.push((node, next + 1));
                     let to = edge.to as usize;

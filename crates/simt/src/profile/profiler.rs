@@ -3,17 +3,16 @@
 use std::cell::RefCell;
 
 use super::flow::Flow;
-use super::replay::{bits, replay};
+use super::replay::replay;
 use super::report::{AccessKind, Profile};
 use super::site::{END, Node, Sites, Step};
-use super::tally::{Array, Tally};
+use super::tally::Tally;
 use super::trace::{Event, Trace, Warp};
 use crate::block::context::BlockContext;
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::grid::Grid;
-use crate::lanes::LANES;
+use crate::lanes::{LANES, bits};
 use crate::memory::Scope;
-use crate::region::Place;
 use crate::source::Line;
 use crate::synchronisations::SyncKind;
 use crate::watch::{Access, Next, Touch, Watcher};
@@ -28,6 +27,7 @@ pub(crate) struct Profiler {
     state: RefCell<State>,
 }
 
+#[derive(Default)]
 struct State {
     sites: Sites,
     flow: Flow,
@@ -45,17 +45,7 @@ struct State {
 impl Profiler {
     /// Makes a profiler for the launch of `grid`.
     pub(crate) fn new(grid: &Grid<'_>) -> Self {
-        let state = State {
-            sites: Sites::new(),
-            flow: Flow::new(),
-            tally: Tally::new(grid.regions),
-            traces: Vec::new(),
-            spare: Vec::new(),
-            barriers: 0,
-            warp_operations: 0,
-            fences: 0,
-            shared_bytes: 0,
-        };
+        let state = State { tally: Tally::new(grid.regions), ..State::default() };
         Self { kernel: grid.kernel, config: grid.config, state: RefCell::new(state) }
     }
 
@@ -219,13 +209,7 @@ impl State {
     fn replay(&mut self, block: &BlockContext, index: usize, warp: usize, open: u32) {
         let Self { sites, flow, tally, traces, .. } = self;
         let Trace { position, warps } = &mut traces[index];
-        let shared = |address| shared_array(block, address);
+        let shared = |address| block.arena.locate(usize::try_from(address).ok()?, 1);
         replay(&mut warps[warp].lanes, open, flow, sites, &mut |step| tally.count(&step, sites, *position, shared));
     }
-}
-
-/// Returns the array of the block's shared memory that contains `address`.
-fn shared_array(block: &BlockContext, address: u64) -> Option<Array> {
-    let Place { name, start, bytes, .. } = block.arena.locate(usize::try_from(address).ok()?, 1)?;
-    Some(Array { name, start: start as u64, end: (start + bytes) as u64 })
 }

@@ -6,7 +6,7 @@ use super::flow::{EventId, Flow};
 use super::order::settle;
 use super::site::{Node, Sites};
 use super::trace::{Event, Lane};
-use crate::lanes::LANES;
+use crate::lanes::{LANES, bits};
 
 /// An event of a warp.
 pub(super) struct Step<'a> {
@@ -17,17 +17,8 @@ pub(super) struct Step<'a> {
     pub(super) values: &'a [u64; LANES as usize],
 }
 
-/// Returns the indices of the set bits.
-pub(super) fn bits(mut lanes: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lane = lanes.trailing_zeros();
-        lanes &= lanes.wrapping_sub(1);
-        (lane < LANES).then_some(lane as usize)
-    })
-}
-
-/// Replays the events of a warp, and removes them. Events after the last known meeting point of `open` lanes, which
-/// continue without having met the others, are kept.
+/// Replays the events of a warp, and removes them. Keeps the events after the last known meeting point of `open` lanes,
+/// which continue without having met the others.
 pub(super) fn replay(
     lanes: &mut [Lane; LANES as usize],
     open: u32,
@@ -52,7 +43,7 @@ pub(super) fn replay(
     }
 }
 
-/// Returns true if two lanes started at the same place and visited the same places.
+/// Returns true if two lanes started at the same node and visited the same nodes.
 fn is_alike(a: &Lane, b: &Lane) -> bool {
     a.from == b.from
         && a.iterations == b.iterations
@@ -74,7 +65,7 @@ fn note(lane: &mut Lane, flow: &mut Flow, sites: &Sites) {
     }
 }
 
-/// Replays lanes that all visited the same places.
+/// Replays lanes that all visited the same nodes.
 fn replay_uniform(lanes: &mut [Lane; LANES as usize], present: u32, sites: &Sites, each: &mut impl FnMut(Step<'_>)) {
     let mut values = [0; LANES as usize];
     let first = present.trailing_zeros() as usize % lanes.len();
@@ -100,25 +91,25 @@ struct Replay<'a> {
     ready: u32,
     /// The index of each lane's next event.
     next: [usize; LANES as usize],
-    /// The moment of each lane's next event.
-    moments: [EventId; LANES as usize],
-    /// The moment of each lane's last event.
+    /// The id of each lane's next event.
+    ids: [EventId; LANES as usize],
+    /// The id of each lane's last event.
     last: [EventId; LANES as usize],
 }
 
 impl<'a> Replay<'a> {
     fn new(lanes: &'a mut [Lane; LANES as usize], ready: u32, flow: &'a Flow, sites: &'a Sites) -> Self {
-        let mut moments = [EventId::ZERO; LANES as usize];
+        let mut ids = [EventId::ZERO; LANES as usize];
         for lane in bits(ready) {
             let Lane { events, from, iterations, .. } = &lanes[lane];
-            moments[lane] = flow.advance(flow.moment(*from, iterations), *from, events[0].node);
+            ids[lane] = flow.advance(flow.id(*from, iterations), *from, events[0].node);
         }
-        Self { lanes, flow, sites, ready, next: [0; LANES as usize], moments, last: moments }
+        Self { lanes, flow, sites, ready, next: [0; LANES as usize], ids, last: ids }
     }
 
     fn run(mut self, open: u32, each: &mut impl FnMut(Step<'_>)) {
         let present = self.ready;
-        // The next place of an open lane is unknown.
+        // The next node of an open lane is unknown.
         while self.ready != 0 && open & !self.ready == 0 {
             let (group, later) = self.earliest();
             self.run_group(group, later, each);
@@ -133,26 +124,26 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Returns the lanes at the earliest moment, and the earliest moment of the others.
+    /// Returns the lanes with the smallest id, and the smallest id of the others.
     fn earliest(&self) -> (u32, Option<EventId>) {
         let (mut group, mut least, mut later) = (0, None, None);
         for lane in bits(self.ready) {
-            let moment = self.moments[lane];
-            match least.map_or(Ordering::Less, |least| moment.cmp(&least)) {
-                Ordering::Less => (later, least, group) = (least, Some(moment), 1 << lane),
+            let id = self.ids[lane];
+            match least.map_or(Ordering::Less, |least| id.cmp(&least)) {
+                Ordering::Less => (later, least, group) = (least, Some(id), 1 << lane),
                 Ordering::Equal => group |= 1 << lane,
-                Ordering::Greater if later.is_none_or(|later| moment < later) => later = Some(moment),
+                Ordering::Greater if later.is_none_or(|later| id < later) => later = Some(id),
                 Ordering::Greater => {}
             }
         }
         (group, later)
     }
 
-    /// Runs the lanes of `group`, which are at the same moment, until they diverge, one is done, or other lanes have
-    /// caught up.
+    /// Runs the lanes of `group`, which have the same id, until they diverge, one is done, or other lanes have caught
+    /// up.
     fn run_group(&mut self, group: u32, later: Option<EventId>, each: &mut impl FnMut(Step<'_>)) {
         let first = group.trailing_zeros() as usize % self.next.len();
-        let mut moment = self.moments[first];
+        let mut id = self.ids[first];
         let mut values = [0; LANES as usize];
         loop {
             let node = self.lanes[first].events[self.next[first]].node;
@@ -163,17 +154,17 @@ impl<'a> Replay<'a> {
                 let value = events[self.next[lane]].value;
                 values[lane] = value;
                 self.next[lane] += 1;
-                let way = (self.sites.after(node, value), events.get(self.next[lane]).map(|event| event.node));
-                is_together &= *before.get_or_insert(way) == way && way.1.is_some();
+                let edge = (self.sites.after(node, value), events.get(self.next[lane]).map(|event| event.node));
+                is_together &= *before.get_or_insert(edge) == edge && edge.1.is_some();
             }
             each(Step { node, lanes: group, values: &values });
-            let now = moment;
+            let now = id;
             if let (true, Some((after, Some(to)))) = (is_together, before) {
-                moment = self.step(moment, node, after, to);
-                if later.is_none_or(|later| moment < later) {
+                id = self.step(id, node, after, to);
+                if later.is_none_or(|later| id < later) {
                     continue;
                 }
-                bits(group).for_each(|lane| (self.moments[lane], self.last[lane]) = (moment, now));
+                bits(group).for_each(|lane| (self.ids[lane], self.last[lane]) = (id, now));
                 return;
             }
             // Most lanes take one of two paths.
@@ -185,28 +176,28 @@ impl<'a> Replay<'a> {
                     self.ready &= !(1 << lane);
                     continue;
                 };
-                let way = (after, event.node);
-                let found = known.into_iter().flatten().find(|(other, _)| *other == way);
-                self.moments[lane] = found.map_or_else(
+                let edge = (after, event.node);
+                let found = known.into_iter().flatten().find(|(other, _)| *other == edge);
+                self.ids[lane] = found.map_or_else(
                     || {
-                        let moment = self.step(now, node, after, event.node);
-                        known = [Some((way, moment)), known[0]];
-                        moment
+                        let id = self.step(now, node, after, event.node);
+                        known = [Some((edge, id)), known[0]];
+                        id
                     },
-                    |(_, moment)| moment,
+                    |(_, id)| id,
                 );
             }
             return;
         }
     }
 
-    /// Returns the moment in which a lane reaches `to` from `node` along the edge `after`.
-    fn step(&self, moment: EventId, node: Node, after: Node, to: Node) -> EventId {
-        self.flow.advance(self.leave(moment, node, after), after, to)
+    /// Returns the id of a lane that reaches `to` from `node` along the edge `after`.
+    fn step(&self, id: EventId, node: Node, after: Node, to: Node) -> EventId {
+        self.flow.advance(self.leave(id, node, after), after, to)
     }
 
-    /// Returns the moment in which a lane is on the edge `after` of `node`.
-    fn leave(&self, moment: EventId, node: Node, after: Node) -> EventId {
-        if after == node { moment } else { self.flow.advance(moment, node, after) }
+    /// Returns the id of a lane on the edge `after` of `node`.
+    fn leave(&self, id: EventId, node: Node, after: Node) -> EventId {
+        if after == node { id } else { self.flow.advance(id, node, after) }
     }
 }

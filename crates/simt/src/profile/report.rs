@@ -1,8 +1,7 @@
 //! The report of a profiled launch.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use crate::geometry::{KernelInfo, LaunchConfig};
+use crate::launch_log::Log;
 use crate::region::Space;
 use crate::source::SourceLocation;
 
@@ -93,16 +92,4 @@ pub struct BranchProfile {
 }
 
 /// The profiles of a simulator's launches, in order.
-#[derive(Clone, Debug, Default)]
-pub struct Profiles(Arc<Mutex<Vec<Profile>>>);
-
-impl Profiles {
-    /// Takes all profiles recorded so far.
-    pub fn take(&self) -> Vec<Profile> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    pub(crate) fn push(&self, profile: Profile) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(profile);
-    }
-}
+pub type Profiles = Log<Profile>;

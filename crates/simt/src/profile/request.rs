@@ -1,7 +1,6 @@
 //! The cost of a request: sectors of global memory, wavefronts of shared memory.
 
-use super::replay::bits;
-use crate::lanes::LANES;
+use crate::lanes::{LANES, bits};
 
 /// The size of a sector in bytes, the smallest unit that a cache transfers.
 pub(super) const SECTOR: u64 = 32;
@@ -89,8 +88,9 @@ impl Request<'_> {
     /// the other.
     ///
     /// At most 128 bytes go to lanes at a time: lanes that access 8 bytes are served in halves of the warp, those that
-    /// access 16 bytes in quarters. Two adjacent parts are served together if that needs fewer wavefronts, and if every
-    /// lane has the address of its neighbour, or every lane that of its next-but-one neighbour.
+    /// access 16 bytes in quarters. Two adjacent parts are served together if that needs fewer wavefronts and every
+    /// lane has the address of its neighbour. The same holds if every lane has the address of its next-but-one
+    /// neighbour.
     pub(super) fn wavefronts(&self, is_update: bool) -> Wavefronts {
         let mut total = Wavefronts { count: 0, ideal: 0, max_ways: 0 };
         let mut serve = |ways: u32| {

@@ -65,17 +65,19 @@ pub(super) struct Sites {
     /// The sites by node; `None` for the start, the end, and the outcomes of branches.
     sites: Vec<Option<Site>>,
     /// The nodes by source position. A position may have several `Location`s, one per instance of a generic function.
-    by_place: HashMap<(&'static str, u32, u32, Step), Node>,
+    by_position: HashMap<(&'static str, u32, u32, Step), Node>,
     /// A cache of recent look-ups, by the address of their `Location`.
     recent: Box<[Recent]>,
 }
 
-impl Sites {
-    pub(super) fn new() -> Self {
+impl Default for Sites {
+    fn default() -> Self {
         let recent = vec![Recent { at: 0, code: 0, node: START }; RECENT].into();
-        Self { sites: vec![None; 2], by_place: HashMap::new(), recent }
+        Self { sites: vec![None; 2], by_position: HashMap::new(), recent }
     }
+}
 
+impl Sites {
     /// Returns the node of `step` at `at`.
     #[inline]
     pub(super) fn node(&mut self, at: Line, step: Step) -> Node {
@@ -94,7 +96,7 @@ impl Sites {
     #[cold]
     fn find(&mut self, at: Line, step: Step) -> Node {
         let sites = &mut self.sites;
-        *self.by_place.entry((at.file(), at.line(), at.column(), step)).or_insert_with(|| {
+        *self.by_position.entry((at.file(), at.line(), at.column(), step)).or_insert_with(|| {
             let node = sites.len() as Node;
             sites.push(Some(Site { at, step }));
             sites.resize((node + step.nodes()) as usize, None);

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::panic::Location;
 
 use super::flow::Flow;
-use super::replay::{bits, replay};
+use super::replay::replay;
 use super::report::AccessKind;
 use super::site::{END, Node, Sites, Step};
 use super::trace::{Event, Warp};
-use crate::lanes::LANES;
+use crate::lanes::{LANES, bits};
 use crate::region::Space;
 use crate::source::Line;
 
@@ -213,11 +213,11 @@ fn right(count: u64, dialect: Dialect, before: u64) -> u64 {
 
 fn is_right(seed: u64, Dialect { has_returns, has_jumps }: Dialect, before: u64) -> bool {
     let mut numbers = Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-    let mut sites = Sites::new();
+    let mut sites = Sites::default();
     let places = Vec::from(places()).into_iter();
     let mut author = Author { numbers: &mut numbers, sites: &mut sites, places, has_returns, has_jumps };
     let program: Vec<_> = (0..4).flat_map(|_| author.block(0, 0)).collect();
-    let mut flow = Flow::new();
+    let mut flow = Flow::default();
     let mut is_right = true;
     for number in 0..before + 3 {
         let mut warp = Warp::default();

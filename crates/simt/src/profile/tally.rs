@@ -1,25 +1,12 @@
 //! The sums over all requests of a launch.
 
 use super::footprint::Footprint;
-use super::replay::{Step, bits};
+use super::replay::Step;
 use super::report::{AccessKind, AccessProfile, BranchProfile};
 use super::request::Request;
 use super::site::{self, Node, Sites};
-use crate::region::{Region, Space};
-
-/// An array: its name and its address range.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Array {
-    pub(super) name: Option<&'static str>,
-    pub(super) start: u64,
-    pub(super) end: u64,
-}
-
-impl Array {
-    fn has(&self, address: u64) -> bool {
-        self.start <= address && address < self.end
-    }
-}
+use crate::lanes::bits;
+use crate::region::{ArrayPosition, Region, Space};
 
 /// The sums of one site.
 #[derive(Clone, Debug, Default)]
@@ -36,7 +23,7 @@ struct Sum {
     divergent: u64,
     names: Vec<&'static str>,
     /// The arrays that the site is known to access.
-    arrays: Vec<Array>,
+    arrays: Vec<ArrayPosition>,
     /// The block for which they are known.
     block: u64,
 }
@@ -82,7 +69,13 @@ impl Tally {
 
     /// Counts a step of a warp's lanes in block number `block`. `shared` returns the array that contains an address in
     /// shared memory.
-    pub(super) fn count(&mut self, step: &Step<'_>, sites: &Sites, block: u64, shared: impl Fn(u64) -> Option<Array>) {
+    pub(super) fn count(
+        &mut self,
+        step: &Step<'_>,
+        sites: &Sites,
+        block: u64,
+        shared: impl Fn(u64) -> Option<ArrayPosition>,
+    ) {
         let Some(site) = sites.get(step.node) else { return };
         let index = step.node as usize;
         if self.sums.len() <= index {
@@ -185,13 +178,13 @@ impl Tally {
 
 impl Sum {
     /// Records the names of the arrays that `request` accesses.
-    fn name(&mut self, request: &Request<'_>, find: impl Fn(u64) -> Option<Array>) {
+    fn name(&mut self, request: &Request<'_>, find: impl Fn(u64) -> Option<ArrayPosition>) {
         let (low, high) = request.range();
-        if self.arrays.iter().any(|array| array.has(low) && array.has(high)) {
+        if self.arrays.iter().any(|array| array.contains(low) && array.contains(high)) {
             return;
         }
         for address in bits(request.lanes).map(|lane| request.addresses[lane]) {
-            if self.arrays.iter().any(|array| array.has(address)) {
+            if self.arrays.iter().any(|array| array.contains(address)) {
                 continue;
             }
             let Some(array) = find(address) else { continue };
@@ -201,14 +194,8 @@ impl Sum {
     }
 }
 
-/// Returns the array at `address` in global memory: of several that overlap, the first that the access may be to.
-fn global(regions: &[Region], kind: AccessKind, address: u64) -> Option<Array> {
-    let arrays = regions.iter().filter(|region| kind == AccessKind::Load || region.is_writable);
-    arrays
-        .map(|region| Array {
-            name: Some(region.name),
-            start: region.start as u64,
-            end: (region.start + region.bytes) as u64,
-        })
-        .find(|array| array.has(address))
+/// Returns the array at `address` in global memory. If several overlap, returns the first that permits the access.
+fn global(regions: &[Region], kind: AccessKind, address: u64) -> Option<ArrayPosition> {
+    let mut arrays = regions.iter().filter(|region| kind == AccessKind::Load || region.is_writable);
+    arrays.find_map(|region| region.position_of(usize::try_from(address).ok()?))
 }

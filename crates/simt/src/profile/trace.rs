@@ -7,7 +7,7 @@ use crate::lanes::{LANES, MAX_WARPS};
 /// The number of events after which a lane lets the others catch up, so that events can be counted and dropped.
 const AHEAD: usize = 1024;
 
-/// A lane has reached a place.
+/// An event of a lane: it has reached a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Event {
     pub(super) node: Node,
@@ -23,9 +23,9 @@ pub(super) struct Lane {
     pub(super) noted: usize,
     /// The number of events at which the lane lets others catch up.
     limit: usize,
-    /// The lane's place before the first event.
+    /// The lane's node before the first event.
     pub(super) from: Node,
-    /// The iterations of loops at that place; empty if all are in their first iteration.
+    /// The iterations of loops at that node; empty if all are in their first iteration.
     pub(super) iterations: Iterations,
 }
 

@@ -9,7 +9,7 @@ use crate::region;
 use crate::source::is_same_line;
 use crate::watch::is_watching;
 
-use super::escaped_calls::{Call, Callee, Escaped, place};
+use super::escaped_calls::{Call, Callee, Escaped, address_of};
 use super::guard;
 use super::known;
 use super::retained::frozen;
@@ -35,9 +35,9 @@ pub fn escaped(address: usize, function: &'static str, is_written: bool, at: &'s
 
 fn begin((block, escaped): (&Block, &Escaped), call: Call) {
     block.note_seen(call.at);
-    guard::come_to(block, call.at);
+    guard::reach(block, call.at);
     let state = &mut *escaped.state();
-    if !state.marked.contains(&place(call.at)) {
+    if !state.marked.contains(&address_of(call.at)) {
         block.retained.has_begun.set(true);
         state.begun.entry(thread(block)).or_default().push(call);
     }
@@ -45,9 +45,9 @@ fn begin((block, escaped): (&Block, &Escaped), call: Call) {
 
 /// Notes that the current thread calls `callee` at `at` with a value that consists of `words`.
 ///
-/// If the value's type shows that it contains pointers, `is_written` is true if the function may write through them,
-/// and every word that is an address of the launch's memory counts. Otherwise only words that were reported as
-/// [`retained`] count.
+/// `is_written` is `None` if the value's type does not show that it contains pointers. Only words that were reported as
+/// [`retained`] then count. Otherwise every word that is an address of the launch's memory counts, and `is_written` is
+/// true if the function may write through the pointers.
 #[cold]
 pub fn escaped_value(
     words: &[MaybeUninit<usize>],
@@ -92,7 +92,7 @@ pub fn returned(at: &'static Location<'static>) {
             if call.is_written {
                 escaped.count_as_written(block.grid().regions, call.address);
             }
-            if state.told.insert(place(call.at)) {
+            if state.unmarked_sites.insert(address_of(call.at)) {
                 state.unmarked.push(call);
             }
         }
@@ -129,7 +129,7 @@ fn settle(callee: Callee) {
             begun.retain(|call| {
                 let is_it = is_same_line(call.at, at);
                 if is_it {
-                    marked.insert(place(call.at));
+                    marked.insert(address_of(call.at));
                 }
                 !is_it
             });

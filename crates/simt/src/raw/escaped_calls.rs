@@ -22,15 +22,15 @@ pub(super) struct State {
     /// The calls in which each thread is, by its block's position and its index.
     pub(super) begun: HashMap<(u64, u32), Vec<Call>>,
     /// The source sites whose functions are marked.
-    pub(super) marked: HashSet<Place>,
+    pub(super) marked: HashSet<SiteAddress>,
     /// The calls of functions that are not marked.
     pub(super) unmarked: Vec<Call>,
-    /// The source sites of these calls.
-    pub(super) told: HashSet<Place>,
+    /// The source sites of the unmarked calls.
+    pub(super) unmarked_sites: HashSet<SiteAddress>,
 }
 
-/// A source site, as a number.
-pub(super) type Place = usize;
+/// A source site, as the address of its `Location`.
+pub(super) type SiteAddress = usize;
 
 /// A function that is called.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +107,7 @@ impl Escaped {
     }
 }
 
-/// Returns the site of `at`.
-pub(super) fn place(at: Line) -> Place {
+/// Returns the address that identifies the site `at`.
+pub(super) fn address_of(at: Line) -> SiteAddress {
     std::ptr::from_ref(at).addr()
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// The size in bytes of the unallocated zones before and after each allocation.
 pub(crate) const REDZONE: usize = 4096;
 /// The maximum bytes of freed memory that are kept from reuse, so that later accesses to them are found.
-const KEPT: usize = 16 << 20;
+const MAX_FREED_BYTES: usize = 16 << 20;
 
 static MEMORY: Mutex<Memory> = Mutex::new(Memory { live: BTreeMap::new(), freed: VecDeque::new(), freed_bytes: 0 });
 
@@ -62,10 +62,10 @@ pub(crate) unsafe fn retire(start: usize, base: *mut u8, layout: Layout, is_kept
     let freed = Freed { base, layout };
     let mut memory = memory();
     memory.live.remove(&start);
-    if is_kept && layout.size() <= KEPT {
+    if is_kept && layout.size() <= MAX_FREED_BYTES {
         memory.freed_bytes += layout.size();
         memory.freed.push_back(freed);
-        while memory.freed_bytes > KEPT
+        while memory.freed_bytes > MAX_FREED_BYTES
             && let Some(oldest) = memory.freed.pop_front()
         {
             memory.freed_bytes -= oldest.layout.size();

@@ -32,10 +32,10 @@ pub(super) fn is_mapped(address: usize, bytes: usize) -> bool {
 /// is another one if the address cannot be read.
 #[cfg(target_os = "linux")]
 fn is_readable(address: usize) -> bool {
-    let no_such_way: libc::c_int = !0;
+    let no_such_operation: libc::c_int = !0;
     // SAFETY: the system checks the address. It changes nothing, because the first argument is no valid operation on a
     // signal mask.
-    let result = unsafe { libc::syscall(libc::SYS_rt_sigprocmask, no_such_way, address, 0_usize, 8_usize) };
+    let result = unsafe { libc::syscall(libc::SYS_rt_sigprocmask, no_such_operation, address, 0_usize, 8_usize) };
     result == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::EFAULT)
 }
 
@@ -49,7 +49,7 @@ mod tests {
     use super::is_mapped;
 
     #[test]
-    fn what_the_process_has_is_mapped() {
+    fn memory_of_the_process_is_mapped() {
         let local = 1_u64;
         assert!(is_mapped((&raw const local).addr(), 8));
         assert!(is_mapped(vec![0_u8; 100].as_ptr().addr(), 100));

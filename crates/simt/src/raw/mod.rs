@@ -1,4 +1,4 @@
-//! Accesses through pointers and slices, of which only the address is known.
+//! Accesses through pointers and slices, for which the simulator knows only the address.
 //!
 //! A view knows its bounds; a pointer's address is looked up. An access to memory of the launch, global or shared, is
 //! reported to the watcher like an access through a view. An access to other memory of the process, such as a thread's
@@ -11,9 +11,9 @@ mod escaped;
 pub(crate) mod escaped_calls;
 pub(crate) mod guard;
 pub(crate) mod known;
+mod lookup;
 mod mapped;
 pub(crate) mod notes;
-mod place;
 pub(crate) mod retained;
 pub(crate) mod strays;
 
@@ -22,7 +22,7 @@ use std::panic::Location;
 use crate::block::Block;
 use crate::current::current;
 use crate::fault::FaultKind;
-use crate::observe::tell_pieces;
+use crate::observe::notify_pieces;
 use crate::region::{self, Space};
 use crate::source::Line;
 use crate::watch::{Access, is_watching};
@@ -100,19 +100,19 @@ pub fn touch_at(
     }
 }
 
-/// Reports that the current thread may read the value at `address`, with this size and alignment, through a reference
-/// that was passed to the kernel. Its later reads are not reported. For more than a few words only a block's first
+/// Reports that the current thread may read `value` (its address, size and alignment) through a reference that was
+/// passed to the kernel. Later reads through it are not reported. For more than a few words only a block's first
 /// thread reports.
 #[inline]
 #[track_caller]
-pub fn referred(place: (usize, usize, usize)) {
+pub fn referred(value: (usize, usize, usize)) {
     const FEW_BYTES: usize = 64;
     if is_watching()
         && let Some(block) = current()
     {
-        guard::let_go(block, place.0);
-        if place.1 <= FEW_BYTES || block.thread().linear() == 0 {
-            touch_at(place, Use::Read, Through::Slice, Location::caller());
+        guard::leave_open(block, value.0);
+        if value.1 <= FEW_BYTES || block.thread().linear() == 0 {
+            touch_at(value, Use::Read, Through::Slice, Location::caller());
         }
     }
 }
@@ -122,7 +122,7 @@ pub fn referred(place: (usize, usize, usize)) {
 #[track_caller]
 pub fn check_atomic(address: usize, bytes: usize, what: Use) {
     if let Some(block) = current()
-        && let Err(kind) = place::find(block, (address, bytes, bytes), what, Through::Pointer)
+        && let Err(kind) = lookup::find(block, (address, bytes, bytes), what, Through::Pointer)
         && !std::thread::panicking()
     {
         block.raise(*kind, Location::caller())
@@ -136,12 +136,12 @@ fn examine(block: &Block, (address, bytes, align): (usize, usize, usize), what: 
         return;
     }
     block.note_seen(at);
-    match place::find(block, (address, bytes, align), what, through) {
+    match lookup::find(block, (address, bytes, align), what, through) {
         Ok(Some((space, start))) => {
             if is_watching() {
-                guard::come_to(block, at);
-                guard::tell(block, (address, bytes), what.writes());
-                tell_pieces(block, space, what.accesses(), (start, bytes), at);
+                guard::reach(block, at);
+                guard::report(block, (address, bytes), what.writes());
+                notify_pieces(block, space, what.accesses(), (start, bytes), at);
             }
         }
         Ok(None) => {}
@@ -159,7 +159,7 @@ pub fn moved(from: usize, to: usize) {
                 from.wrapping_sub(region.start) < region.bytes && to.wrapping_sub(region.start) < region.bytes
             });
         if !stays {
-            place::note_move(block, from, to);
+            lookup::note_move(block, from, to);
         }
     }
 }

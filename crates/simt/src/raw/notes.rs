@@ -1,10 +1,10 @@
 //! Notes of checked launches: messages that are no faults.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::call_path::CallPath;
 use crate::geometry::{Dim3, KernelInfo};
+use crate::launch_log::Log;
 use crate::region::Space;
 use crate::source::SourceLocation;
 
@@ -49,82 +49,9 @@ pub enum NoteKind {
         /// One thread of each of two warps.
         threads: [Dim3; 2],
         /// The call path of each thread.
-        ways: Box<[CallPath; 2]>,
+        paths: Box<[CallPath; 2]>,
     },
 }
-
-/// Functions of the standard library, which cannot be marked.
-const OF_CORE: &[&str] = &[
-    "read",
-    "write",
-    "copy",
-    "copy_nonoverlapping",
-    "replace",
-    "as_chunks",
-    "as_chunks_mut",
-    "array_windows",
-    "sort_by",
-    "sort_by_key",
-    "sort_unstable_by",
-    "split",
-    "try_into",
-    "to_owned",
-    "from",
-    "map",
-    "zip",
-    "chain",
-    "iter",
-    "iter_mut",
-    "first",
-    "last",
-    "first_mut",
-    "last_mut",
-    "split_first",
-    "split_last",
-    "split_first_mut",
-    "split_last_mut",
-    "first_chunk",
-    "last_chunk",
-    "as_ref",
-    "as_mut",
-    "as_array",
-    "as_slice",
-    "get",
-    "get_mut",
-    "get_unchecked",
-    "get_unchecked_mut",
-    "fill",
-    "fill_with",
-    "swap",
-    "copy_from_slice",
-    "clone_from_slice",
-    "copy_within",
-    "contains",
-    "starts_with",
-    "ends_with",
-    "binary_search",
-    "to_vec",
-    "reverse",
-    "sort",
-    "sort_unstable",
-    "sort_unstable_by",
-    "sort_unstable_by_key",
-    "split_inclusive",
-    "partition_point",
-    "binary_search_by",
-    "binary_search_by_key",
-    "select_nth_unstable",
-    "rotate_left",
-    "rotate_right",
-    "remainder",
-    "try_from",
-    "enumerate",
-    "filter",
-    "rev",
-    "skip",
-    "take",
-    "step_by",
-];
 
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -136,16 +63,14 @@ impl fmt::Display for Note {
                 if let Some(array) = array {
                     write!(f, " to `{array}`")?;
                 }
-                f.write_str(if OF_CORE.contains(function) {
-                    "; access the elements of a slice or a pointer by index instead; mark a function of your own with \
-                    `#[cuda_std::device]`"
-                } else if function.starts_with("Partial") {
+                f.write_str(if function.starts_with("Partial") {
                     "; compare slices directly, not inside a tuple or an `Option`, and bind the result of a call to a \
                      variable with a type first; for a type of your own, mark its `impl` with `#[cuda_std::device]`"
                 } else if function.starts_with(char::is_uppercase) {
                     "; mark its `impl` with `#[cuda_std::device]`"
                 } else {
-                    "; mark it with `#[cuda_std::device]`"
+                    "; mark it with `#[cuda_std::device]` or, if it is a function of the standard library, access the \
+                     elements by index instead"
                 })
             }
             NoteKind::Unseen { space, array, is_written } => {
@@ -159,12 +84,12 @@ impl fmt::Display for Note {
                     `#[cuda_std::device]`, or through a reference to one element that was made before",
                 )
             }
-            NoteKind::WarpsApart { block, threads: [thread, other], ways } => write!(
+            NoteKind::WarpsApart { block, threads: [thread, other], paths } => write!(
                 f,
                 "warning: warps of block {block} reach this barrier by different call paths: thread {thread} {}, \
                 thread {other} {}. GPUs count warps and continue, but CUDA's documentation does not guarantee it: make \
                 all threads of the block reach one call of the barrier",
-                ways[0], ways[1]
+                paths[0], paths[1]
             ),
         }
     }
@@ -172,21 +97,4 @@ impl fmt::Display for Note {
 
 /// The notes of a simulator that checks launches, one per launch and source site. Without such a list, the simulator
 /// prints each note to standard error.
-#[derive(Clone, Debug, Default)]
-pub struct Notes(Arc<Mutex<Vec<Note>>>);
-
-impl Notes {
-    /// Makes an empty list.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Takes all notes so far.
-    pub fn take(&self) -> Vec<Note> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    pub(crate) fn push(&self, note: Note) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(note);
-    }
-}
+pub type Notes = Log<Note>;

@@ -41,7 +41,7 @@ impl Worker<'_> {
                 break;
             }
             blocks.active.append(&mut blocks.waiting);
-            // Sorted by position, so that the next round has the same order, whichever block reached the barrier first.
+            // Sorted by position, so that the next round has the same order in each run.
             blocks.active.sort_by_key(|resident| resident.block.position());
             blocks.active.iter().for_each(|resident| resident.block.leave_grid_barrier());
             if let Some(watcher) = self.watcher {

@@ -86,8 +86,8 @@ fn record_panic(block: &Block, payload: &(dyn std::any::Any + Send)) {
     block.record(block.fault_of(block.thread(), location, FaultKind::Panic(message)));
 }
 
-/// Stacks of OS threads that have ended, for new ones to reuse. Mapping a stack and using it for the first time takes
-/// longer than the threads of many a small launch.
+/// Stacks of OS threads that have ended, for new ones to reuse. To map a stack and use it for the first time takes
+/// longer than the threads of many small launches.
 static SPARE: Mutex<Vec<DefaultStack>> = Mutex::new(Vec::new());
 /// The maximum number of spare stacks.
 const MAX_SPARE: usize = 4096;

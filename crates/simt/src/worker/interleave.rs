@@ -1,7 +1,7 @@
 //! A worker that runs several blocks in turns.
 
 use super::stacks::STACKS;
-use super::{KEPT, Outcome, Resident, Worker};
+use super::{MAX_FIBRES, Outcome, Resident, Worker};
 use crate::order::Chooser;
 
 /// The maximum number of blocks that take turns, not counting those that only poll.
@@ -64,8 +64,8 @@ impl Worker<'_> {
     fn fill(&mut self, active: &mut Vec<Resident>, spare: &mut Vec<Resident>) {
         let threads = self.grid.config.block.count() as usize;
         // Limited so that the fibres of all blocks can be kept for the next launch.
-        let most = (KEPT.min(STACKS.half()) / threads).clamp(1, MAX_RESIDENT);
-        while active.len() < most {
+        let max = (MAX_FIBRES.min(STACKS.half()) / threads).clamp(1, MAX_RESIDENT);
+        while active.len() < max {
             let Some(position) = self.grid.take(self.number) else { return };
             let mut resident = spare.pop().unwrap_or_else(|| self.make_resident());
             resident.begin(position);

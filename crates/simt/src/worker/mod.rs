@@ -16,12 +16,13 @@ use std::rc::Rc;
 
 use self::fibre::Fibres;
 use self::stacks::STACKS;
-use self::trap::{Trap, Trapping};
+use self::trap::Trap;
 use crate::block::{Block, Entry, Parts, Pause};
 use crate::current::{Slot, with_slot};
 use crate::fault::FaultKind;
 use crate::grid::Grid;
 use crate::lanes::MAX_THREADS;
+use crate::on_drop::OnDrop;
 use crate::panic;
 use crate::raw::guard;
 use crate::schedule::Schedule;
@@ -40,9 +41,9 @@ pub(crate) const VAIN_POLLS: u64 = 1 << 20;
 /// The number of rounds over all stalled blocks without progress after which a hold ends.
 pub(crate) const VAIN_ROUNDS_WITH_HOLDS: u64 = 2;
 /// The maximum number of fibres that an OS thread keeps for the next launch.
-pub(crate) const KEPT: usize = 4096;
+pub(crate) const MAX_FIBRES: usize = 4096;
 /// The same maximum when more than half of the process's stacks are in use.
-const KEPT_WHEN_SCARCE: usize = 128;
+const MAX_FIBRES_WHEN_SCARCE: usize = 128;
 /// The value for no fibre.
 const NONE: u32 = u32::MAX;
 
@@ -115,9 +116,10 @@ fn work_in(
     number: usize,
 ) -> Done {
     let trappable = cache.fibres.trappable();
-    let trapping = Trapping::begin(&trappable);
+    let trapping = trap::begin(&trappable);
     let mut worker = Worker { grid, entry, watcher, number, cache, done: Done::default() };
-    let presence = Presence::new(grid, number);
+    grid.enter(number);
+    let presence = OnDrop(|| grid.leave(number));
     match grid.schedule {
         _ if grid.config.is_cooperative => worker.run_cooperative(),
         Schedule::Interleaved(_) => worker.run_interleaved(),
@@ -127,29 +129,10 @@ fn work_in(
     drop(trapping);
     let Worker { mut cache, done, .. } = worker;
     // Half of all stacks may be idle between launches, unless many launches run at once.
-    let kept = (STACKS.half() / grid.workers()).min(STACKS.kept(KEPT, KEPT_WHEN_SCARCE));
+    let kept = (STACKS.half() / grid.workers()).min(STACKS.keepable(MAX_FIBRES, MAX_FIBRES_WHEN_SCARCE));
     cache.fibres.shrink(kept);
     cache.keep();
     done
-}
-
-/// Registers a worker with the grid, and unregisters it when dropped, also in a panic.
-struct Presence<'a> {
-    grid: &'a Grid<'a>,
-    number: usize,
-}
-
-impl<'a> Presence<'a> {
-    fn new(grid: &'a Grid<'a>, number: usize) -> Self {
-        grid.enter(number);
-        Self { grid, number }
-    }
-}
-
-impl Drop for Presence<'_> {
-    fn drop(&mut self) {
-        self.grid.leave(self.number);
-    }
 }
 
 pub(crate) struct Worker<'a> {
@@ -279,7 +262,7 @@ impl Worker<'_> {
             if resident.block.run_queue.exited() == resident.block.context.extent.threads {
                 self.done.blocks += 1;
                 guard::end_block(&resident.block);
-                resident.block.tell(|watcher, block| watcher.end_block(block));
+                resident.block.notify(|watcher, block| watcher.end_block(block));
                 return Outcome::Finished;
             }
             let block = &resident.block;
@@ -366,7 +349,7 @@ impl Worker<'_> {
         }
         guard::end_block(block);
         block.rendezvous.clear();
-        block.tell(|watcher, block| watcher.end_block(block));
+        block.notify(|watcher, block| watcher.end_block(block));
         if let Some(fault) = block.fault.take() {
             self.grid.record(block.position(), fault);
         }

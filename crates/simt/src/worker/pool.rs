@@ -8,6 +8,7 @@ use rayon::ThreadPool;
 use super::{Done, work, work_as_helper};
 use crate::block::Entry;
 use crate::grid::Grid;
+use crate::on_drop::OnDrop;
 
 /// A launch that helpers may join. A small launch ends before a sleeping helper wakes up, and must not wait for it.
 /// Helpers therefore enter through a gate, which the launching thread closes when no blocks are left.
@@ -51,7 +52,10 @@ impl Invitation {
             gate.entered += 1;
             gate.entered
         };
-        let leaving = Leaving(self);
+        let leaving = OnDrop(|| {
+            self.gate().inside -= 1;
+            self.left.notify_one();
+        });
         // SAFETY: this helper is inside the gate, so `work_together` has not returned, and grid and entry are alive.
         let done = unsafe { work_as_helper(&*self.grid, &*self.entry, number) };
         self.gate().done.add(done);
@@ -69,25 +73,6 @@ impl Invitation {
     }
 }
 
-/// Removes a helper from the gate when dropped, also in a panic.
-struct Leaving<'a>(&'a Invitation);
-
-impl Drop for Leaving<'_> {
-    fn drop(&mut self) {
-        self.0.gate().inside -= 1;
-        self.0.left.notify_one();
-    }
-}
-
-/// Closes the gate when dropped, also in a panic.
-struct Closing<'a>(&'a Invitation);
-
-impl Drop for Closing<'_> {
-    fn drop(&mut self) {
-        self.0.close();
-    }
-}
-
 /// Runs `grid` on this OS thread and up to `helpers` threads of the pool.
 pub(crate) fn work_together(pool: &ThreadPool, grid: &Grid<'_>, entry: &Entry<'_>, helpers: usize) -> Done {
     let invitation = Arc::new(Invitation {
@@ -98,7 +83,7 @@ pub(crate) fn work_together(pool: &ThreadPool, grid: &Grid<'_>, entry: &Entry<'_
         gate: Mutex::default(),
         left: Condvar::new(),
     });
-    let closing = Closing(&invitation);
+    let closing = OnDrop(|| _ = invitation.close());
     for _ in 0..helpers {
         let invitation = Arc::clone(&invitation);
         pool.spawn(move || invitation.accept());

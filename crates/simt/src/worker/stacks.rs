@@ -67,8 +67,8 @@ impl Stacks {
         self.take_up_to(self.for_helpers(), count).is_ok()
     }
 
-    fn take_up_to(&self, most: usize, count: usize) -> Result<(), usize> {
-        let take = |taken: usize| Some(taken + count).filter(|&taken| taken <= most);
+    fn take_up_to(&self, max: usize, count: usize) -> Result<(), usize> {
+        let take = |taken: usize| Some(taken + count).filter(|&taken| taken <= max);
         self.taken.try_update(Ordering::Relaxed, Ordering::Relaxed, take).map(drop)
     }
 
@@ -78,7 +78,7 @@ impl Stacks {
 
     /// Returns the number of idle stacks that an OS thread may keep for the next launch: `many`; `few` if more than
     /// half of the budget is taken; or none if none is left for helpers.
-    pub(crate) fn kept(&self, many: usize, few: usize) -> usize {
+    pub(crate) fn keepable(&self, many: usize, few: usize) -> usize {
         match self.taken.load(Ordering::Relaxed) {
             taken if taken <= self.half() => many,
             taken if taken <= self.for_helpers() => few,
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn helpers_leave_a_quarter_to_those_who_launch() {
+    fn helpers_leave_a_quarter_to_launching_threads() {
         let stacks = Stacks::new(4096);
         assert!([(); 3].iter().all(|()| stacks.promise(1024)));
         assert!(!stacks.promise(1));
@@ -117,10 +117,10 @@ mod tests {
         let stacks = Stacks::new(8);
         let kept = [(); 8].map(|()| {
             stacks.take().unwrap();
-            stacks.kept(100, 10)
+            stacks.keepable(100, 10)
         });
         assert_eq!(kept, [100, 100, 100, 100, 10, 10, 0, 0]);
         stacks.give_back(4);
-        assert_eq!(stacks.kept(100, 10), 100);
+        assert_eq!(stacks.keepable(100, 10), 100);
     }
 }

@@ -11,6 +11,7 @@ use std::ptr;
 
 use corosensei::trap::CoroutineTrapHandler;
 
+use crate::on_drop::OnDrop;
 use crate::panic;
 
 /// The event that ended a thread.
@@ -59,21 +60,10 @@ pub(super) fn take() -> Option<Trap> {
     trap
 }
 
-/// Marks that the OS thread runs `fibres` while the value lives.
-pub(super) struct Trapping;
-
-impl Trapping {
-    /// `fibres` must live until the result is dropped.
-    pub(super) fn begin(fibres: &Trappable) -> Self {
-        FIBRES.set(fibres);
-        Self
-    }
-}
-
-impl Drop for Trapping {
-    fn drop(&mut self) {
-        FIBRES.set(ptr::null());
-    }
+/// Marks that the OS thread runs `fibres` until the result is dropped, as long as they must live.
+pub(super) fn begin(fibres: &Trappable) -> impl Drop {
+    FIBRES.set(fibres);
+    OnDrop(|| FIBRES.set(ptr::null()))
 }
 
 /// Installs the handler, once per process.
@@ -121,7 +111,7 @@ mod handler {
 
     extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         // SAFETY: the system passes pointers that are valid during this call.
-        if !unsafe { go_on(signal, info, context.cast()) || end_fibre(signal, info, context.cast()) } {
+        if !unsafe { step_over(signal, info, context.cast()) || end_fibre(signal, info, context.cast()) } {
             // SAFETY: the system passes pointers that are valid during this call.
             unsafe { pass_on(signal, info, context) };
         }
@@ -132,11 +122,11 @@ mod handler {
     ///
     /// # Safety
     /// The arguments must be those of a signal handler.
-    unsafe fn go_on(signal: c_int, info: *mut siginfo_t, context: *mut ucontext_t) -> bool {
+    unsafe fn step_over(signal: c_int, info: *mut siginfo_t, context: *mut ucontext_t) -> bool {
         // SAFETY: the caller guarantees a handler's arguments; SIGSEGV has an address.
         let steps_on = unsafe {
             match signal {
-                SIGSEGV if is_own(signal, info) => guard::let_pass((*info).si_addr().addr(), is_write(context)),
+                SIGSEGV if is_own(signal, info) => guard::allow_access((*info).si_addr().addr(), is_write(context)),
                 SIGTRAP if guard::step() => Some(false),
                 _ => None,
             }
@@ -160,7 +150,7 @@ mod handler {
         }
         // SAFETY: the caller guarantees a handler's context.
         let stack = unsafe { stack_pointer(context) };
-        // SAFETY: `Trapping` resets the pointer before the fibres are dropped.
+        // SAFETY: `begin` makes a value that resets the pointer before the fibres are dropped.
         let Ok(fibres) = unsafe { &*fibres }.0.try_borrow() else { return false };
         let Some(fibre) = fibres.iter().find(|fibre| fibre.stack_ptr_in_bounds(stack)) else { return false };
         TRAP.set(Some(if signal == SIGABRT {

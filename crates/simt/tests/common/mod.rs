@@ -8,6 +8,7 @@ use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
 use bytemuck::Pod;
+use simt::memory::Scope;
 use simt::{KernelInfo, Schedule, Simulator, memory, thread};
 
 /// A kernel without launch bounds.
@@ -89,25 +90,25 @@ impl<T: Pod> Array<T> {
     #[track_caller]
     pub fn acquire(&self, i: usize) -> T {
         // SAFETY: `at` returns an address in the allocation, which lives as long as the array.
-        unsafe { memory::load_acquire(self.at(i)) }
+        unsafe { memory::load_scoped(self.at(i), true, Scope::Device) }
     }
 
     #[track_caller]
     pub fn release(&self, i: usize, value: T) {
         // SAFETY: `at` returns an address in the allocation, which lives as long as the array.
-        unsafe { memory::store_release(self.at(i), value) }
+        unsafe { memory::store_scoped(self.at(i), value, true, Scope::Device) }
     }
 
     #[track_caller]
     pub fn load_relaxed(&self, i: usize) -> T {
         // SAFETY: `at` returns an address in the allocation, which lives as long as the array.
-        unsafe { memory::load_relaxed(self.at(i)) }
+        unsafe { memory::load_scoped(self.at(i), false, Scope::Device) }
     }
 
     #[track_caller]
     pub fn store_relaxed(&self, i: usize, value: T) {
         // SAFETY: `at` returns an address in the allocation, which lives as long as the array.
-        unsafe { memory::store_relaxed(self.at(i), value) }
+        unsafe { memory::store_scoped(self.at(i), value, false, Scope::Device) }
     }
 
     pub fn to_vec(&self) -> Vec<T> {

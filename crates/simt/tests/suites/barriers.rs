@@ -41,7 +41,7 @@ fn a_tree_sum_over_any_number_of_threads() {
 }
 
 #[test]
-fn what_was_written_before_a_barrier_is_seen_after_it() {
+fn writes_before_a_barrier_are_seen_after_it() {
     for simulator in simulators() {
         let cells = Array::<u32>::filled(4 * 96, 0);
         simulator
@@ -126,7 +126,7 @@ fn apart(checks: Checks, is_other: impl Fn(u32) -> bool + Sync) -> (Option<Fault
 }
 
 #[test]
-fn lanes_of_a_warp_come_to_a_barrier_by_one_call() {
+fn lanes_of_a_warp_must_reach_a_barrier_by_one_call() {
     assert_eq!(apart(Checks::STRICT, |_| true), (None, vec![]));
     assert_eq!(apart(Checks::default(), |thread| thread < 32), (None, vec![]));
     for (found, thread) in
@@ -134,25 +134,25 @@ fn lanes_of_a_warp_come_to_a_barrier_by_one_call() {
     {
         let (Some(fault), notes) = found else { panic!("{found:?}") };
         assert_eq!(notes, []);
-        let FaultKind::BarrierApart { ways, .. } = &fault.kind else { panic!("{fault}") };
+        let FaultKind::BarrierApart { paths, .. } = &fault.kind else { panic!("{fault}") };
         assert_eq!(fault.thread.unwrap().x, thread, "{fault}");
-        assert_eq!(ways[0].0[0], ways[1].0[0], "{fault}");
-        assert_ne!(ways[0].0[1], ways[1].0[1], "{fault}");
+        assert_eq!(paths[0].0[0], paths[1].0[0], "{fault}");
+        assert_ne!(paths[0].0[1], paths[1].0[1], "{fault}");
         let text = fault.to_string();
         assert!(text.contains("in iteration 1 of the loop at") && text.contains(", by the call at"), "{text}");
     }
 }
 
 #[test]
-fn whole_warps_that_come_to_a_barrier_by_different_calls_are_a_strict_warning() {
+fn whole_warps_that_reach_a_barrier_by_different_calls_are_a_strict_warning() {
     let (fault, notes) = apart(Checks::STRICT, |thread| thread < 32);
     assert_eq!(fault, None);
     // There is one note, for two blocks and two iterations.
     let [note] = &notes[..] else { panic!("{notes:?}") };
-    let NoteKind::WarpsApart { block, threads, ways } = &note.kind else { panic!("{note}") };
+    let NoteKind::WarpsApart { block, threads, paths } = &note.kind else { panic!("{note}") };
     assert_eq!((block.x, threads.map(|thread| thread.x / 32)), (0, [1, 0]), "{note}");
-    assert_eq!(ways[0].0[0], ways[1].0[0], "{note}");
-    assert_ne!(ways[0].0[1], ways[1].0[1], "{note}");
+    assert_eq!(paths[0].0[0], paths[1].0[0], "{note}");
+    assert_ne!(paths[0].0[1], paths[1].0[1], "{note}");
     let text = note.to_string();
     for part in
         ["barriers.rs", "warning", "in iteration 1 of the loop at", ", by the call at", "one call of the barrier"]
@@ -162,7 +162,7 @@ fn whole_warps_that_come_to_a_barrier_by_different_calls_are_a_strict_warning() 
 }
 
 #[test]
-fn a_way_ends_with_its_thread() {
+fn a_call_path_ends_with_its_thread() {
     let simulator = simulator(1, 0).with_checks(Checks::default());
     let panics = || {
         Step::new().enter().leave(10 / thread::thread_idx().x.abs_diff(1));

@@ -17,7 +17,7 @@ fn number() -> usize {
 }
 
 #[test]
-fn every_round_sees_what_all_blocks_wrote_in_the_last() {
+fn every_round_sees_the_writes_of_all_blocks_in_the_last() {
     const N: usize = 12 * 48;
     for simulator in all_simulators() {
         let cells = Array::new(&[[0_u32; N]; 2].concat());

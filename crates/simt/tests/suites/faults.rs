@@ -156,7 +156,7 @@ fn the_simulator_is_usable_after_a_fault() {
 }
 
 #[test]
-fn abandoned_threads_drop_what_they_own() {
+fn abandoned_threads_drop_their_values() {
     struct Counted<'a>(&'a AtomicUsize);
     impl<'a> Counted<'a> {
         fn new(live: &'a AtomicUsize) -> Self {
@@ -194,7 +194,7 @@ fn abandoned_threads_drop_what_they_own() {
 }
 
 #[test]
-fn threads_that_were_preempted_drop_what_they_own() {
+fn preempted_threads_drop_their_values() {
     struct Counted<'a>(&'a AtomicUsize, &'a Array<u32>);
     impl Drop for Counted<'_> {
         fn drop(&mut self) {

@@ -23,7 +23,7 @@ fn draws(config: LaunchConfig, schedule: &str) -> Vec<u32> {
 }
 
 #[test]
-fn a_held_thread_waits_until_nobody_else_can_go_on() {
+fn a_held_thread_waits_until_no_other_can_continue() {
     let (blocks, warps) = (LaunchConfig::new(4, 32), LaunchConfig::new(1, 128));
     for config in [blocks, blocks.cooperative()] {
         assert_eq!(draws(config, "held:0:"), [0, 1, 2, 3, 4, 5, 6, 7]);
@@ -43,7 +43,7 @@ fn a_held_thread_waits_until_nobody_else_can_go_on() {
 }
 
 #[test]
-fn a_thread_that_polls_comes_to_one_access() {
+fn a_thread_that_polls_makes_one_access() {
     // Block 0 polls for block 1, which is held before it answers; then block 0 is held before its next access.
     let flags = Array::filled(3, 0_u32);
     let simulator = simulator(1, 0).with_schedule("held:0:1.0.2,0.0.2".parse().unwrap());
@@ -77,7 +77,7 @@ fn orders_of(config: LaunchConfig, body: impl Fn() + Sync) -> usize {
 }
 
 #[test]
-fn a_search_ends_where_nobody_communicates_and_goes_on_where_somebody_does() {
+fn a_search_continues_only_if_threads_communicate() {
     let mine = Array::filled(8, 0_u32);
     let index = || thread::block_idx().x as usize;
     assert_eq!(orders_of(LaunchConfig::new(8, 1), || _ = mine.update(index(), |n| n + 1)), 8);

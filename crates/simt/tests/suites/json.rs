@@ -54,7 +54,7 @@ fn a_race_has_both_sides() {
 }
 
 #[test]
-fn a_barrier_that_is_not_reached_has_who_is_missing() {
+fn a_barrier_that_is_not_reached_names_a_missing_thread() {
     let (_, json) = json_of(|| {
         if thread::thread_idx().x != 3 {
             thread::sync_threads();

@@ -63,7 +63,7 @@ fn a_thread_that_has_passed_a_barrier_by_was_last_seen_at_a_line() {
 }
 
 #[test]
-fn a_barrier_that_some_cannot_come_to() {
+fn a_barrier_that_some_threads_cannot_reach() {
     for simulator in simulators() {
         let (barrier, operation) = (line!() + 5, line!() + 7);
         let fault = simulator
@@ -80,7 +80,7 @@ fn a_barrier_that_some_cannot_come_to() {
         assert_eq!(line(&fault), barrier);
         assert!(fault.thread.unwrap().x < 10);
         // The lanes at the operation reach the barrier if its mask contains only these lanes, or all.
-        assert_eq!(fault.remedy(), Some(Remedy::MaskOfThoseWhoCome));
+        assert_eq!(fault.remedy(), Some(Remedy::MaskOfReachingLanes));
         let FaultKind::BarrierNotReached { waiting: 10, exited: 0, missing } = fault.kind else { panic!("{fault}") };
         assert_eq!((missing.thread, missing.activity), (x(10), Activity::AtWarpOperation { mask: FULL }));
         assert_eq!(missing.location.unwrap().line, operation);
@@ -144,7 +144,7 @@ fn barriers_of_one_line_are_different_ones() {
 }
 
 #[test]
-fn a_barrier_that_one_warp_comes_to_once_more() {
+fn a_barrier_that_one_warp_reaches_once_more() {
     for simulator in simulators() {
         let (often, after) = (line!() + 5, line!() + 7);
         let fault = simulator

@@ -76,7 +76,7 @@ fn seeds_permute_blocks_warps_and_lanes() {
 }
 
 #[test]
-fn updates_that_do_not_commute_come_in_the_order_of_the_seed() {
+fn updates_that_do_not_commute_follow_the_order_of_the_seed() {
     let run = |workers, seed| {
         let sum = Array::<f32>::filled(1, 0.0);
         let hash = Array::<u64>::filled(1, 1);

@@ -80,7 +80,7 @@ fn lanes_meet_again_in_each_iteration() {
 }
 
 #[test]
-fn alternatives_in_a_loop_are_told_apart_by_iteration() {
+fn alternatives_in_a_loop_are_distinguished_by_iteration() {
     let figures = requests(|x, lane| {
         for round in 0..4 {
             if thread::branch((lane >> round) % 2 == 0) {
@@ -131,7 +131,7 @@ fn lanes_that_leave_a_loop_early_wait_behind_it() {
 }
 
 #[test]
-fn what_lanes_do_on_their_way_out_of_a_loop_they_do_in_their_iteration() {
+fn code_between_a_test_and_its_break_belongs_to_the_iteration() {
     let figures = requests(|x, lane| {
         for i in 0..8 {
             x.load(lane);
@@ -247,7 +247,7 @@ fn twice(x: &Array<u32>, i: usize) -> u32 {
 }
 
 #[test]
-fn helpers_are_come_to_from_several_places() {
+fn helpers_are_called_from_several_sites() {
     let figures = requests(|x, lane| {
         for round in 0..3 {
             if thread::branch((lane + round) % 2 == 0) {

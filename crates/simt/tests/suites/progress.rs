@@ -3,6 +3,7 @@
 use crate::common;
 
 use common::{Array, KERNEL, global_index, simulator, simulators};
+use simt::memory::Scope;
 use simt::{Activity, Dim3, FaultKind, LaunchConfig, Schedule, memory, thread};
 
 /// Each block waits for its predecessor's flag: the previous block of the grid, or the next one.
@@ -94,10 +95,10 @@ fn a_thread_may_wait_for_a_volatile_store() {
                 let block = thread::block_idx().x as usize;
                 if thread::thread_idx().x == 32 {
                     // SAFETY: the array outlives the launch.
-                    unsafe { memory::store_relaxed(flag.at(block), 1) };
+                    unsafe { memory::store_scoped(flag.at(block), 1, false, Scope::Device) };
                 } else {
                     // SAFETY: the array outlives the launch.
-                    while unsafe { memory::load_relaxed(flag.at(block)) } == 0 {}
+                    while unsafe { memory::load_scoped(flag.at(block), false, Scope::Device) } == 0 {}
                 }
             })
             .unwrap();
@@ -116,7 +117,7 @@ fn many_loads_that_do_not_wait_are_no_lack_of_progress() {
 }
 
 #[test]
-fn waiting_for_a_write_that_never_comes_ends_the_launch() {
+fn waiting_for_a_missing_write_ends_the_launch() {
     for simulator in simulators() {
         let flag = Array::<u32>::filled(1, 0);
         let line = line!() + 5;

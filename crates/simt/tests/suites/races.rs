@@ -75,7 +75,7 @@ fn a_barrier_orders_all_threads_of_a_block() {
 }
 
 #[test]
-fn both_lines_are_told_and_what_would_help() {
+fn a_report_has_both_lines_and_a_remedy() {
     let first = line!() + 3;
     let kernel = || {
         if me() == 7 {
@@ -95,7 +95,7 @@ fn both_lines_are_told_and_what_would_help() {
 }
 
 #[test]
-fn a_race_is_found_whatever_the_order_of_the_threads() {
+fn a_race_is_found_in_any_order_of_the_threads() {
     for seed in 0..20 {
         let found = race_with(&checked().with_seed(seed), one_block(64), || match me() {
             5 => put(3),
@@ -151,7 +151,7 @@ fn a_warp_operation_orders_no_lane_that_its_mask_leaves_out() {
 }
 
 #[test]
-fn what_a_lane_has_learnt_it_passes_on() {
+fn a_lane_passes_its_knowledge_on() {
     // Lane 0 synchronises with lane 1, which synchronises with lane 2.
     let chain = |second: u32| {
         move || match me() {
@@ -190,7 +190,7 @@ fn what_a_lane_has_learnt_it_passes_on() {
 }
 
 #[test]
-fn what_follows_an_operation_is_not_ordered_by_it() {
+fn accesses_after_an_operation_are_not_ordered_by_it() {
     let found = race(one_block(32), || {
         warp::sync(FULL);
         put(0);
@@ -228,7 +228,7 @@ fn lanes_that_have_exited_are_ordered_by_nothing() {
 }
 
 #[test]
-fn shuffles_and_votes_order_memory_unless_told_otherwise() {
+fn shuffles_and_votes_order_memory_unless_the_check_is_strict() {
     let shuffle = || {
         put_again();
         black_box(warp::exchange(FULL, 1, 0));
@@ -361,7 +361,7 @@ fn accesses_of_different_widths_race_where_they_overlap() {
 }
 
 #[test]
-fn a_cell_that_is_divided_keeps_what_it_knows() {
+fn a_divided_cell_keeps_its_history() {
     // Words by one thread, then bytes of the same page by another, then the words again.
     let kernel = |i: u32| {
         move || match me() {

@@ -342,7 +342,7 @@ fn meet(threads: &mut HashMap<(u32, u32), Thread>, group: &[(u32, u32)]) {
 }
 
 #[test]
-fn what_is_found_is_what_the_definition_gives() {
+fn races_are_found_as_the_definition_says() {
     let (mut with_race, mut without, mut events_without) = (0, 0, 0);
     for number in 0..10_000 {
         let program = program(&mut Random(number));

@@ -111,7 +111,7 @@ fn a_launch_orders_everything() {
 }
 
 #[test]
-fn what_is_published_may_be_read_if_both_sides_order_it() {
+fn a_published_value_may_be_read_if_both_sides_order_it() {
     for publish in Means::ALL {
         for wait in Means::ALL {
             let (data, flags) = (Array::filled(1, 0_u32), Array::filled(1, 0_u32));
@@ -141,7 +141,7 @@ fn what_is_published_may_be_read_if_both_sides_order_it() {
 }
 
 #[test]
-fn what_comes_after_the_release_is_not_published() {
+fn writes_after_the_release_are_not_published() {
     let (data, flags) = (Array::filled(2, 0_u32), Array::filled(1, 0_u32));
     let found = race(single(2), || {
         if block() == 0 {
@@ -265,7 +265,7 @@ fn last_block(
 }
 
 #[test]
-fn the_last_block_may_read_what_all_have_left() {
+fn the_last_block_may_read_the_values_of_all_blocks() {
     let blocks = 300;
     for schedule in Schedule::HOSTILE {
         let simulator = checked().with_schedule(schedule);
@@ -325,7 +325,7 @@ fn fences_count_on_either_side_of_a_barrier() {
 }
 
 #[test]
-fn a_barrier_hands_on_what_one_thread_has_acquired() {
+fn a_barrier_passes_an_acquire_on_to_all_threads() {
     let kernel = |data: &Array<u32>, flag: &Array<u32>, has_barrier: bool| {
         if block() == 0 {
             data.store(me() as usize, 1);

@@ -126,7 +126,7 @@ fn atomics_race_with_plain_accesses_alone() {
 }
 
 #[test]
-fn who_has_seen_an_atomic_write_may_access_plainly() {
+fn a_thread_that_has_seen_an_atomic_write_may_access_plainly() {
     let (count, seen) = (Array::filled(1, 0_u32), Array::filled(1, 0_u32));
     // The thread that counts last has seen the counts of all others.
     accept(single(50), || {

@@ -147,7 +147,7 @@ fn one_warp_and_one_lane_are_ahead() {
 }
 
 #[test]
-fn who_is_ahead_is_so_again_after_each_barrier() {
+fn the_same_warp_is_ahead_after_each_barrier() {
     for seed in 0..10 {
         let log = Log::default();
         scheduled(Schedule::OneAhead(seed))
@@ -195,7 +195,7 @@ fn every_access_lets_another_thread_run() {
 }
 
 #[test]
-fn a_counter_that_nobody_protects_loses_updates() {
+fn an_unprotected_counter_loses_updates() {
     for schedule in [Schedule::EveryAccess(1), Schedule::EveryAccess(2), Schedule::Interleaved(1)] {
         let count = |blocks, threads: u32, protect: bool| {
             let counter = Array::<u32>::filled(1, 0);
@@ -315,7 +315,7 @@ fn a_schedule_that_preempts_needs_no_checks_and_keeps_results() {
 }
 
 #[test]
-fn threads_that_poll_give_way_to_others() {
+fn threads_that_poll_let_others_run() {
     // All threads but one poll, each with accesses in between; all others wait for the last block.
     for simulator in hostile() {
         let flag = Array::<u32>::filled(1, 0);

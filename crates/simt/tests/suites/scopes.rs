@@ -43,7 +43,7 @@ enum Manner {
 }
 
 /// The first thread writes `data[0]` and sets the flag `data[1]`; the second waits for the flag and reads.
-fn hand_over(threads: Threads, data: &Array<u32>, manner: Manner, [publishes, waits, accesses]: [Scope; 3]) {
+fn publish_and_read(threads: Threads, data: &Array<u32>, manner: Manner, [publishes, waits, accesses]: [Scope; 3]) {
     let orders = manner == Manner::ReleaseAcquire;
     let of = |scope| if orders { scope } else { accesses };
     match threads.number() {
@@ -83,7 +83,7 @@ fn within_a_block_every_scope_orders() {
                     data.store(1, 0);
                 }
                 thread::sync_threads();
-                hand_over(threads, &data, manner, scopes);
+                publish_and_read(threads, &data, manner, scopes);
             });
         }
     }
@@ -96,7 +96,7 @@ fn between_blocks_both_sides_need_the_devices_scope() {
             for waits in SCOPES {
                 let threads = Threads::OfTwoBlocks;
                 let data = Array::new(&[0_u32, 0]);
-                let kernel = || hand_over(threads, &data, manner, [publishes, waits, Scope::Device]);
+                let kernel = || publish_and_read(threads, &data, manner, [publishes, waits, Scope::Device]);
                 if publishes != Scope::Block && waits != Scope::Block {
                     common::races::accept(threads.config(), kernel);
                 } else {
@@ -114,7 +114,7 @@ fn fences_do_not_widen_atomics_of_block_scope() {
     let data = Array::new(&[0_u32, 0]);
     let threads = Threads::OfTwoBlocks;
     let found = race(threads.config(), || {
-        hand_over(threads, &data, Manner::Fences, [Scope::Device, Scope::Device, Scope::Block]);
+        publish_and_read(threads, &data, Manner::Fences, [Scope::Device, Scope::Device, Scope::Block]);
     });
     assert_eq!(found.remedy, Remedy::WiderScope);
 }
@@ -143,7 +143,7 @@ fn atomics_of_block_scope_are_one_step_within_their_block_alone() {
 }
 
 #[test]
-fn what_blocks_hand_over_may_be_updated_with_block_scope_by_each() {
+fn a_published_value_may_be_updated_with_block_scope() {
     // The flag orders the updates of both blocks.
     let data = Array::new(&[0_u32, 0]);
     let threads = Threads::OfTwoBlocks;

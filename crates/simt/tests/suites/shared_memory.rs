@@ -26,7 +26,7 @@ fn all_threads_of_a_block_share_a_static_array_and_blocks_do_not() {
 }
 
 #[test]
-fn sites_do_not_overlap_whichever_thread_comes_first() {
+fn sites_do_not_overlap_in_any_order_of_threads() {
     static BYTES: shared::Site = shared::Site::new();
     static WORDS: shared::Site = shared::Site::new();
     for simulator in simulators() {
@@ -58,7 +58,7 @@ fn sites_do_not_overlap_whichever_thread_comes_first() {
 }
 
 #[test]
-fn memory_comes_poisoned_to_every_block_and_the_seed_changes_the_pattern() {
+fn every_block_gets_poisoned_memory_and_the_seed_changes_the_pattern() {
     static SITE: shared::Site = shared::Site::new();
     let found = [0, 1, 2, 3].map(|seed| {
         let found = Array::<u32>::filled(2 * 50, 0);
@@ -165,7 +165,7 @@ fn all_of_the_limit_can_be_used_and_no_more() {
 }
 
 #[test]
-fn accesses_outside_of_what_is_allocated_are_faults() {
+fn accesses_outside_of_allocations_are_faults() {
     let simulator = simulator(1, 0);
     let config = LaunchConfig::new(1, 1).shared_bytes(20);
     let out_of_bounds =

@@ -30,7 +30,7 @@ fn one_of_each() -> (u32, Option<u64>, u32) {
 const KINDS: [SyncKind; 6] =
     [SyncKind::Barrier, SyncKind::CountingBarrier, SyncKind::Warp, SyncKind::Shuffle, SyncKind::Vote, SyncKind::Fence];
 
-fn met_in_one_of_each(simulator: &Simulator) -> Vec<(SourceLocation, SyncKind)> {
+fn reached_in_one_of_each(simulator: &Simulator) -> Vec<(SourceLocation, SyncKind)> {
     let synchronisations = Synchronisations::new();
     let config = LaunchConfig::new(10, THREADS);
     simulator
@@ -38,13 +38,13 @@ fn met_in_one_of_each(simulator: &Simulator) -> Vec<(SourceLocation, SyncKind)> 
         .with_synchronisations(synchronisations.clone())
         .launch(&KERNEL, config, || _ = one_of_each())
         .unwrap();
-    synchronisations.met()
+    synchronisations.reached()
 }
 
 #[test]
-fn a_launch_comes_to_each_kind() {
+fn a_launch_reaches_each_kind() {
     for simulator in simulators() {
-        let met = met_in_one_of_each(&simulator);
+        let met = reached_in_one_of_each(&simulator);
         let lines: Vec<_> = met.iter().map(|(at, kind)| (at.line, *kind)).collect();
         let expected: Vec<_> = (FIRST_LINE..).zip(KINDS).collect();
         assert_eq!(lines, expected, "{}", simulator.schedule());
@@ -53,10 +53,10 @@ fn a_launch_comes_to_each_kind() {
 }
 
 #[test]
-fn several_launches_are_noted_together_and_each_place_once() {
+fn several_launches_are_recorded_together_and_each_site_once() {
     let synchronisations = Synchronisations::new();
     let simulator = simulator(2, 0).with_synchronisations(synchronisations.clone());
-    assert_eq!(synchronisations.met(), []);
+    assert_eq!(synchronisations.reached(), []);
     let line = line!() + 4;
     let launch = |is_second: bool| {
         let kernel = || {
@@ -71,14 +71,14 @@ fn several_launches_are_noted_together_and_each_place_once() {
     assert_eq!(launch(false).barriers, 20 * 50);
     assert_eq!(launch(true).barriers, 20);
     assert_eq!(launch(true).barriers, 20);
-    let lines: Vec<_> = synchronisations.met().iter().map(|(at, kind)| (at.line, *kind)).collect();
+    let lines: Vec<_> = synchronisations.reached().iter().map(|(at, kind)| (at.line, *kind)).collect();
     assert_eq!(lines, [(line, SyncKind::Barrier), (line + 2, SyncKind::Barrier)]);
 }
 
 #[test]
-fn one_that_gives_a_value_gives_it_though_it_is_left_out() {
+fn an_omitted_operation_still_returns_its_value() {
     for simulator in simulators() {
-        for (left_out, kind) in met_in_one_of_each(&simulator) {
+        for (left_out, kind) in reached_in_one_of_each(&simulator) {
             let synchronisations = Synchronisations::without(left_out);
             let stats = simulator
                 .clone()
@@ -93,7 +93,7 @@ fn one_that_gives_a_value_gives_it_though_it_is_left_out() {
                 _ => (20, 90),
             };
             assert_eq!((stats.barriers, stats.warp_operations), (barriers, operations), "{kind:?}");
-            assert_eq!(synchronisations.met().len(), 6, "the one that is left out is noted as well");
+            assert_eq!(synchronisations.reached().len(), 6, "the one that is left out is noted as well");
         }
     }
 }
@@ -120,7 +120,7 @@ fn a_barrier_or_warp_synchronisation_that_is_left_out_is_passed() {
         let synchronisations = Synchronisations::new();
         assert_eq!(trace(synchronisations.clone(), between), waiting);
         let is_here = |(at, kind): &(SourceLocation, SyncKind)| at.file == file!() && *kind != SyncKind::Fence;
-        let here = synchronisations.met().into_iter().find(is_here).unwrap().0;
+        let here = synchronisations.reached().into_iter().find(is_here).unwrap().0;
         assert_eq!(trace(Synchronisations::without(here.clone()), between), passing);
         for other in [
             SourceLocation { line: here.line + 1, ..here.clone() },
@@ -161,7 +161,7 @@ fn a_sum_without_one_of_its_barriers_is_wrong_under_some_order() {
     for simulator in hostile() {
         assert_eq!(sum(&simulator, &all), [64; 4]);
     }
-    let met = all.met();
+    let met = all.reached();
     assert_eq!(met.len(), 2);
     for (left_out, _) in met {
         let wrong: Vec<_> = hostile()
@@ -173,7 +173,7 @@ fn a_sum_without_one_of_its_barriers_is_wrong_under_some_order() {
 }
 
 #[test]
-fn where_one_of_two_barriers_is_left_out_the_other_is_not_reached() {
+fn if_one_of_two_barriers_is_left_out_the_other_is_not_reached() {
     for simulator in simulators() {
         let all = Synchronisations::new();
         let kernel = || {
@@ -186,7 +186,7 @@ fn where_one_of_two_barriers_is_left_out_the_other_is_not_reached() {
         let config = LaunchConfig::new(3, 64);
         let fault = simulator.clone().with_synchronisations(all.clone()).launch(&KERNEL, config, kernel).unwrap_err();
         assert!(matches!(fault.kind, FaultKind::BarrierMismatch { .. }), "{fault}");
-        let kinds: BTreeMap<_, _> = all.met().into_iter().map(|(at, kind)| (at.line, (at, kind))).collect();
+        let kinds: BTreeMap<_, _> = all.reached().into_iter().map(|(at, kind)| (at.line, (at, kind))).collect();
         assert_eq!(kinds.len(), 2);
         for (index, (left_out, _)) in kinds.into_values().enumerate() {
             let without = Synchronisations::without(left_out);
@@ -212,7 +212,7 @@ fn checked(synchronisations: Synchronisations, between: fn()) -> Result<(), Faul
 }
 
 #[test]
-fn what_is_left_out_orders_nothing() {
+fn an_omitted_synchronisation_orders_nothing() {
     let operations: [(SyncKind, fn()); 5] = [
         (SyncKind::Barrier, || thread::sync_threads()),
         (SyncKind::CountingBarrier, || _ = thread::sync_threads_count(true)),
@@ -223,7 +223,7 @@ fn what_is_left_out_orders_nothing() {
     for (kind, between) in operations {
         let all = Synchronisations::new();
         assert_eq!(checked(all.clone(), between), Ok(()), "{kind:?}");
-        let met = all.met();
+        let met = all.reached();
         assert_eq!((met.len(), met[0].1), (1, kind));
         let found = checked(Synchronisations::without(met[0].0.clone()), between);
         // Synchronisations that still meet return the value that was written, but it is a race nevertheless.

@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 use common::KERNEL;
 use common::races::{checked, first_index as me};
-use simt::memory::Allocation;
+use simt::memory::{Allocation, Scope};
 use simt::{Fault, FaultKind, LaunchConfig, Region, Simulator, Space, memory, shared, thread};
 
 static TILE: shared::Site = shared::Site::new();
@@ -125,11 +125,11 @@ fn atomics_read_and_write_as_others_do() {
     // SAFETY: `at` returns a word of the allocation, which lives as long as the launches.
     let update_word = |word| unsafe { memory::update(at(word) as *mut u32, |old| old) };
     // SAFETY: `at` returns a word of the allocation, which lives as long as the launches.
-    let load_relaxed = |word| unsafe { memory::load_relaxed(at(word) as *const u32) };
+    let load_relaxed = |word| unsafe { memory::load_scoped(at(word) as *const u32, false, Scope::Device) };
     // SAFETY: `at` returns a word of the allocation, which lives as long as the launches.
-    let load_acquire = |word| unsafe { memory::load_acquire(at(word) as *const u32) };
+    let load_acquire = |word| unsafe { memory::load_scoped(at(word) as *const u32, true, Scope::Device) };
     // SAFETY: `at` returns a word of the allocation, which lives as long as the launches.
-    let store_relaxed = |word| unsafe { memory::store_relaxed(at(word) as *mut u32, 1) };
+    let store_relaxed = |word| unsafe { memory::store_scoped(at(word) as *mut u32, 1, false, Scope::Device) };
     let update = |word| launch(&simulator, || _ = update_word(word));
     let relaxed = |word| launch(&simulator, || _ = load_relaxed(word));
     let acquire = |word| launch(&simulator, || _ = load_acquire(word));
@@ -228,7 +228,7 @@ fn part_of_a_shared_value_is_not_enough() {
 }
 
 #[test]
-fn an_exchange_whose_result_nobody_uses_initialises() {
+fn an_exchange_whose_result_is_not_used_initialises() {
     let simulator = checked();
     let memory = simulator.allocate(64).unwrap();
     // SAFETY: the memory has 16 numbers, and lives as long as the launches.

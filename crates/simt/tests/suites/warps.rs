@@ -43,7 +43,7 @@ fn a_butterfly_sums_a_warp() {
 }
 
 #[test]
-fn ballots_tell_who_votes() {
+fn ballots_have_a_bit_per_vote() {
     for simulator in simulators() {
         simulator
             .launch(&KERNEL, LaunchConfig::new(2, 64), || {
@@ -202,7 +202,7 @@ fn a_warp_is_reduced() {
 }
 
 #[test]
-fn lanes_that_never_come_to_a_match_or_a_reduction_are_a_fault() {
+fn lanes_that_never_reach_a_match_or_a_reduction_are_a_fault() {
     let kernels: [fn(); 2] = [|| _ = warp::match_any(FULL, 1), || _ = warp::reduce(FULL, 1, Reduction::Add)];
     for kernel in kernels {
         for simulator in simulators() {

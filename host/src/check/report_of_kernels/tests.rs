@@ -190,7 +190,7 @@ fn a_warning_is_told_once_and_is_no_fault() {
     };
     assert!(report.verdict().is_ok());
     let text = report.text();
-    for part in ["warps_apart: warps by two ways", "warning: warps of block", "nothing found"] {
+    for part in ["warps_apart: warps by different call paths", "warning: warps of block", "nothing found"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let log = crate::check::sarif("host check", report.findings());

@@ -8,7 +8,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use launch::{Buffer, Device, GivenBuffer, GivenEvent, IpcHandle, OpenedBuffer, OpenedEvent};
+use launch::{Buffer, Device, IpcBuffer, IpcEvent, IpcHandle, OpenedBuffer, OpenedEvent};
 
 use super::Workers;
 use super::messages::{Way, exchange_bytes};
@@ -40,7 +40,7 @@ impl Peers {
         let mut given = Vec::new();
         for device in devices {
             // For a device that cannot share memory or events no handles are sent, and so nobody opens any.
-            if let (Ok((buffer, memory)), Ok((event, of_event))) = (device.given::<u32>(1), device.given_event()) {
+            if let (Ok((buffer, memory)), Ok((event, of_event))) = (device.ipc_buffer::<u32>(1), device.ipc_event()) {
                 own.extend([memory.0, of_event.0].concat());
                 given.push((buffer, event));
             }
@@ -56,7 +56,7 @@ impl Peers {
                 && handles.all(|[memory, event]| {
                     devices
                         .iter()
-                        .all(|device| device.open_given::<u32>(&memory).is_ok() && device.open_event(&event).is_ok())
+                        .all(|device| device.open_ipc_buffer::<u32>(&memory).is_ok() && device.open_event(&event).is_ok())
                 })
         };
         // A process cannot open what it has given itself.
@@ -93,22 +93,22 @@ fn handle(bytes: &[u8], i: usize) -> IpcHandle {
 
 /// One end of such a link.
 pub(super) struct Direct {
-    own: [GivenEvent; 2],
+    own: [IpcEvent; 2],
     theirs: [OpenedEvent; 2],
     rows: Rows,
 }
 
 enum Rows {
-    Leave([GivenBuffer<u32>; 2]),
+    Leave([IpcBuffer<u32>; 2]),
     Arrive([OpenedBuffer<u32>; 2]),
 }
 
 /// An end that has not yet heard of the other.
 pub(super) struct Begun {
     device: Device,
-    own: [GivenEvent; 2],
+    own: [IpcEvent; 2],
     /// Where it is this end that they leave.
-    leave: Option<[GivenBuffer<u32>; 2]>,
+    leave: Option<[IpcBuffer<u32>; 2]>,
     /// What the other end is told.
     handles: Vec<u8>,
 }
@@ -116,12 +116,12 @@ pub(super) struct Begun {
 impl Begun {
     /// On `device`; where rows leave, of so many words.
     pub(super) fn new(device: &Device, words: Option<usize>) -> Result<Self, LifeError> {
-        let [(even, of_even), (odd, of_odd)] = [device.given_event()?, device.given_event()?];
+        let [(even, of_even), (odd, of_odd)] = [device.ipc_event()?, device.ipc_event()?];
         let mut handles = [of_even.0, of_odd.0].concat();
         let leave = match words {
             None => None,
             Some(words) => {
-                let [(even, of_even), (odd, of_odd)] = [device.given(words)?, device.given(words)?];
+                let [(even, of_even), (odd, of_odd)] = [device.ipc_buffer(words)?, device.ipc_buffer(words)?];
                 handles.extend([of_even.0, of_odd.0].concat());
                 Some([even, odd])
             }
@@ -142,7 +142,7 @@ impl Begun {
             let Self { device, own, leave, .. } = end;
             let event = |i| device.open_event(&handle(&heard, i));
             let theirs = [event(0)?, event(1)?];
-            let memory = |i| device.open_given(&handle(&heard, i));
+            let memory = |i| device.open_ipc_buffer(&handle(&heard, i));
             let rows = match leave {
                 Some(given) => Rows::Leave(given),
                 None => Rows::Arrive([memory(2)?, memory(3)?]),
@@ -174,7 +174,7 @@ impl Direct {
         self.theirs[which].wait()?;
         if let (Rows::Arrive(opened), Some(words)) = (&self.rows, words) {
             let len = words.len();
-            words.copy_range_from_given(0, &opened[which], 0..len)?;
+            words.copy_range_from_ipc(0, &opened[which], 0..len)?;
         }
         Ok(())
     }

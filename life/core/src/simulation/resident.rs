@@ -37,7 +37,7 @@ impl Plan {
             // To ask a GPU how many it runs at once, the kernel has to be compiled.
             let per_multiprocessor = if device.is_simulated() { 0 } else { kernel.min_blocks.unwrap_or(0) };
             let (certain, blocks) = (per_multiprocessor as usize * multiprocessors, plan.blocks());
-            if blocks <= certain || blocks <= device.most_cooperative_blocks(kernel, RESIDENT_THREADS, 0)? as usize {
+            if blocks <= certain || blocks <= device.max_cooperative_blocks(kernel, RESIDENT_THREADS, 0)? as usize {
                 return Ok(plan);
             }
         }

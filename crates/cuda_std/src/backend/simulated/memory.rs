@@ -9,6 +9,7 @@
 use core::mem::MaybeUninit;
 use core::panic::Location;
 
+use simt::memory::Scope;
 use simt::{memory, shared, thread};
 
 use super::observed::{self, Access, At};
@@ -123,7 +124,7 @@ pub unsafe fn global_load_volatile<T: DeviceCopy>(pointer: *const T) -> T {
     let at = Location::caller();
     let value = load!(T, offset, Word => {
         // SAFETY: the caller's.
-        unsafe { memory::load_relaxed_at(pointer.byte_add(offset).cast::<Word>(), at) }
+        unsafe { memory::load_scoped_at(pointer.byte_add(offset).cast::<Word>(), false, Scope::Device, at) }
     });
     // SAFETY: as above.
     unsafe { value.assume_init() }
@@ -158,7 +159,7 @@ pub unsafe fn global_store_volatile<T: DeviceCopy>(pointer: *mut T, value: T) {
     let at = Location::caller();
     store!(T, value, offset, Word, word => {
         // SAFETY: the caller's.
-        unsafe { memory::store_relaxed_at(pointer.byte_add(offset).cast::<Word>(), word, at) }
+        unsafe { memory::store_scoped_at(pointer.byte_add(offset).cast::<Word>(), word, false, Scope::Device, at) }
     });
 }
 

@@ -6,9 +6,6 @@ use cust::sys::{CUevent, CUipcEventHandle, CUipcMemHandle, CUresult};
 use super::{Code, Numbered};
 use crate::backend::HANDLE_BYTES;
 
-/// `CU_EVENT_DISABLE_TIMING` and `CU_EVENT_INTERPROCESS`.
-const ORDERS_PROCESSES: u32 = 2 | 4;
-
 /// `CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS`.
 const LAZY_PEER_ACCESS: u32 = 1;
 
@@ -35,33 +32,16 @@ pub(in crate::cuda) fn open_memory(handle: &[u8; HANDLE_BYTES]) -> Result<(u64, 
         Ok(()) => Ok((address, bytes - (address - start) as usize)),
         Err(code) => {
             // SAFETY: the memory was opened above, and its address is not used elsewhere.
-            let _ = unsafe { close_memory(address) };
+            let _ = unsafe { super::close_memory(address) };
             Err(code)
         }
     }
 }
 
-/// Closes another process's memory.
-///
-/// # Safety
-/// `address` must be one that [`open_memory`] returned in the current context, and must not be used afterwards.
-pub(in crate::cuda) unsafe fn close_memory(address: u64) -> Result<(), Code> {
-    // SAFETY: the caller guarantees that the memory was opened in this context and is not used afterwards.
-    unsafe { call!(cuIpcCloseMemHandle(address)) }
-}
-
-/// Creates an event of the current context that processes can share.
-pub(in crate::cuda) fn create_shared_event() -> Result<CUevent, Code> {
-    let mut event = std::ptr::null_mut();
-    // SAFETY: the function writes one pointer.
-    unsafe { call!(cuEventCreate(&mut event, ORDERS_PROCESSES)) }?;
-    Ok(event)
-}
-
 /// Returns the handle by which another process opens `event`.
 ///
 /// # Safety
-/// [`create_shared_event`] must have returned `event`.
+/// `event` must have been created with [`INTERPROCESS`](super::INTERPROCESS).
 pub(in crate::cuda) unsafe fn event_handle(event: CUevent) -> Result<[u8; HANDLE_BYTES], Code> {
     let mut handle = CUipcEventHandle { reserved: [0; HANDLE_BYTES] };
     // SAFETY: the function writes the handle. The caller guarantees a shared event.

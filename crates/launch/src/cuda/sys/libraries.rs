@@ -1,13 +1,10 @@
 //! The driver's functions for code without a context (`cuLibrary…`), from CUDA 12.0 on. `cust_raw` does not declare
 //! them.
 
-use std::ffi::{CStr, c_char, c_uint, c_void};
-use std::sync::OnceLock;
-use std::{mem, ptr};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ptr;
 
 use cust::sys::CUfunction;
-
-use super::driver_function;
 
 /// `CUlibrary`: a handle that any thread may use and that belongs to no context.
 #[derive(Clone, Copy, Debug)]
@@ -31,41 +28,25 @@ type LoadData = unsafe extern "C" fn(
 type GetKernel = unsafe extern "C" fn(*mut *mut c_void, *mut c_void, *const c_char) -> u32;
 type GetFunction = unsafe extern "C" fn(*mut CUfunction, *mut c_void) -> u32;
 
-struct Functions {
-    load_data: LoadData,
-    get_kernel: GetKernel,
-    get_function: GetFunction,
+/// The first driver that has these functions: of CUDA 12.0.
+const VERSION: c_int = 12_000;
+
+fn load_data() -> Option<LoadData> {
+    driver_function!(c"cuLibraryLoadData", VERSION, LoadData)
 }
 
-/// Returns the functions, or `None` if the driver is older.
-fn functions() -> Option<&'static Functions> {
-    static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
-    let find = || {
-        let find = |name| driver_function(name, 12_000);
-        // SAFETY: the driver's functions of these names have these types.
-        unsafe {
-            Some(Functions {
-                load_data: mem::transmute::<*mut c_void, LoadData>(find(c"cuLibraryLoadData")?),
-                get_kernel: mem::transmute::<*mut c_void, GetKernel>(find(c"cuLibraryGetKernel")?),
-                get_function: mem::transmute::<*mut c_void, GetFunction>(find(c"cuKernelGetFunction")?),
-            })
-        }
-    };
-    FUNCTIONS.get_or_init(find).as_ref()
-}
-
-/// True if the driver can compile without a context.
+/// Returns true if the driver can compile without a context.
 pub(in crate::cuda) fn has_libraries() -> bool {
-    functions().is_some()
+    load_data().is_some()
 }
 
 /// Compiles PTX, if the driver can do so without a context. The code stays loaded until the process ends.
 pub(in crate::cuda) fn load_library(ptx: &CStr) -> Option<Library> {
-    let functions = functions()?;
+    let load_data = load_data()?;
     let mut library = ptr::null_mut();
     // SAFETY: there are no options; the PTX ends with a zero byte, and the driver copies what it needs.
     let code = unsafe {
-        (functions.load_data)(
+        load_data(
             &mut library,
             ptx.as_ptr().cast(),
             ptr::null_mut(),
@@ -81,12 +62,11 @@ pub(in crate::cuda) fn load_library(ptx: &CStr) -> Option<Library> {
 
 /// Returns the kernel named `name` for the current context, if the library has it.
 pub(in crate::cuda) fn function_of_library(library: Library, name: &CStr) -> Option<CUfunction> {
-    let functions = functions()?;
+    let get_kernel = driver_function!(c"cuLibraryGetKernel", VERSION, GetKernel)?;
+    let get_function = driver_function!(c"cuKernelGetFunction", VERSION, GetFunction)?;
     let (mut kernel, mut function) = (ptr::null_mut(), ptr::null_mut());
     // SAFETY: libraries are never unloaded. Each function writes one pointer, and the name ends with a zero byte.
-    let is_found = unsafe {
-        (functions.get_kernel)(&mut kernel, library.0, name.as_ptr()) == 0
-            && (functions.get_function)(&mut function, kernel) == 0
-    };
+    let is_found =
+        unsafe { get_kernel(&mut kernel, library.0, name.as_ptr()) == 0 && get_function(&mut function, kernel) == 0 };
     is_found.then_some(function)
 }

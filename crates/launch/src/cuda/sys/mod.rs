@@ -4,7 +4,6 @@
 //! error. A newer driver may return any code. Every function's result is therefore read as a number here.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::mem::MaybeUninit;
 use std::ptr;
 
 use cust::sys;
@@ -12,6 +11,8 @@ use cust::sys::{CUcontext, CUdevice, CUfunction, CUresult, CUstream};
 
 pub(super) use cust::sys::CUdevice_attribute as DeviceAttribute;
 pub(super) use cust::sys::CUfunction_attribute as FunctionAttribute;
+
+use crate::backend::PageLock;
 
 /// The code that the driver returns for a call that failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,34 +120,37 @@ macro_rules! call {
     }};
 }
 
-mod graphs;
+/// Returns a function of this type that `cust_raw` does not declare, or `None` if the driver does not have it. Drivers
+/// have it from `$version` on: 11080 stands for CUDA 11.8.
+macro_rules! driver_function {
+    ($name:literal, $version:expr, $Function:ty) => {{
+        static FUNCTION: std::sync::OnceLock<Option<$Function>> = std::sync::OnceLock::new();
+        *FUNCTION.get_or_init(|| {
+            let function = $crate::cuda::sys::driver_function($name, $version)?;
+            // SAFETY: the driver's function of this name has this type.
+            Some(unsafe { std::mem::transmute::<*mut std::ffi::c_void, $Function>(function) })
+        })
+    }};
+}
+
+mod calls;
 mod ipc;
 mod libraries;
 mod modules;
 mod overlapping;
-mod peers;
-mod streams;
 
-pub(super) use graphs::*;
+pub(super) use calls::*;
 pub(super) use ipc::*;
 pub(super) use libraries::*;
 pub(super) use modules::*;
 pub(super) use overlapping::launch_overlapping;
-pub(super) use peers::*;
-pub(super) use streams::*;
 
-/// Returns a function that `cust_raw` does not declare. Drivers have it from `version` on: 11080 stands for CUDA 11.8.
+/// Returns the address of a function that drivers have from `version` on.
 fn driver_function(name: &CStr, version: c_int) -> Option<*mut c_void> {
     let mut function = ptr::null_mut();
     // SAFETY: the function writes one pointer, and the name ends with a zero byte.
     let found = unsafe { call!(cuGetProcAddress(name.as_ptr(), &mut function, version, 0)) };
     (found.is_ok() && !function.is_null()).then_some(function)
-}
-
-/// Initialises the driver. Later calls do nothing.
-pub(super) fn init() -> Result<(), Code> {
-    // SAFETY: the function takes no pointer.
-    unsafe { call!(cuInit(0)) }
 }
 
 /// Returns the CUDA version that the driver supports, as `1000·major + 10·minor`.
@@ -171,13 +175,6 @@ pub(super) fn device_name(device: CUdevice) -> Result<String, Code> {
     Ok(until_zero(&name))
 }
 
-pub(super) fn device_memory(device: CUdevice) -> Result<usize, Code> {
-    let mut bytes = 0;
-    // SAFETY: the function writes one integer.
-    unsafe { call!(cuDeviceTotalMem_v2(&mut bytes, device)) }?;
-    Ok(bytes)
-}
-
 pub(super) fn device_attribute(device: CUdevice, attribute: DeviceAttribute) -> Result<u32, Code> {
     let mut value = 0;
     // SAFETY: the function writes one integer.
@@ -190,15 +187,6 @@ pub(super) fn retain_context(device: CUdevice) -> Result<(), Code> {
     let mut context = ptr::null_mut();
     // SAFETY: the function writes one pointer.
     unsafe { call!(cuDevicePrimaryCtxRetain(&mut context, device)) }
-}
-
-/// Releases one reference of `retain_context`.
-///
-/// # Safety
-/// Users of the context must have references of their own.
-pub(super) unsafe fn release_context(device: CUdevice) -> Result<(), Code> {
-    // SAFETY: the caller guarantees that users of the context have references of their own.
-    unsafe { call!(cuDevicePrimaryCtxRelease_v2(device)) }
 }
 
 /// Returns the calling thread's current context, or null.
@@ -218,58 +206,24 @@ pub(super) fn memory_info() -> Result<(usize, usize), Code> {
     Ok((free, total))
 }
 
-/// Allocates `bytes` bytes, at least one, in the current context.
-pub(super) fn allocate(bytes: usize) -> Result<u64, Code> {
-    let mut address = 0;
+/// Returns true if kernels and copies of `device` can access the memory of `peer` directly.
+pub(super) fn can_access_peer(device: CUdevice, peer: CUdevice) -> Result<bool, Code> {
+    let mut answer = 0;
     // SAFETY: the function writes one integer.
-    unsafe { call!(cuMemAlloc_v2(&mut address, bytes)) }?;
-    Ok(address)
+    unsafe { call!(cuDeviceCanAccessPeer(&mut answer, device, peer)) }?;
+    Ok(answer != 0)
 }
 
-/// Frees memory of `allocate`, in the same context, after all earlier launches are done.
-///
-/// # Safety
-/// `address` must not be used afterwards.
-pub(super) unsafe fn free(address: u64) -> Result<(), Code> {
-    // SAFETY: the caller guarantees that the memory is not used afterwards; the driver refuses other addresses.
-    unsafe { call!(cuMemFree_v2(address)) }
-}
-
-/// Copies `data` to the device and waits for the copy to finish.
-///
-/// # Safety
-/// `address` must point to `data.len()` bytes of the current context's memory.
-pub(super) unsafe fn copy_to_device(address: u64, data: &[MaybeUninit<u8>]) -> Result<(), Code> {
-    // SAFETY: the function reads `data`. The caller guarantees the address.
-    unsafe { call!(cuMemcpyHtoD_v2(address, data.as_ptr().cast(), data.len())) }
-}
-
-/// Copies `bytes` bytes to the host and waits for the copy to finish.
-///
-/// # Safety
-/// `address` must point to `bytes` bytes of the current context's memory. `target` must be valid for writes of that
-/// size.
-pub(super) unsafe fn copy_to_host(target: *mut u8, address: u64, bytes: usize) -> Result<(), Code> {
-    // SAFETY: the caller guarantees both addresses.
-    unsafe { call!(cuMemcpyDtoH_v2(target.cast(), address, bytes)) }
-}
-
-/// Copies `bytes` bytes within the device, in the order of `stream`.
-///
-/// # Safety
-/// Both addresses must point to `bytes` bytes of the current context's memory, without overlap.
-pub(super) unsafe fn copy_on_device(to: u64, from: u64, bytes: usize, stream: CUstream) -> Result<(), Code> {
-    // SAFETY: the caller guarantees both addresses.
-    unsafe { call!(cuMemcpyDtoDAsync_v2(to, from, bytes, stream)) }
-}
-
-/// Sets `bytes` bytes to zero, in the order of `stream`.
-///
-/// # Safety
-/// `address` must point to `bytes` bytes of the current context's memory.
-pub(super) unsafe fn zero(address: u64, bytes: usize, stream: CUstream) -> Result<(), Code> {
-    // SAFETY: the caller guarantees the address.
-    unsafe { call!(cuMemsetD8Async(address, 0, bytes, stream)) }
+/// Allocates `bytes` bytes, at least one, of page-locked host memory. The contents are unspecified.
+pub(super) fn page_locked(bytes: usize, lock: PageLock) -> Result<*mut u8, Code> {
+    let flags = match lock {
+        PageLock::Copies => sys::CU_MEMHOSTALLOC_PORTABLE,
+        PageLock::Mapping => sys::CU_MEMHOSTALLOC_DEVICEMAP,
+    };
+    let mut start: *mut c_void = ptr::null_mut();
+    // SAFETY: the function writes one pointer.
+    unsafe { call!(cuMemHostAlloc(&mut start, bytes, flags)) }?;
+    Ok(start.cast())
 }
 
 /// Returns an attribute of a kernel.
@@ -321,10 +275,9 @@ pub(super) unsafe fn launch(
 ) -> Result<(), Code> {
     let cuda_std::LaunchConfig { grid, block, shared_bytes, is_cooperative, tables: _ } = config;
     let parameters = parameters.as_mut_ptr();
-    // SAFETY: the caller guarantees the parameters. The driver copies them before it returns.
-    unsafe {
-        if is_cooperative {
-            return call!(cuLaunchCooperativeKernel(
+    macro_rules! launch {
+        ($function:ident $($last:expr)?) => {
+            call!($function(
                 function,
                 grid.x,
                 grid.y,
@@ -335,22 +288,12 @@ pub(super) unsafe fn launch(
                 shared_bytes,
                 stream,
                 parameters
-            ));
-        }
-        call!(cuLaunchKernel(
-            function,
-            grid.x,
-            grid.y,
-            grid.z,
-            block.x,
-            block.y,
-            block.z,
-            shared_bytes,
-            stream,
-            parameters,
-            ptr::null_mut()
-        ))
+                $(, $last)?
+            ))
+        };
     }
+    // SAFETY: the caller guarantees the parameters. The driver copies them before it returns.
+    unsafe { if is_cooperative { launch!(cuLaunchCooperativeKernel) } else { launch!(cuLaunchKernel ptr::null_mut()) } }
 }
 
 /// Waits for everything in `stream`. The driver has then printed the output of kernels, and this function flushes it.

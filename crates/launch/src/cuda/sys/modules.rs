@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_void};
 use std::ptr;
 
 use cust::sys;
-use cust::sys::{CUfunction, CUmodule, CUresult};
+use cust::sys::{CUmodule, CUresult};
 
 use super::{Code, Numbered, until_zero};
 use crate::version::CudaVersion;
@@ -38,35 +38,4 @@ pub(in crate::cuda) fn load_module(ptx: &CStr, driver: CudaVersion) -> Result<CU
         ))
     };
     result.map(|()| module).map_err(|code| (code, until_zero(&log).trim_end().to_owned()))
-}
-
-/// Unloads a module of `load_module`, in the same context.
-///
-/// # Safety
-/// Neither the module nor a function of it may be used afterwards.
-pub(in crate::cuda) unsafe fn unload_module(module: CUmodule) -> Result<(), Code> {
-    // SAFETY: the caller guarantees that neither the module nor its functions are used afterwards.
-    unsafe { call!(cuModuleUnload(module)) }
-}
-
-/// Returns the kernel named `name`.
-///
-/// # Safety
-/// `module` must be loaded.
-pub(in crate::cuda) unsafe fn function(module: CUmodule, name: &CStr) -> Result<CUfunction, Code> {
-    let mut function = ptr::null_mut();
-    // SAFETY: the function writes one pointer and reads a string that ends with a zero byte.
-    unsafe { call!(cuModuleGetFunction(&mut function, module, name.as_ptr())) }?;
-    Ok(function)
-}
-
-/// Returns the address and the size in bytes of a static of `module`.
-///
-/// # Safety
-/// `module` must be loaded.
-pub(in crate::cuda) unsafe fn global(module: CUmodule, name: &CStr) -> Result<(u64, usize), Code> {
-    let (mut address, mut bytes) = (0, 0);
-    // SAFETY: the function writes two integers and reads a string that ends with a zero byte.
-    unsafe { call!(cuModuleGetGlobal_v2(&mut address, &mut bytes, module, name.as_ptr())) }?;
-    Ok((address, bytes))
 }

@@ -8,13 +8,11 @@
 //! instruction cannot be launched this way by mistake.
 
 use std::ffi::{c_int, c_uint, c_void};
-use std::mem;
 use std::ptr;
-use std::sync::OnceLock;
 
 use cust::sys::{CUfunction, CUstream};
 
-use super::{Code, driver_function, launch};
+use super::{Code, launch};
 
 /// `CUlaunchAttribute`: its value has 64 bytes, of which one `int` is used.
 #[repr(C)]
@@ -41,16 +39,6 @@ const PROGRAMMATIC_STREAM_SERIALIZATION: c_uint = 6;
 
 type LaunchEx = unsafe extern "C" fn(*const Config, CUfunction, *mut *mut c_void, *mut *mut c_void) -> u32;
 
-/// Returns `cuLaunchKernelEx`, which `cust_raw` does not declare, or `None` if the driver is older than CUDA 11.8.
-fn launch_ex() -> Option<LaunchEx> {
-    static FUNCTION: OnceLock<Option<LaunchEx>> = OnceLock::new();
-    *FUNCTION.get_or_init(|| {
-        let function = driver_function(c"cuLaunchKernelEx", 11_080)?;
-        // SAFETY: the driver's function of this name has this type.
-        Some(unsafe { mem::transmute::<*mut c_void, LaunchEx>(function) })
-    })
-}
-
 /// Launches `function` in the order of `stream`; it may start while the previous launch runs. With a driver that does
 /// not support this, it starts afterwards.
 ///
@@ -62,7 +50,8 @@ pub(in crate::cuda) unsafe fn launch_overlapping(
     stream: CUstream,
     parameters: &mut [*mut c_void],
 ) -> Result<(), Code> {
-    let Some(launch_ex) = launch_ex() else {
+    // `cust_raw` does not declare this function, and drivers before CUDA 11.8 do not have it.
+    let Some(launch_ex) = driver_function!(c"cuLaunchKernelEx", 11_080, LaunchEx) else {
         // SAFETY: the caller guarantees the conditions of `launch`.
         return unsafe { launch(function, config, stream, parameters) };
     };

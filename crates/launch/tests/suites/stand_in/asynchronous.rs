@@ -1,6 +1,6 @@
 //! The stand-in driver's functions for streams and their operations, events, and page-locked memory.
 
-use super::streams::{Source, Work, run};
+use super::streams::{Operation, Source, run};
 use super::{
     CONTEXT, CURRENT, FIRST_BLOCKING, INVALID_VALUE, MAPPED, OUT_OF_MEMORY, State, answer, bytes_at, log, number,
     state, wait,
@@ -57,12 +57,12 @@ functions! {
             Some(_) => Source::Pinned { start: from as usize, bytes },
             None => Source::Staged(std::slice::from_raw_parts(from, bytes).to_vec()),
         };
-        state.streams.push(stream, Work::Upload { to, from })
+        state.streams.push(stream, Operation::Upload { to, from })
     }
     cuMemcpyDtoHAsync_v2(to: *mut u8, from: u64, bytes: usize, stream: usize) {
         assert!(bytes > 0);
         let mut state = state()?;
-        state.streams.push(stream, Work::Download { to: to as usize, from, bytes })?;
+        state.streams.push(stream, Operation::Download { to: to as usize, from, bytes })?;
         match page_locked_at(&state, to as usize) {
             Some(_) => Ok(()),
             None => run(&mut state, stream, None),
@@ -71,11 +71,11 @@ functions! {
     cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: usize, stream: usize) {
         let mut state = state()?;
         if let Some(captured) = state.graphs.captures.get_mut(&stream) {
-            captured.push(Work::Move { to, from, bytes });
+            captured.push(Operation::Move { to, from, bytes });
             return Ok(());
         }
         if stream < FIRST_BLOCKING {
-            return state.streams.push(stream, Work::Move { to, from, bytes });
+            return state.streams.push(stream, Operation::Move { to, from, bytes });
         }
         wait(&mut state)?;
         assert_eq!([state.owner(from), state.owner(to)], [Some(CURRENT.get()); 2], "a copy within a device");
@@ -86,7 +86,7 @@ functions! {
     cuMemsetD8Async(address: u64, value: u8, bytes: usize, stream: usize) {
         let mut state = state()?;
         if let Some(captured) = state.graphs.captures.get_mut(&stream) {
-            captured.push(Work::Fill { address, value, bytes });
+            captured.push(Operation::Fill { address, value, bytes });
             return Ok(());
         }
         assert!(stream > FIRST_BLOCKING);
@@ -137,7 +137,7 @@ functions! {
         // The event may belong to another context.
         state.streams.recorded_in(event)?;
         assert_eq!(state.streams.context(stream), Some(CURRENT.get()));
-        state.streams.push(stream, Work::Wait(event))
+        state.streams.push(stream, Operation::Wait(event))
     }
     cuEventCreate(event: *mut usize, flags: u32) {
         assert!(matches!(flags, 0 | 2), "an event measures time, or orders");

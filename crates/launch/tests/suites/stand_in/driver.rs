@@ -24,7 +24,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard};
 
 use graphs::Graphs;
 use libraries::compile;
-use streams::{Streams, Work, run};
+use streams::{Operation, Streams, run};
 
 mod streams;
 
@@ -32,7 +32,7 @@ const MEMORY: usize = 1 << 30;
 /// The context of GPU 0; the other GPUs' contexts follow. Its default stream has the same number.
 const CONTEXT: usize = 0x40_0000;
 /// The maximum number of GPUs.
-const MOST_GPUS: usize = 8;
+const MAX_GPUS: usize = 8;
 /// Streams from this number on are those of the devices, for which synchronous calls wait.
 const FIRST_BLOCKING: usize = 0x57_0000;
 /// Offset of the address at which kernels access page-locked memory from the host's address.
@@ -51,7 +51,7 @@ const ILLEGAL_ADDRESS: i32 = 700;
 #[derive(Default)]
 struct State {
     /// How many times each GPU's context is retained.
-    retained: [u32; MOST_GPUS],
+    retained: [u32; MAX_GPUS],
     /// Pairs of contexts, the first of which may access the second one's memory.
     peers: Vec<(usize, usize)>,
     /// The result that the lost context returns from now on.
@@ -214,7 +214,7 @@ functions! {
         let mut state = STATE.lock().unwrap();
         let retained = &mut state.retained[device as usize];
         *retained = retained.checked_sub(1).ok_or(INVALID_CONTEXT)?;
-        if state.retained == [0; MOST_GPUS] {
+        if state.retained == [0; MAX_GPUS] {
             let (streams, events) = state.streams.counts();
             let (memory, page_locked) = (state.memory.len(), state.page_locked.len());
             assert!(state.lost != 0 || state.graphs.count() == 0, "a graph is left over");
@@ -365,7 +365,7 @@ unsafe fn launch(
     let kernel = function.name.clone();
     // SAFETY: the caller guarantees that these are the addresses of the kernel's parameters.
     let slots = (0..slots).map(|place| unsafe { *(*parameters.add(place)).cast::<u64>() }).collect();
-    let work = Work::Launch { kernel, slots };
+    let work = Operation::Launch { kernel, slots };
     match state.graphs.captures.get_mut(&stream) {
         Some(captured) => {
             captured.push(work);

@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 
-use super::streams::Work;
+use super::streams::Operation;
 use super::{FIRST_BLOCKING, INVALID_HANDLE, INVALID_VALUE, answer, log, state};
 
 #[derive(Default)]
 pub struct Graphs {
     /// The recorded operations of each capturing stream.
-    pub captures: HashMap<usize, Vec<Work>>,
+    pub captures: HashMap<usize, Vec<Operation>>,
     /// Graphs, and the executable graphs made from them.
-    graphs: HashMap<usize, Vec<Work>>,
-    executables: HashMap<usize, Vec<Work>>,
+    graphs: HashMap<usize, Vec<Operation>>,
+    executables: HashMap<usize, Vec<Operation>>,
     next: usize,
 }
 

@@ -1,6 +1,6 @@
 //! The stand-in driver's functions for several GPUs.
 
-use super::streams::Work;
+use super::streams::Operation;
 use super::{CONTEXT, CURRENT, INVALID_CONTEXT, INVALID_VALUE, answer, bytes_at, log, number, state};
 
 const ALREADY_ENABLED: i32 = 704;
@@ -42,6 +42,6 @@ functions! {
         if bytes == 0 {
             return Err(INVALID_VALUE);
         }
-        state.streams.push(stream, Work::Move { to, from, bytes })
+        state.streams.push(stream, Operation::Move { to, from, bytes })
     }
 }

@@ -12,7 +12,7 @@ const COPY_TIME: f32 = 1.0;
 
 #[derive(Default)]
 pub struct Streams {
-    queues: HashMap<usize, VecDeque<Work>>,
+    queues: HashMap<usize, VecDeque<Operation>>,
     /// The context of each stream and event.
     contexts: HashMap<usize, usize>,
     /// The time of each event, and the stream where it was recorded last.
@@ -27,7 +27,7 @@ pub struct Streams {
 /// An operation of a stream. A fill, and a copy within the device's own stream, come only from a graph; otherwise they
 /// are executed at once.
 #[derive(Clone)]
-pub enum Work {
+pub enum Operation {
     Launch { kernel: String, slots: Vec<u64> },
     Upload { to: u64, from: Source },
     Download { to: usize, from: u64, bytes: usize },
@@ -62,7 +62,7 @@ impl Streams {
         Ok(())
     }
 
-    pub fn push(&mut self, stream: usize, work: Work) -> Result<(), i32> {
+    pub fn push(&mut self, stream: usize, work: Operation) -> Result<(), i32> {
         self.queues.get_mut(&stream).ok_or(INVALID_HANDLE)?.push_back(work);
         Ok(())
     }
@@ -72,7 +72,7 @@ impl Streams {
         self.queues
             .entry(CURRENT.get())
             .or_default()
-            .push_back(Work::Upload { to, from: Source::Staged(data.to_vec()) });
+            .push_back(Operation::Upload { to, from: Source::Staged(data.to_vec()) });
     }
 
     pub fn create_event(&mut self) -> usize {
@@ -100,7 +100,7 @@ impl Streams {
             "an event is recorded in a stream of its context, which is current"
         );
         *self.events.get_mut(&event).ok_or(INVALID_HANDLE)? = (stream, None);
-        self.push(stream, Work::Record(event))
+        self.push(stream, Operation::Record(event))
     }
 
     pub fn recorded_in(&self, event: usize) -> Result<usize, i32> {
@@ -126,8 +126,8 @@ impl Streams {
     pub fn are_to_use(&self, start: usize, len: usize) -> bool {
         let range = start..start + len;
         self.queues.values().flatten().any(|work| match work {
-            Work::Upload { from: Source::Pinned { start, .. }, .. } => range.contains(start),
-            Work::Download { to, .. } => range.contains(to),
+            Operation::Upload { from: Source::Pinned { start, .. }, .. } => range.contains(start),
+            Operation::Download { to, .. } => range.contains(to),
             _ => false,
         })
     }
@@ -136,7 +136,7 @@ impl Streams {
     pub fn are_to_copy(&self, start: u64, len: u64) -> bool {
         let range = start..start + len;
         self.queues.values().flatten().any(|work| match work {
-            Work::Move { to, from, .. } => range.contains(to) || range.contains(from),
+            Operation::Move { to, from, .. } => range.contains(to) || range.contains(from),
             _ => false,
         })
     }
@@ -159,12 +159,12 @@ pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(),
         };
         let Some(work) = queue.pop_front() else { return Ok(()) };
         match work {
-            Work::Launch { kernel, slots } => {
+            Operation::Launch { kernel, slots } => {
                 log(&format!("{stream}: {kernel}"));
                 state.streams.clock += KERNEL_TIME;
                 kernel_of(state, &kernel, &slots)?;
             }
-            Work::Upload { to, from } => {
+            Operation::Upload { to, from } => {
                 state.streams.clock += COPY_TIME;
                 let data = match from {
                     // SAFETY: `launch` guarantees that the memory lives until the copy is complete.
@@ -178,23 +178,23 @@ pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(),
                 }
                 bytes_at(state, to, data.len())?.copy_from_slice(&data);
             }
-            Work::Download { to, from, bytes } => {
+            Operation::Download { to, from, bytes } => {
                 log(&format!("{stream}: download {bytes}"));
                 state.streams.clock += COPY_TIME;
                 let source = bytes_at(state, from, bytes)?;
                 // SAFETY: `launch` guarantees that the memory lives until the copy is complete.
                 unsafe { std::ptr::copy_nonoverlapping(source.as_ptr(), to as *mut u8, bytes) };
             }
-            Work::Fill { address, value, bytes } => {
+            Operation::Fill { address, value, bytes } => {
                 log(&format!("{stream}: fill {bytes}"));
                 bytes_at(state, address, bytes)?.fill(value);
             }
-            Work::Move { to, from, bytes } => {
+            Operation::Move { to, from, bytes } => {
                 log(&format!("{stream}: copy {bytes}"));
                 let source = bytes_at(state, from, bytes)?.to_vec();
                 bytes_at(state, to, bytes)?.copy_from_slice(&source);
             }
-            Work::Record(event) => {
+            Operation::Record(event) => {
                 log(&format!("{stream}: event"));
                 let clock = state.streams.clock;
                 if let Some((_, time)) = state.streams.events.get_mut(&event) {
@@ -204,7 +204,7 @@ pub fn run(state: &mut State, stream: usize, until: Option<usize>) -> Result<(),
                     return Ok(());
                 }
             }
-            Work::Wait(event) => {
+            Operation::Wait(event) => {
                 if let Some(&(other, None)) = state.streams.events.get(&event) {
                     run(state, other, Some(event))?;
                 }

@@ -18,11 +18,11 @@ pub(super) fn is_traced() -> bool {
 }
 
 /// The maximum number of arrays that can be closed at a time in the process. Further arrays stay open.
-const MOST: usize = 256;
+const MAX_CLOSED: usize = 256;
 
 /// The closed memory of all launches of the process: the address of the first byte, or 0, and the number of bytes. A
 /// fault there may come from an OS thread that does not belong to the launch.
-static ALL: [[AtomicUsize; 2]; MOST] = [const { [AtomicUsize::new(0), AtomicUsize::new(0)] }; MOST];
+static ALL: [[AtomicUsize; 2]; MAX_CLOSED] = [const { [AtomicUsize::new(0), AtomicUsize::new(0)] }; MAX_CLOSED];
 
 /// The pages of an array that was passed to a launch, or of a block's shared memory.
 #[derive(Debug)]
@@ -31,12 +31,11 @@ pub(super) struct Closed {
     bytes: usize,
     slot: &'static [AtomicUsize; 2],
     /// True if the memory must stay open.
-    pub(super) is_let_go: Cell<bool>,
+    pub(super) stays_open: Cell<bool>,
 }
 
 impl Closed {
-    /// Adds the `regions` that are in allocations with pages of their own. Of overlapping ones, only the first is
-    /// added.
+    /// Adds the `regions` that are in allocations with pages of their own. If regions overlap, adds only the first.
     pub(super) fn add(all: &mut Vec<Self>, regions: &[Region]) {
         for region in regions {
             if region.bytes > 0
@@ -58,7 +57,7 @@ impl Closed {
     }
 
     fn new(start: usize, bytes: usize) -> Option<Self> {
-        Some(Self { start, bytes: bytes.next_multiple_of(PAGE), slot: take(start)?, is_let_go: Cell::new(false) })
+        Some(Self { start, bytes: bytes.next_multiple_of(PAGE), slot: take(start)?, stays_open: Cell::new(false) })
     }
 
     pub(super) fn has(&self, address: usize) -> bool {
@@ -71,8 +70,8 @@ impl Closed {
     }
 
     /// Opens the memory permanently.
-    pub(super) fn let_go(&self) {
-        if !self.is_let_go.replace(true) {
+    pub(super) fn leave_open(&self) {
+        if !self.stays_open.replace(true) {
             self.open();
         }
     }
@@ -96,7 +95,7 @@ fn take(start: usize) -> Option<&'static [AtomicUsize; 2]> {
 }
 
 /// Opens the page of `address` if a launch has closed it, and returns true in this case. Called in a signal handler.
-pub(crate) fn pass_on_others(address: usize) -> bool {
+pub(crate) fn open_foreign(address: usize) -> bool {
     let is_closed = ALL.iter().any(|[start, bytes]| {
         let start = start.load(Ordering::SeqCst);
         start != 0 && address.wrapping_sub(start) < bytes.load(Ordering::SeqCst)

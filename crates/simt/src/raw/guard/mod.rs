@@ -9,20 +9,22 @@
 //! the launch reaches for the first time. Unreported accesses from there are found then.
 
 mod closed;
-pub(crate) mod told;
+pub(crate) mod reported;
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
 use std::ptr;
 
-use self::closed::{Closed, pass_on_others};
+use rustc_hash::FxHashSet;
+
+use self::closed::{Closed, open_foreign};
+
 use crate::block::Block;
 use crate::block::arena::Arena;
 use crate::current::current;
 use crate::grid::Grid;
-use crate::hashing::Hashing;
+use crate::on_drop::OnDrop;
 use crate::raw::notes::NoteKind;
-use crate::region::{self, Space};
+use crate::region::{self, ArrayPosition, Space};
 use crate::source::Line;
 use crate::watch::is_watching;
 
@@ -42,8 +44,7 @@ struct Unseen {
     array: usize,
 }
 
-/// An access that a thread reports: the thread as in [`Unseen`], the address and number of bytes, and true if they are
-/// written.
+/// A reported access: the thread as in [`Unseen`], the address and number of bytes, and true if they are written.
 type Known = ((u64, u32), (usize, usize), bool);
 
 impl Unseen {
@@ -69,7 +70,7 @@ struct Guard {
     /// The unreported accesses, for as many arrays as one instruction may access.
     unseen: [Cell<Option<Unseen>>; PAGES],
     /// The source sites that the launch has reached.
-    places: RefCell<HashSet<usize, Hashing>>,
+    places: RefCell<FxHashSet<usize>>,
 }
 
 thread_local! {
@@ -87,16 +88,11 @@ fn guard<'a>() -> Option<&'a Guard> {
 /// Calls `run`, which runs the launch `grid` on the calling OS thread. Guards the launch if the system has the signals
 /// for it.
 pub(crate) fn guarded<R>(grid: &Grid<'_>, run: impl FnOnce() -> R) -> R {
-    /// Sets the guard of the OS thread until it is dropped.
-    struct Guarding<'a>(&'a Guard);
-    impl Drop for Guarding<'_> {
-        fn drop(&mut self) {
-            GUARD.set(ptr::null());
-            self.0.open();
-        }
-    }
     let guard = Guard::default();
-    let guarding = Guarding(&guard);
+    let guarding = OnDrop(|| {
+        GUARD.set(ptr::null());
+        guard.open();
+    });
     if closed::IS_SUPPORTED {
         GUARD.set(&raw const guard);
     }
@@ -128,7 +124,7 @@ fn turn_on() {
 
 /// Notes that the current thread is at `at`, where it uses a pointer or calls a function.
 #[inline]
-pub(super) fn come_to(block: &Block, at: Line) {
+pub(super) fn reach(block: &Block, at: Line) {
     if let Some(guard) = guard()
         && guard.turn_on()
         && guard.places.borrow_mut().insert(ptr::from_ref(at).addr())
@@ -138,15 +134,15 @@ pub(super) fn come_to(block: &Block, at: Line) {
 }
 
 /// Leaves the array that contains `address` open.
-pub(super) fn let_go(block: &Block, address: usize) {
+pub(super) fn leave_open(block: &Block, address: usize) {
     if let Some(guard) = guard() {
         guard.find_arrays(block);
-        guard.arrays.borrow().iter().filter(|array| array.has(address)).for_each(Closed::let_go);
+        guard.arrays.borrow().iter().filter(|array| array.has(address)).for_each(Closed::leave_open);
     }
 }
 
 /// Runs `access`, in which the simulator accesses memory on a simulated thread for itself.
-pub(crate) fn own<R>(access: impl FnOnce() -> R) -> R {
+pub(crate) fn exempt<R>(access: impl FnOnce() -> R) -> R {
     let Some(guard) = guard() else { return access() };
     guard.is_own.set(true);
     let result = access();
@@ -163,7 +159,7 @@ pub(crate) fn end_block(block: &Block) {
 
 /// Notes a reported access: the current thread is about to access `bytes` bytes at the host's `address`.
 #[inline]
-pub(crate) fn tell(block: &Block, (address, bytes): (usize, usize), is_written: bool) {
+pub(crate) fn report(block: &Block, (address, bytes): (usize, usize), is_written: bool) {
     if let Some(guard) = guard()
         && guard.is_on.get()
     {
@@ -173,7 +169,7 @@ pub(crate) fn tell(block: &Block, (address, bytes): (usize, usize), is_written: 
             Some(&block.context.arena),
             Some(((block.position(), thread), (address, bytes), is_written)),
         );
-        block.told.note(thread, (address, bytes), is_written);
+        block.reported.note(thread, (address, bytes), is_written);
     }
 }
 
@@ -201,7 +197,7 @@ impl Guard {
     fn close(&self, block: &Block) {
         self.find_arrays(block);
         self.left.set(ACCESSES);
-        self.arrays.borrow().iter().filter(|array| !array.is_let_go.get()).for_each(Closed::close);
+        self.arrays.borrow().iter().filter(|array| !array.stays_open.get()).for_each(Closed::close);
     }
 
     fn open(&self) {
@@ -211,11 +207,11 @@ impl Guard {
 
     /// Adds notes for the recorded accesses, outside of the signal handler. An access that the thread reports now gets
     /// no note: the compiler has moved the access before the report.
-    fn settle(&self, grid: &Grid<'_>, arena: Option<&Arena>, told: Option<Known>) {
+    fn settle(&self, grid: &Grid<'_>, arena: Option<&Arena>, reported: Option<Known>) {
         for unseen in self.unseen.iter().filter_map(Cell::take) {
-            if told.is_some_and(|told| unseen.is(told)) {
+            if reported.is_some_and(|reported| unseen.is(reported)) {
                 if let Some(array) = self.arrays.borrow().get(unseen.array) {
-                    array.is_let_go.set(false);
+                    array.stays_open.set(false);
                     if self.left.get() > 0 {
                         array.close();
                     }
@@ -231,10 +227,10 @@ impl Guard {
                 Some((Space::Shared, arena.array_at(offset)))
             });
             let (space, array) = match shared {
-                Some((space, array)) => (space, array.and_then(|(place, _)| Some((place.name?, place.index)))),
+                Some((space, array)) => (space, array.and_then(|(position, _)| position.named())),
                 None => {
-                    let place = region::locate(grid.regions, address);
-                    (Space::Global, place.and_then(|place| Some((place.name?, place.index))))
+                    let position = region::locate(grid.regions, address);
+                    (Space::Global, position.and_then(ArrayPosition::named))
                 }
             };
             grid.warn(at, NoteKind::Unseen { space, array, is_written });
@@ -246,12 +242,12 @@ impl Guard {
     /// the memory is not the guard's.
     ///
     /// Called in a signal handler: it must not allocate or block.
-    fn let_pass(&self, block: &Block, address: usize, is_written: bool) -> Option<bool> {
+    fn allow_access(&self, block: &Block, address: usize, is_written: bool) -> Option<bool> {
         let arrays = self.arrays.try_borrow().ok()?;
         let index = arrays.iter().position(|array| array.has(address))?;
         let array = &arrays[index];
         let thread = block.thread();
-        if self.is_own.get() || block.told.has(thread.linear(), address, is_written) != Some(false) {
+        if self.is_own.get() || block.reported.has(thread.linear(), address, is_written) != Some(false) {
             let page = closed::page_of(address);
             let free = self.stepping.iter().find(|slot| slot.get() == 0);
             if let Some(free) = free
@@ -265,7 +261,7 @@ impl Guard {
             let (at, thread) = (block.seen(thread), (block.position(), thread.linear()));
             free.set(Some(Unseen { address, is_written, thread, at, array: index }));
         }
-        array.is_let_go.set(true);
+        array.stays_open.set(true);
         array.open();
         Some(self.is_stepping())
     }
@@ -282,7 +278,7 @@ impl Guard {
         self.left.set(self.left.get().saturating_sub(1));
         for slot in &self.stepping {
             let page = slot.replace(0);
-            let is_closed = |array: &Closed| array.has(page) && !array.is_let_go.get();
+            let is_closed = |array: &Closed| array.has(page) && !array.stays_open.get();
             if page != 0 && self.left.get() > 0 && self.arrays.borrow().iter().any(is_closed) {
                 closed::close_page(page);
             }
@@ -294,11 +290,11 @@ impl Guard {
     }
 }
 
-/// Handles a fault at `address` in a signal handler. Returns what [`Guard::let_pass`] returns. Memory that a launch of
-/// another OS thread has closed is opened.
-pub(crate) fn let_pass(address: usize, is_written: bool) -> Option<bool> {
-    let own = guard().zip(current()).and_then(|(guard, block)| guard.let_pass(block, address, is_written));
-    own.or_else(|| pass_on_others(address).then_some(false))
+/// Handles a fault at `address` in a signal handler. Returns the result of [`Guard::allow_access`]. Opens memory that a
+/// launch of another OS thread has closed.
+pub(crate) fn allow_access(address: usize, is_written: bool) -> Option<bool> {
+    let own = guard().zip(current()).and_then(|(guard, block)| guard.allow_access(block, address, is_written));
+    own.or_else(|| open_foreign(address).then_some(false))
 }
 
 /// Handles a step of the processor in a signal handler. Returns false if no step was requested.

@@ -1,4 +1,4 @@
-//! Notes the synchronisations that a block reaches, and knows which one is left out.
+//! The synchronisations that a block has reached, and which of them is left out.
 
 use std::cell::RefCell;
 use std::ptr;
@@ -7,31 +7,31 @@ use super::rendezvous::Operation;
 use crate::source::Line;
 use crate::synchronisations::{SyncKind, Synchronisations};
 
-/// A synchronisation, and whether it is left out.
+/// A synchronisation.
 struct Entry {
     kind: SyncKind,
     at: Line,
     is_left_out: bool,
 }
 
-/// The synchronisations that a block has reached, so that each is noted once. The last one reached comes first.
+/// The synchronisations that a block has reached, each once. The last one reached comes first.
 #[derive(Default)]
-pub(crate) struct Noted(RefCell<Vec<Entry>>);
+pub(crate) struct ReachedSynchronisations(RefCell<Vec<Entry>>);
 
-impl Noted {
-    /// Returns true if the synchronisation at `at` is left out. On the first call, notes in `synchronisations` that the
-    /// launch has reached it.
+impl ReachedSynchronisations {
+    /// Returns true if the synchronisation at `at` is left out. On the first call, records in `synchronisations` that
+    /// the launch has reached it.
     pub(super) fn leaves_out(&self, synchronisations: &Synchronisations, kind: SyncKind, at: Line) -> bool {
-        let mut noted = self.0.borrow_mut();
-        match noted.iter().position(|entry| ptr::eq(entry.at, at) && entry.kind == kind) {
+        let mut reached = self.0.borrow_mut();
+        match reached.iter().position(|entry| ptr::eq(entry.at, at) && entry.kind == kind) {
             Some(0) => {}
-            Some(index) => noted.swap(0, index),
+            Some(index) => reached.swap(0, index),
             None => {
                 let entry = Entry { kind, at, is_left_out: synchronisations.note(kind, at) };
-                noted.insert(0, entry);
+                reached.insert(0, entry);
             }
         }
-        noted[0].is_left_out
+        reached[0].is_left_out
     }
 }
 

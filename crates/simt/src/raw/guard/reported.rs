@@ -1,21 +1,20 @@
 //! The accesses that the threads of a block have reported.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashSet;
 
-use crate::hashing::Hashing;
+use rustc_hash::FxHashSet;
 
 /// The number of bytes that are recorded together.
 const GRANULE: usize = 4;
 /// The maximum number of granules of an access that are recorded one by one.
-const FEW: usize = 64;
+const MAX_SEPARATE: usize = 64;
 /// The maximum number of records. When it is reached, all earlier ones are dropped.
-const MOST: usize = 1 << 20;
+const MAX_RECORDS: usize = 1 << 20;
 
 /// The reported accesses of each thread of a block to global memory, while the launch is guarded.
 #[derive(Default)]
-pub(crate) struct Told {
-    granules: RefCell<HashSet<u64, Hashing>>,
+pub(crate) struct ReportedAccesses {
+    granules: RefCell<FxHashSet<u64>>,
     /// Longer accesses: the thread, the address, the number of bytes, and true if they are written.
     long: RefCell<Vec<(u32, usize, usize, bool)>>,
     is_used: Cell<bool>,
@@ -25,7 +24,7 @@ fn key(thread: u32, granule: usize, is_written: bool) -> u64 {
     u64::from(thread) << 48 | (granule as u64) << 1 | u64::from(is_written)
 }
 
-impl Told {
+impl ReportedAccesses {
     /// Resets the records for a new block.
     pub(crate) fn begin(&self) {
         if self.is_used.replace(false) {
@@ -38,15 +37,15 @@ impl Told {
     pub(super) fn note(&self, thread: u32, (address, bytes): (usize, usize), is_written: bool) {
         self.is_used.set(true);
         let granules = address / GRANULE..(address + bytes).div_ceil(GRANULE);
-        if granules.len() > FEW {
+        if granules.len() > MAX_SEPARATE {
             let mut long = self.long.borrow_mut();
-            if long.len() >= MOST {
+            if long.len() >= MAX_RECORDS {
                 long.clear();
             }
             return long.push((thread, address, bytes, is_written));
         }
         let mut all = self.granules.borrow_mut();
-        if all.len() >= MOST {
+        if all.len() >= MAX_RECORDS {
             all.clear();
         }
         for granule in granules {
@@ -72,18 +71,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_thread_has_told_of_it_has_told_of() {
-        let told = Told::default();
-        told.note(3, (0x1000, 8), false);
-        told.note(3, (0x2000, 1000), true);
-        let has = |thread, address, is_written| told.has(thread, address, is_written).unwrap();
+    fn reported_accesses_are_found() {
+        let reported = ReportedAccesses::default();
+        reported.note(3, (0x1000, 8), false);
+        reported.note(3, (0x2000, 1000), true);
+        let has = |thread, address, is_written| reported.has(thread, address, is_written).unwrap();
         assert!(has(3, 0x1004, false) && has(3, 0x2000 + 999, true) && has(3, 0x2000, false));
         for (thread, address, is_written) in
             [(3, 0x1004, true), (4, 0x1004, false), (3, 0x1008, false), (3, 0x2000 + 1000, false), (4, 0x2000, true)]
         {
             assert!(!has(thread, address, is_written), "{thread} {address:#x} {is_written}");
         }
-        told.begin();
+        reported.begin();
         assert!(!has(3, 0x1004, false) && !has(3, 0x2000, false));
     }
 }

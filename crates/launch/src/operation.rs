@@ -1,4 +1,4 @@
-//! Work that is executed later: the content of a graph.
+//! The operations of a graph.
 
 use cuda_std::{Call, LaunchConfig, Params};
 
@@ -22,8 +22,8 @@ impl RecordedLaunch {
     }
 }
 
-/// A piece of work.
-pub(crate) enum Work {
+/// An operation of a graph.
+pub(crate) enum Operation {
     Launch(Box<RecordedLaunch>),
     /// Sets `bytes` bytes, at least one, to zero.
     Zero {
@@ -39,28 +39,28 @@ pub(crate) enum Work {
 }
 
 // SAFETY: the pointers are used only while the memory behind them is held.
-unsafe impl Send for Work {}
+unsafe impl Send for Operation {}
 // SAFETY: the pointers are used only in `unsafe` functions, whose callers hold the memory behind them.
-unsafe impl Sync for Work {}
+unsafe impl Sync for Operation {}
 
-impl Work {
-    /// Calls `see` for each piece of memory that the work uses: its start, its size in bytes, `true` if it is written,
-    /// and the name of the kernel or operation.
+impl Operation {
+    /// Calls `visit` for each piece of memory that the operation uses: its start, its size in bytes, `true` if it is
+    /// written, and the name of the kernel or operation.
     pub(crate) fn uses(
         &self,
-        see: &mut dyn FnMut(usize, usize, bool, &'static str) -> Result<(), Error>,
+        visit: &mut dyn FnMut(usize, usize, bool, &'static str) -> Result<(), Error>,
     ) -> Result<(), Error> {
         match self {
             Self::Launch(launch) => {
                 let regions = launch.params.regions().as_slice().iter().filter(|region| region.bytes > 0);
-                regions
-                    .into_iter()
-                    .try_for_each(|region| see(region.start, region.bytes, region.is_writable, launch.call.info().name))
+                regions.into_iter().try_for_each(|region| {
+                    visit(region.start, region.bytes, region.is_writable, launch.call.info().name)
+                })
             }
-            Self::Zero { start, bytes } => see(start.addr(), *bytes, true, "fill_zero"),
+            Self::Zero { start, bytes } => visit(start.addr(), *bytes, true, "fill_zero"),
             Self::Copy { to, from, bytes } => {
-                see(from.addr(), *bytes, false, "copy")?;
-                see(to.addr(), *bytes, true, "copy")
+                visit(from.addr(), *bytes, false, "copy")?;
+                visit(to.addr(), *bytes, true, "copy")
             }
         }
     }

@@ -7,7 +7,7 @@ use super::{Through, Use};
 use crate::block::Block;
 use crate::fault::FaultKind;
 use crate::pointer_fault::{PointerFault, PointerProblem};
-use crate::region::{self, Region, Space};
+use crate::region::{self, ArrayPosition, Region, Space};
 
 /// No system maps memory below this address.
 const FIRST: usize = 4096;
@@ -31,8 +31,8 @@ impl Buffer {
         let arena = &block.context.arena;
         let base = arena.base().addr();
         let offset = address.checked_sub(base).filter(|&offset| offset < arena.len())?;
-        let (place, element) = arena.array_at(offset)?;
-        let (array, start, bytes) = (place.name, base + place.start, place.bytes);
+        let (position, element) = arena.array_at(offset)?;
+        let (array, start, bytes) = (position.name, base + position.start, position.bytes);
         Some(Self { space: Space::Shared, array, start, bytes, element })
     }
 
@@ -93,12 +93,12 @@ pub(super) fn find(
 
 fn misaligned(block: &Block, address: usize, align: usize) -> Box<FaultKind> {
     let regions = block.grid().regions;
-    let place = region::locate(regions, address).and_then(|place| Some((place.name?, place.index)));
-    let (space, place) = match (place, Buffer::of_shared(block, address)) {
+    let position = region::locate(regions, address).and_then(ArrayPosition::named);
+    let (space, position) = match (position, Buffer::of_shared(block, address)) {
         (None, Some(array)) => (Space::Shared, array.array.map(|name| (name, (address - array.start) / array.element))),
-        (place, _) => (Space::Global, place),
+        (position, _) => (Space::Global, position),
     };
-    Box::new(FaultKind::Misaligned { space, element: place.map(Box::new), address, size: align })
+    Box::new(FaultKind::Misaligned { space, element: position.map(Box::new), address, size: align })
 }
 
 /// Like [`find`], for an address outside of the memory that was passed to the launch.
