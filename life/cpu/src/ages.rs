@@ -1,16 +1,16 @@
-//! Cells of more than two states: from the generations since they were alive to those until they are dead, and back.
+//! Converts between the ages of dying cells and the generations that they have left.
 //!
-//! Boards that are passed in and out have words for the cells that are not dead, and words for the bits of their ages;
-//! a live cell has the age 0. Vectors instead have bits for the live cells, and for the number of generations that each
-//! dying cell has left, which counts down.
+//! Rules with more than two states have dying cells. Callers pass two kinds of words: one has the cells that are not
+//! dead, the others have the bits of their ages. A live cell has age 0. The vectors instead have the live cells, and
+//! for each dying cell the number of generations until it is dead, which counts down.
 
-/// Bits for up to `states` less 2 generations.
+/// Returns the number of bits that hold up to `states` - 2 generations.
 pub fn planes(states: u16) -> usize {
     (u16::BITS - states.saturating_sub(2).leading_zeros()) as usize
 }
 
-/// Of cells that are not dead, and their ages: the live ones, and the generations that the others have left. Ages that
-/// `states` do not allow leave none.
+/// Converts words of cells that are not dead and their ages. The result has the live cells, and the generations that
+/// the dying cells have left. A cell whose age exceeds what `states` allows becomes dead.
 pub fn left_of(states: u16, bits: &mut Vec<Vec<u32>>) {
     bits.resize(1 + planes(states), Vec::new());
     let words = bits[0].len();
@@ -22,7 +22,7 @@ pub fn left_of(states: u16, bits: &mut Vec<Vec<u32>>) {
     }
 }
 
-/// The way back.
+/// Undoes [`left_of`].
 pub fn of_left(states: u16, bits: &mut [Vec<u32>]) {
     for i in 0..bits[0].len() {
         let older = bits[1..].iter().fold(0, |any, left| any | left[i]);
@@ -31,8 +31,8 @@ pub fn of_left(states: u16, bits: &mut [Vec<u32>]) {
     }
 }
 
-/// In word `i`, from the cells of `mask`: what is left of `all`. The other cells have 0, and so have those that have
-/// more.
+/// Replaces each number of word `i` by `all` minus the number, for the cells in `mask`. Other cells get 0, as do cells
+/// whose number exceeds `all`.
 fn subtract(all: u16, numbers: &mut [Vec<u32>], i: usize, mask: u32) {
     let mut borrow = 0;
     for (bit, number) in numbers.iter_mut().enumerate() {

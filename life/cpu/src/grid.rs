@@ -1,4 +1,4 @@
-//! A board in vectors, and its way from generation to generation.
+//! A board in vectors, and how it is advanced.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use crate::topology::Topology;
 use crate::vector::Block;
 use crate::{DEEP, OutOfMemory, ages};
 
-/// Bytes of the rows of a band: two such bands and the sums of two rows are to stay in a core's cache.
+/// Bytes of the rows of a band. Two bands and the sums of two rows must fit a core's cache.
 const BAND_BYTES: usize = 256 << 10;
 
 /// A board whose vectors have `N` words.
@@ -22,33 +22,32 @@ pub struct Grid<const N: usize> {
     pub height: usize,
     pub layout: Layout<N>,
     pub topology: Topology,
-    /// Bits of a cell: whether it is alive, and for more than two states the generations that it has left until it is
-    /// dead.
+    /// Bits per cell: the live bit, and for more than two states the generations that a dying cell has left.
     pub planes: usize,
-    /// Generations so far, which is odd or even.
+    /// The number of the present generation. Even and odd generations may have different rules.
     pub generation: u64,
     pub like: Like,
     logic: [Logic; 2],
-    /// Generations that it is advanced by at once, at most.
+    /// The maximum number of generations per pass.
     depth: usize,
-    /// Strip by strip, each row by row, each plane by plane.
+    /// The vectors, ordered by strip, row, plane and vector.
     now: Vec<Block<N>>,
     next: Vec<Block<N>>,
-    /// Of each strip.
+    /// The margin cells of each strip.
     pub margins: Vec<Vec<Pair>>,
     corners: Option<Corners<N>>,
-    /// What earlier passes have computed in, for the next ones.
+    /// Scratch memory of earlier passes, to be used again.
     scratch: Mutex<Vec<Scratch<N>>>,
 }
 
-/// What boards are alike in.
+/// Rule and topology, which a board shares with the board of its corners.
 #[derive(Clone, Copy)]
 pub struct Like {
     pub rule: Rule,
     pub topology: Topology,
 }
 
-/// What a band of rows is computed in.
+/// The memory in which a band of rows is advanced.
 #[derive(Default)]
 pub struct Scratch<const N: usize> {
     pub now: Vec<Block<N>>,
@@ -56,7 +55,7 @@ pub struct Scratch<const N: usize> {
     pub sums: Vec<[Block<N>; 2]>,
 }
 
-/// Scratch that goes back to its grid when dropped.
+/// Scratch memory that returns to its grid when it is dropped.
 struct Lent<'a, const N: usize>(Scratch<N>, &'a Grid<N>);
 
 impl<const N: usize> Drop for Lent<'_, N> {
@@ -67,13 +66,13 @@ impl<const N: usize> Drop for Lent<'_, N> {
 
 type Compute<const N: usize> = unsafe fn(&Grid<N>, usize, usize, &mut [Block<N>], usize, &mut Scratch<N>);
 
-/// A function that advances a band of rows, of which is known that the processor can run it.
+/// A function that advances a band of rows, and that this processor can run.
 #[derive(Clone, Copy)]
 pub struct Tile<const N: usize>(Compute<N>);
 
 impl<const N: usize> Tile<N> {
     /// # Safety
-    /// The processor has the instructions of `compute`.
+    /// The processor must have the instructions that `compute` is compiled for.
     pub unsafe fn new(compute: Compute<N>) -> Self {
         Self(compute)
     }
@@ -121,7 +120,7 @@ impl<const N: usize> Grid<N> {
         Ok(grid)
     }
 
-    /// Mends corners from now on, where the topology needs it.
+    /// Adds the board of the corners if the topology needs it.
     pub fn with_corners(mut self) -> Result<Self, OutOfMemory> {
         if margins::is_singular(self.topology) && self.depth > 1 {
             self.corners = Corners::of(&self)?;
@@ -130,7 +129,7 @@ impl<const N: usize> Grid<N> {
         Ok(self)
     }
 
-    /// Puts cells into the vectors of the rows from `first` on; of those beyond `words`, dead ones.
+    /// Writes `words` and `ages` into these rows. Rows that `words` lacks become dead.
     pub fn spread(&mut self, rows: Range<usize>, words: &[u32], ages: &[Vec<u32>]) {
         let (stride, row_words) = (self.stride(), self.layout.width.div_ceil(32));
         if self.now.is_empty() || words.is_empty() {
@@ -155,7 +154,7 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Which cells of some rows are not dead, and their ages.
+    /// Returns the cells of these rows that are not dead, and the bits of their ages.
     pub fn words(&self, rows: Range<usize>) -> Result<(Vec<u32>, Vec<Vec<u32>>), OutOfMemory> {
         let row_words = self.layout.width.div_ceil(32);
         let (len, first) = (row_words * rows.len(), rows.start);
@@ -185,7 +184,7 @@ impl<const N: usize> Grid<N> {
         Ok((words, all))
     }
 
-    /// The cells of row `y`, of one plane.
+    /// Returns one plane of row `y` as packed words.
     pub fn row_words(&self, y: usize, plane: usize) -> Vec<u32> {
         let mut words = vec![0; self.layout.width.div_ceil(32)];
         for strip in 0..self.layout.strips {
@@ -194,12 +193,12 @@ impl<const N: usize> Grid<N> {
         words
     }
 
-    /// Cells of some rows that are not dead.
+    /// Counts the cells of these rows that are not dead.
     pub fn population(&self, rows: Range<usize>) -> u64 {
         self.count(rows, |strip, y, columns| self.layout.population(&self.not_dead(&self.now, strip, y), columns))
     }
 
-    /// Cells of some rows that are not dead now and were in the board before, and those the other way round.
+    /// Counts the births and the deaths in these rows since the board before the last pass.
     pub fn changes(&self, rows: Range<usize>) -> (u64, u64) {
         let changed = |of: &[Block<N>], but: &[Block<N>]| {
             self.count(rows.clone(), |strip, y, columns| {
@@ -212,36 +211,36 @@ impl<const N: usize> Grid<N> {
         (changed(&self.now, &self.next), changed(&self.next, &self.now))
     }
 
-    /// The sum of what `row` counts in some rows of each strip; that has so many columns of its own.
+    /// Adds up `row` over these rows of every strip. Its arguments are the strip, the row and the strip's own columns.
     fn count(&self, rows: Range<usize>, row: impl Fn(usize, usize, usize) -> u64 + Sync) -> u64 {
         let strips = 0..self.layout.strips;
         let of_row = |strip, y| row(strip, y, self.layout.columns(strip).len());
         strips.map(|strip| rows.clone().into_par_iter().map(|y| of_row(strip, y)).sum::<u64>()).sum()
     }
 
-    /// Bytes of the boards of this size.
+    /// Returns the bytes of both boards of a grid of this size.
     pub fn bytes(width: usize, height: usize, rule: &Rule, topology: Topology) -> u64 {
         let layout = Layout::<N>::of(width.max(1), margins::is_ring(topology));
         let blocks = (layout.strips * layout.vectors * (1 + ages::planes(rule.states))) as u64;
         blocks.saturating_mul(2 * size_of::<Block<N>>() as u64).saturating_mul(height as u64)
     }
 
-    /// Vectors of a plane of a row of a strip.
+    /// The vectors of one plane of a strip's row.
     pub fn vectors(&self) -> usize {
         self.layout.vectors
     }
 
-    /// Vectors from a strip's row to the next.
+    /// The vectors from one row of a strip to the next.
     pub fn stride(&self) -> usize {
         self.layout.vectors * self.planes
     }
 
-    /// What advances the generation after this one and `later` more.
+    /// Returns the logic that computes the generation `later` + 1 generations after the present one.
     pub fn logic(&self, later: usize) -> &Logic {
         &self.logic[(self.generation.wrapping_add(later as u64) % 2) as usize]
     }
 
-    /// The generations that a live cell which does not survive has left.
+    /// The generations left to a live cell that does not survive.
     pub fn first_age(&self) -> u16 {
         self.like.rule.states - 2
     }
@@ -255,7 +254,7 @@ impl<const N: usize> Grid<N> {
         &cells[begin..begin + self.stride()]
     }
 
-    /// The cells of a row that have a bit in any of its planes.
+    /// Returns the cells of a row that are not dead: those with a bit in any plane.
     fn not_dead<'c>(&self, cells: &'c [Block<N>], strip: usize, y: usize) -> Cow<'c, [Block<N>]> {
         let (alive, older) = self.row_of(cells, strip, y).split_at(self.layout.vectors);
         let mut all = Cow::Borrowed(alive);
@@ -267,7 +266,7 @@ impl<const N: usize> Grid<N> {
         all
     }
 
-    /// One plane of a row.
+    /// Returns one plane of a row.
     pub fn plane<'r>(&self, row: &'r [Block<N>], plane: usize) -> &'r [Block<N>] {
         &row[plane * self.layout.vectors..][..self.layout.vectors]
     }
@@ -276,7 +275,7 @@ impl<const N: usize> Grid<N> {
         &mut row[plane * self.layout.vectors..][..self.layout.vectors]
     }
 
-    /// A plane of the cell in column `x` of row `y`.
+    /// Returns one plane of the cell in column `x` of row `y`.
     pub fn cell(&self, x: usize, y: usize, plane: usize) -> u64 {
         let (strip, place) = self.layout.place(x);
         place.get(self.plane(self.row(strip, y), plane))
@@ -296,8 +295,8 @@ impl<const N: usize> Grid<N> {
         if self.bands() == 1 {
             self.advance_in_passes(generations, tile);
         } else {
-            // In one of the pool's threads, which share each pass: a thread outside of the pool would be woken after
-            // each.
+            // A pass is shared by the threads of the pool. The loop runs in one of them, because a thread outside the
+            // pool would have to be woken after each pass.
             rayon::scope(|_| self.advance_in_passes(generations, tile));
         }
     }
@@ -306,7 +305,7 @@ impl<const N: usize> Grid<N> {
         let mut left = generations;
         while left > 0 {
             let now = left.min(self.depth as u64);
-            // Whose place this is has no corners while it advances.
+            // The corners are taken out, because a pass borrows the grid.
             let mut corners = self.corners.take();
             if let Some(corners) = &mut corners {
                 corners.advance(self, now as usize, tile);
@@ -324,8 +323,8 @@ impl<const N: usize> Grid<N> {
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Rows of a band: one for each core, but of so many rows that those above and below, which are computed twice, are
-    /// few.
+    /// Returns the rows of a band: one band per core, unless it would exceed the cache. A band has a minimum height,
+    /// because the rows above and below it are computed twice.
     fn band_rows(&self) -> usize {
         let in_cache = BAND_BYTES / (self.stride() * size_of::<Block<N>>());
         self.height.div_ceil(rayon::current_num_threads()).min(in_cache).max(4 * DEEP).min(self.height)
@@ -335,20 +334,20 @@ impl<const N: usize> Grid<N> {
         self.margins.len() * self.height.div_ceil(self.band_rows())
     }
 
-    /// At most [`DEEP`] generations.
+    /// Advances the board by at most [`DEEP`] generations.
     pub fn pass(&mut self, generations: usize, Tile(compute): Tile<N>) {
         let (stride, band) = (self.stride(), self.band_rows());
         let mut next = std::mem::take(&mut self.next);
         let advance = |scratch: &mut Scratch<N>, (i, rows): (usize, &mut [Block<N>])| {
             let (strip, row) = self.layout.band(i, self.height, band);
-            // SAFETY: `Tile` knows that the processor can.
+            // SAFETY: `Tile::new` requires a processor that can run `compute`.
             unsafe { compute(self, strip, row, rows, generations, scratch) }
         };
         let bands = next.chunks_exact_mut(self.height * stride).flat_map(|strip| strip.chunks_mut(band * stride));
         let mut bands: Vec<_> = bands.enumerate().collect();
         let lend = || Lent(self.scratch().pop().unwrap_or_default(), self);
         match &mut bands[..] {
-            // Waking other cores takes longer than a small board.
+            // For a single band, waking the other cores would take longer than the pass.
             [_] => bands.into_iter().for_each(|band| advance(&mut lend().0, band)),
             _ => bands.into_par_iter().for_each_init(lend, |scratch, band| advance(&mut scratch.0, band)),
         }

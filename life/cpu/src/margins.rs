@@ -1,4 +1,4 @@
-//! The cells beyond a board's edges, by its topology.
+//! Fills the cells beyond the edges of a board, as its topology joins them.
 
 use crate::DEEP;
 use crate::grid::Grid;
@@ -7,18 +7,18 @@ use crate::rule::Rule;
 use crate::topology::{Edges, Topology};
 use crate::vector::Block;
 
-/// Two cells of a strip's margins, left and right, and the cells whose copies they are.
+/// A margin cell on the left of a strip and one on the right, with the cells that they copy.
 pub struct Pair([Copied; 2]);
 
 struct Copied {
     to: Place,
-    /// Columns from the left edge of the board, which may be beyond its edges.
+    /// The column of the board, which may be beyond its edges.
     column: isize,
     from_strip: usize,
     from: Place,
 }
 
-/// The cells of the margins of `strip`, those beside it first.
+/// Returns the margin cells of `strip`, those next to it first.
 pub fn of_strip<const N: usize>(layout: &Layout<N>, strip: usize) -> Vec<Pair> {
     let columns = layout.columns(strip);
     let copied = |column: isize| {
@@ -29,22 +29,22 @@ pub fn of_strip<const N: usize>(layout: &Layout<N>, strip: usize) -> Vec<Pair> {
     (1..=layout.margin as isize).map(pair).collect()
 }
 
-/// How a row beyond the upper or the lower edge looks.
+/// The contents of a row above or below the board.
 enum Beyond {
     Dead,
-    /// As the row of this number.
+    /// The same as this row.
     Row(usize),
-    /// As that row from column `first` on, around and around; to the left if it is reversed.
+    /// The row from column `first` on, wrapping around. It is read leftwards if `is_reversed` is true.
     Moved {
         row: usize,
         first: i64,
         is_reversed: bool,
     },
-    /// Neither.
+    /// Each cell has to be looked up.
     Cells,
 }
 
-/// Whether the cells beside a row's ends are the row's own, when its edges are joined.
+/// Returns true if a row's two ends are neighbours.
 pub fn is_ring(topology: Topology) -> bool {
     matches!(
         topology,
@@ -54,20 +54,21 @@ pub fn is_ring(topology: Topology) -> bool {
     )
 }
 
-/// Whether all beyond the left and right edges is dead, and beyond the upper and lower ones.
+/// Returns whether cells beyond the left and right edges are dead, and whether cells beyond the upper and lower edges
+/// are.
 pub fn dead(topology: Topology) -> [bool; 2] {
     let is_plane = topology == Topology::Plane;
     let is_tube = |edges| topology == Topology::Tube(edges);
     [is_plane || is_tube(Edges::Horizontal), is_plane || is_tube(Edges::Vertical)]
 }
 
-/// Whether there are corners around which there are not four quarters of the board.
+/// Returns true if the topology has corners where fewer than four quarters of the board meet.
 pub fn is_singular(topology: Topology) -> bool {
     matches!(topology, Topology::CrossSurface | Topology::Sphere)
 }
 
-/// Generations after which margins are filled again. Those of a topology that turns or reflects what crosses an edge
-/// are right for one only, if to the rule a turn or a reflection is not the same.
+/// Returns the generations after which margins must be filled again. The number is 1 if the topology rotates or
+/// reflects cells at an edge and the rule distinguishes the directions.
 pub fn depth(rule: &Rule, topology: Topology) -> usize {
     let is_mirrored = || rule.is_same(|row, column| (row, 2 - column));
     let is_upside_down = || rule.is_same(|row, column| (2 - row, column));
@@ -82,8 +83,7 @@ pub fn depth(rule: &Rule, topology: Topology) -> usize {
 }
 
 impl<const N: usize> Grid<N> {
-    /// Copies row `y`, which may be beyond the edges, to `row`, with what is beside it in the margins, as far as
-    /// `depth` columns.
+    /// Copies row `y`, which may be beyond the edges, into `row` and fills `depth` columns of its margins.
     pub fn copy_row(&self, strip: usize, y: isize, depth: usize, row: &mut [Block<N>]) {
         match self.beyond(y) {
             Beyond::Dead => row.fill(Block::DEAD),
@@ -164,7 +164,7 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Copies the cell that is seen at column `x` of row `y`.
+    /// Copies the cell that the topology shows at column `x` of row `y`.
     fn copy_cell(&self, to: Place, x: isize, y: isize, row: &mut [Block<N>]) {
         let source = self.topology.source(self.layout.width, self.height, x as i64, y as i64);
         for plane in 0..self.planes {
@@ -173,7 +173,7 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Kills what has come to life beyond the edges of a plane, in rows from `first` on that were advanced.
+    /// Kills the live cells beyond dead edges in one plane of `rows`, the first of which is row `first`.
     pub fn keep_dead(&self, strip: usize, first: isize, rows: &mut [Block<N>]) {
         let [columns, beyond_rows] = dead(self.topology);
         if !columns && !beyond_rows {
@@ -192,12 +192,13 @@ impl<const N: usize> Grid<N> {
     }
 }
 
-/// The `width` cells of `words` from column `first` on, around and around; to the left if reversed.
+/// Returns `width` cells of `words` from column `first` on, wrapping around. They are read leftwards if `is_reversed`
+/// is true.
 fn moved(words: &[u32], width: usize, first: i64, is_reversed: bool) -> Vec<u32> {
     let mut moved = vec![0; words.len()];
     let mut column = 0;
     while column < width {
-        // As many cells as come to lie in one word, and are side by side in the row.
+        // Copies as many cells at once as are adjacent in the row and go to the same word.
         let most = (32 - column % 32).min(width - column);
         let step = if is_reversed { -(column as i64) } else { column as i64 };
         let from = (first + step).rem_euclid(width as i64) as usize;

@@ -1,4 +1,4 @@
-//! Vectors of what the program is compiled for.
+//! Vectors for the baseline instructions.
 
 use crate::grid::{Grid, Scratch};
 use crate::sweep;
@@ -62,7 +62,7 @@ impl Vector<4> for Portable {
 }
 
 /// # Safety
-/// None is asked for: any processor will do.
+/// Always safe: every processor that runs this program has the baseline instructions.
 pub unsafe fn portable(
     grid: &Grid<4>,
     strip: usize,
@@ -71,6 +71,6 @@ pub unsafe fn portable(
     generations: usize,
     scratch: &mut Scratch<4>,
 ) {
-    // SAFETY: any processor has them.
+    // SAFETY: `Portable` needs only the baseline instructions.
     unsafe { sweep::tile::<Portable, 4>(grid, strip, first_row, out, generations, scratch) }
 }

@@ -2,45 +2,46 @@
 
 use std::fmt;
 
-/// How the edges of a board are joined. Letters are those of Golly's bounded grids.
+/// How the edges of a board are joined. The letters are those of Golly's bounded grids.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Topology {
-    /// `P`: not at all. What is beyond them is dead.
+    /// `P`: the edges are not joined. Cells beyond them are dead.
     Plane,
-    /// `T`: each to the opposite one. Crossing the upper or lower edge moves a cell by `across` columns, and crossing
-    /// the left or right one by `down` rows; one of them is 0.
+    /// `T`: each edge is joined to the opposite one. A cell that crosses the upper or lower edge moves by `across`
+    /// columns, and one that crosses the left or right edge by `down` rows. One of the two is 0.
     Torus {
-        /// Columns to the right on the way from top to bottom.
+        /// Columns by which the lower edge is shifted to the right.
         across: i64,
-        /// Rows down on the way from left to right.
+        /// Rows by which the right edge is shifted down.
         down: i64,
     },
-    /// `T` with one side unbounded: two opposite edges are joined, and beyond the others all is dead.
+    /// `T` with one unbounded side: two opposite edges are joined, and cells beyond the other two are dead.
     Tube(Edges),
-    /// `K`: each to the opposite one, two of them reversed.
+    /// `K`: each edge is joined to the opposite one, and one pair is reversed.
     Klein {
-        /// Those that are reversed.
+        /// The pair of edges that is reversed.
         twisted: Edges,
-        /// Whether they are shifted by a cell, too.
+        /// True if that pair is also shifted by one cell.
         is_shifted: bool,
     },
-    /// `C`: each to the opposite one, all of them reversed. A corner's neighbour beyond the corner is itself.
+    /// `C`: each edge is joined to the opposite one, and both pairs are reversed. Diagonally beyond a corner is the
+    /// corner cell itself.
     CrossSurface,
-    /// `S`: the upper edge to the left one and the right one to the lower one, on a square. A corner's neighbour beyond
-    /// the corner is itself.
+    /// `S`, for a square: the upper edge is joined to the left one, and the right edge to the lower one. Diagonally
+    /// beyond a corner is the corner cell itself.
     Sphere,
 }
 
-/// Two opposite edges.
+/// A pair of opposite edges.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Edges {
-    /// The upper and the lower one.
+    /// The upper and the lower edge.
     Horizontal,
-    /// The left and the right one.
+    /// The left and the right edge.
     Vertical,
 }
 
-/// Words, and Golly's suffix with `W` and `H` for the sides: "a shifted torus (:TW+5,H)".
+/// Writes a name and Golly's suffix with `W` and `H` for the sides: "a shifted torus (:TW+5,H)".
 impl fmt::Display for Topology {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shift = |shift: i64| if shift == 0 { String::new() } else { format!("{shift:+}") };
@@ -73,14 +74,14 @@ impl Topology {
     /// The torus without a shift.
     pub const TORUS: Self = Self::Torus { across: 0, down: 0 };
 
-    /// The cell, as column and row, of a board of `width` × `height` that is seen at column `x` and row `y`, which may
-    /// be beyond its edges; none if it is dead there.
+    /// Returns the column and row of the cell that is seen at column `x` and row `y` of a `width` × `height` board.
+    /// Both may be beyond the edges. Returns `None` if the cell there is dead.
     ///
-    /// Where edges meet in a point around which there are not four quarters (all corners of a cross-surface and a
-    /// sphere), what is further than a cell beyond both edges is no cell of the surface: the corner is given.
+    /// Fewer than four quarters of the board meet at the corners of a cross-surface and of a sphere. Positions
+    /// diagonally beyond such a corner belong to no cell: the result is the corner cell.
     ///
     /// # Panics
-    /// When a side of the board is 0.
+    /// If a side of the board is 0.
     pub fn source(&self, width: usize, height: usize, x: i64, y: i64) -> Option<(usize, usize)> {
         let (w, h) = (width as i64, height as i64);
         let (columns, rows) = (0..w, 0..h);

@@ -1,4 +1,4 @@
-//! Every kind of instructions against a plain reference, which looks at one cell after the other.
+//! Every instruction set against a plain reference, which computes one cell after the other.
 
 use life_cpu::{Automaton, Instructions, Rule, Start, Topology};
 
@@ -39,7 +39,7 @@ fn reference(width: usize, height: usize, cells: &[u8]) -> Vec<u8> {
     (0..width * height).map(next).collect()
 }
 
-/// Sides around the lengths of vectors, margins, bands and strips.
+/// Sides near the lengths of vectors, margins, bands and strips.
 const SIZES: [(usize, usize); 16] = [
     (1, 1),
     (2, 3),
@@ -68,7 +68,7 @@ fn every_board_is_the_references() {
         let new = |instructions| torus(instructions, width, height, &words);
         let mut boards: Vec<_> = available.into_iter().map(new).collect();
         let mut generation = 0;
-        // Passes of all depths, and several at once.
+        // Single passes of all depths, and several passes.
         for steps in [0, 1, 2, 15, 16, 17] {
             for _ in 0..steps {
                 expected = reference(width, height, &expected);
@@ -88,7 +88,7 @@ fn every_board_is_the_references() {
 
 #[test]
 fn every_neighbourhood_has_its_successor() {
-    // Each in a square of five by five of a board of 16 by 32 squares.
+    // Each neighbourhood has a square of 5 × 5 cells on a board of 16 × 32 squares.
     let (width, height) = (80_usize, 160);
     let mut words = vec![0; width.div_ceil(32) * height];
     let row_words = width.div_ceil(32);

@@ -1,4 +1,4 @@
-//! The exchange of single cells, for topologies whose edges join what is in different bands, turned or reflected.
+//! The exchange of single cells, for topologies that join edges of different bands or rotate and reflect cells.
 
 use super::Setting;
 use super::band::{Band, Engine};
@@ -7,18 +7,18 @@ use super::messages::{Message, exchange};
 use crate::error::LifeError;
 use multi::ranks::Communicator;
 
-/// Cells of one band that are beyond the edges of another one.
+/// Cells of one band that are in the halo of another.
 pub(super) struct CellLink {
     from: usize,
     to: usize,
-    /// As column and row of the first band's board, and of the other's; none of another rank's.
+    /// The columns and rows on the board of the first band and on that of the other. Empty for a band of another rank.
     sources: Vec<(u32, u32)>,
     targets: Vec<(u32, u32)>,
     cells: usize,
 }
 
-/// All links that begin or end at `rank`, in the same order on every rank: the cells around each band, as far as
-/// `halo`, as the topology sees them.
+/// Returns all links that begin or end at `rank`, in the same order on every rank. They cover the `halo` cells on all
+/// sides of each band, as the topology joins the edges.
 pub(super) fn links(setting: &Setting, division: &Division, halo: usize, rank: usize) -> Vec<CellLink> {
     let (width, height, reach) = (setting.width, setting.height, halo as i64);
     let mut links: Vec<CellLink> = Vec::new();
@@ -28,7 +28,7 @@ pub(super) fn links(setting: &Setting, division: &Division, halo: usize, rank: u
         let begin = links.len();
         for y in first..last {
             let is_own_row = (own.start as i64..own.end as i64).contains(&y);
-            // Of its own rows only what is beside them.
+            // In the band's own rows only the cells to the left and right belong to the halo.
             let (left, right) =
                 (-reach..if is_own_row { 0 } else { width as i64 + reach }, width as i64..width as i64 + reach);
             for x in left.chain(right.filter(|_| is_own_row)) {
@@ -57,7 +57,7 @@ pub(super) fn links(setting: &Setting, division: &Division, halo: usize, rank: u
     links
 }
 
-/// Fills what is beyond the edges of all bands. `planes` are the bits of a cell.
+/// Fills the halos of all bands. `planes` is the number of bits per cell.
 pub(super) fn fill_halos(
     links: &[CellLink],
     planes: usize,
@@ -97,7 +97,7 @@ pub(super) fn fill_halos(
     Ok(())
 }
 
-/// What advances band `number`, if it is one of `bands`: only the host's cores know such topologies.
+/// Returns the simulation of band `number` if it is one of `bands`. Only the host's cores support these topologies.
 fn cores(bands: &mut [Band], number: usize) -> Option<&mut crate::CpuSimulation> {
     let band = bands.iter_mut().find(|band| band.number == number)?;
     match &mut band.engine {

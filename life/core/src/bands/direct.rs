@@ -1,10 +1,11 @@
-//! Rows that go from a device of one rank to a device of another one on the same host directly, by CUDA's IPC.
+//! Direct copies of rows between devices of two ranks on one host, through CUDA's IPC.
 //!
-//! The sender packs rows into memory that it has given; the receiver copies from there, in the order of its own device.
-//! Events of both order this: before an exchange's copies, each end's device waits until the other's has come to the
-//! same exchange. A message of one byte says that the other end has recorded its event. There are two buffers and two
-//! events per end, for even and odd exchanges: a rank that sees exchange *k* arrive knows that all copies of *k* − 1
-//! are done, and may overwrite its buffer.
+//! The sender packs rows into shared memory, and the receiver's device copies them from there in stream order. Events
+//! order the copies: before the copies of an exchange, each device waits until the other one has reached the same
+//! exchange. A message of one byte reports that an event has been recorded.
+//!
+//! Each end has two buffers and two events, for even and odd exchanges. When a rank receives the message of exchange
+//! *k*, all copies of exchange *k* − 1 are done, so it may overwrite that buffer.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -15,22 +16,22 @@ use super::messages::{Way, exchange_bytes};
 use crate::error::LifeError;
 use multi::ranks::Communicator;
 
-/// The environment's variable that leaves this out where it is "off".
+/// The environment variable that disables direct copies if it is "off".
 const SWITCH: &str = "GRIDSTRIDE_IPC";
 
 /// Bytes of a handle.
 const HANDLE: usize = size_of::<IpcHandle>();
 
-/// Which ranks' devices read each other's memory.
+/// For each pair of ranks, true if their devices can read each other's memory.
 pub(super) struct Peers(Vec<Vec<bool>>);
 
 impl Peers {
-    /// No rank's devices do.
+    /// Returns a matrix in which no ranks can read each other's memory.
     pub(super) fn none(ranks: &dyn Communicator) -> Self {
         Self(vec![vec![false; ranks.size()]; ranks.size()])
     }
 
-    /// Finds out by trying: each device opens memory and an event of every other rank's.
+    /// Tests which ranks can: each device opens a buffer and an event of every other rank's devices.
     pub(super) fn new(ranks: &dyn Communicator, workers: Workers<'_>) -> Result<Self, LifeError> {
         let devices = if let Workers::Kernels(group, _) = workers { group.members() } else { &[] };
         if ranks.size() == 1 {
@@ -39,7 +40,7 @@ impl Peers {
         let mut own = host().to_le_bytes().to_vec();
         let mut given = Vec::new();
         for device in devices {
-            // For a device that cannot share memory or events no handles are sent, and so nobody opens any.
+            // A device that cannot share memory or events sends no handles, and the other ranks open none.
             if let (Ok((buffer, memory)), Ok((event, of_event))) = (device.given::<u32>(1), device.given_event()) {
                 own.extend([memory.0, of_event.0].concat());
                 given.push((buffer, event));
@@ -59,23 +60,23 @@ impl Peers {
                         .all(|device| device.open_given::<u32>(&memory).is_ok() && device.open_event(&event).is_ok())
                 })
         };
-        // A process cannot open what it has given itself.
+        // CUDA does not let a process open its own shared memory.
         let others = all.iter().enumerate().map(|(rank, bytes)| rank != ranks.rank() && opens(bytes));
         let opened: Vec<u8> = others.map(u8::from).collect();
         let opened = ranks.all_gather(&opened)?;
-        // SAFETY: all ranks had closed what they opened before they sent whether they could open it.
+        // SAFETY: every rank closed what it had opened before it sent the results that were gathered above.
         given.into_iter().for_each(|(buffer, _)| unsafe { buffer.free() });
         let both = |a: usize, b: usize| opened[a][b] == 1 && opened[b][a] == 1;
         Ok(Self((0..all.len()).map(|a| (0..all.len()).map(|b| a != b && both(a, b)).collect()).collect()))
     }
 
-    /// Whether the devices of these two ranks read each other's memory.
+    /// Returns true if the devices of these two ranks can read each other's memory.
     pub(super) fn are(&self, one: usize, other: usize) -> bool {
         self.0[one][other]
     }
 }
 
-/// A number for this host and its present boot, to tell it from other hosts.
+/// Returns a number that identifies this host and its present boot.
 fn host() -> u64 {
     let mut hasher = DefaultHasher::new();
     for file in ["/proc/sys/kernel/random/boot_id", "/etc/hostname"] {
@@ -84,14 +85,14 @@ fn host() -> u64 {
     hasher.finish()
 }
 
-/// The `i`-th of the handles in `bytes`.
+/// Returns the `i`-th handle in `bytes`.
 fn handle(bytes: &[u8], i: usize) -> IpcHandle {
     let mut handle = [0; HANDLE];
     handle.copy_from_slice(&bytes[i * HANDLE..][..HANDLE]);
     IpcHandle(handle)
 }
 
-/// One end of such a link.
+/// One end of a direct link.
 pub(super) struct Direct {
     own: [GivenEvent; 2],
     theirs: [OpenedEvent; 2],
@@ -103,18 +104,18 @@ enum Rows {
     Arrive([OpenedBuffer<u32>; 2]),
 }
 
-/// An end that has not yet heard of the other.
+/// One end of a direct link that does not have the handles of the other end yet.
 pub(super) struct Begun {
     device: Device,
     own: [GivenEvent; 2],
-    /// Where it is this end that they leave.
+    /// The shared buffers, if rows leave from this end.
     leave: Option<[GivenBuffer<u32>; 2]>,
-    /// What the other end is told.
+    /// The handles to send to the other end.
     handles: Vec<u8>,
 }
 
 impl Begun {
-    /// On `device`; where rows leave, of so many words.
+    /// Makes an end on `device`. If rows leave from it, `words` is the size of a buffer.
     pub(super) fn new(device: &Device, words: Option<usize>) -> Result<Self, LifeError> {
         let [(even, of_even), (odd, of_odd)] = [device.given_event()?, device.given_event()?];
         let mut handles = [of_even.0, of_odd.0].concat();
@@ -129,10 +130,10 @@ impl Begun {
         Ok(Self { device: device.clone(), own: [even, odd], leave, handles })
     }
 
-    /// Tells the other ends, each of the rank beside it, and hears of them. All ranks do so for the same links in the
-    /// same order.
+    /// Exchanges handles with the other end of each link, which is on the rank beside it. All ranks must pass their
+    /// links in the same order.
     pub(super) fn meet(ends: Vec<(usize, Self)>, ranks: &dyn Communicator) -> Result<Vec<Direct>, LifeError> {
-        // Each hears what it does not tell: the handles of memory go one way.
+        // An end from which rows leave sends four handles and receives two; the other end the reverse.
         let mut heard: Vec<Vec<u8>> =
             ends.iter().map(|(_, end)| vec![0; HANDLE * if end.leave.is_some() { 2 } else { 4 }]).collect();
         let ways = ends.iter().zip(&mut heard);
@@ -154,7 +155,7 @@ impl Begun {
 }
 
 impl Direct {
-    /// Where rows of exchange `number` leave, if they leave here.
+    /// Returns the buffer of exchange `number` if rows leave from this end.
     pub(super) fn leaves(&mut self, number: u64) -> Option<&mut Buffer<u32>> {
         match &mut self.rows {
             Rows::Leave(given) => Some(&mut given[(number % 2) as usize]),
@@ -162,13 +163,13 @@ impl Direct {
         }
     }
 
-    /// Notes that the device has come to exchange `number`.
+    /// Records that the device has reached exchange `number`.
     pub(super) fn come(&mut self, number: u64) -> Result<(), LifeError> {
         Ok(self.own[(number % 2) as usize].record()?)
     }
 
-    /// Lets the device wait until the other end's has come to exchange `number`, as a message has told, and copies the
-    /// rows if they arrive here.
+    /// Makes the device wait until the other end has reached exchange `number`, and copies the rows if they arrive at
+    /// this end. The message of the other end must have been received.
     pub(super) fn follow(&self, number: u64, words: Option<&mut Buffer<u32>>) -> Result<(), LifeError> {
         let which = (number % 2) as usize;
         self.theirs[which].wait()?;

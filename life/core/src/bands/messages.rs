@@ -1,16 +1,16 @@
-//! Boards and numbers on their way between ranks.
+//! Messages between ranks: boards and numbers.
 
 use crate::Board;
 use crate::error::LifeError;
 use multi::ranks::Communicator;
 
-/// Words that go to a rank, or come from one.
+/// Words that are sent to a rank or received from one.
 pub(super) enum Message<'a> {
     To(usize, &'a [u32]),
     From(usize, &'a mut [u32]),
 }
 
-/// Bytes that go to a rank, or come from one.
+/// Bytes that are sent to a rank or received from one.
 pub(super) enum Way<'a> {
     To(usize, &'a [u8]),
     From(usize, &'a mut [u8]),
@@ -25,12 +25,12 @@ impl<'a> From<Message<'a>> for Way<'a> {
     }
 }
 
-/// Sends and receives all of them. Between two ranks they are in order.
+/// Sends and receives all messages. Messages between two ranks keep their order.
 pub(super) fn exchange(ranks: &dyn Communicator, messages: Vec<Message<'_>>) -> Result<(), LifeError> {
     exchange_bytes(ranks, messages.into_iter().map(Way::from).collect())
 }
 
-/// As [`exchange`].
+/// Like [`exchange`], for bytes.
 pub(super) fn exchange_bytes(ranks: &dyn Communicator, ways: Vec<Way<'_>>) -> Result<(), LifeError> {
     let mut sends: Vec<(usize, &[u8])> = Vec::new();
     let mut receives: Vec<(usize, &mut [u8])> = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn exchange_bytes(ranks: &dyn Communicator, ways: Vec<Way<'_>>) -> Re
     Ok(ranks.exchange(&sends, &mut receives)?)
 }
 
-/// What each rank gives, by rank.
+/// Returns the numbers of each rank, by rank. All ranks must pass equally many.
 pub(super) fn all(ranks: &dyn Communicator, numbers: &[u64]) -> Result<Vec<Vec<u64>>, LifeError> {
     if ranks.size() == 1 {
         return Ok(vec![numbers.to_vec()]);
@@ -53,17 +53,17 @@ pub(super) fn all(ranks: &dyn Communicator, numbers: &[u64]) -> Result<Vec<Vec<u
     Ok(ranks.all_gather(&bytes)?.iter().map(|bytes| bytes.chunks(8).map(number).collect()).collect())
 }
 
-/// What all ranks give, one after the other.
+/// Returns the numbers of all ranks, concatenated by rank.
 pub(super) fn all_of_any(ranks: &dyn Communicator, numbers: &[u64]) -> Result<Vec<u64>, LifeError> {
     Ok(all(ranks, numbers)?.concat())
 }
 
-/// A board's words and the bits of its ages, one after the other.
+/// Returns the words of a board, followed by the bits of its ages.
 pub(super) fn words_of(board: &Board) -> Vec<u32> {
     [board.words()].into_iter().chain(board.ages().iter().map(|age| &age[..])).collect::<Vec<_>>().concat()
 }
 
-/// The board whose words these are.
+/// Makes a board of the words that [`words_of`] returned.
 pub(super) fn board_of(width: usize, rows: usize, words: &[u32]) -> Result<Board, LifeError> {
     let mut planes = words.chunks_exact(rows * width.div_ceil(u32::BITS as usize)).map(<[u32]>::to_vec);
     let alive = planes.next().unwrap_or_default();

@@ -1,21 +1,21 @@
-//! A board in bands of rows: over the members of a group of devices, and over ranks.
+//! A board in bands of rows, on several devices and ranks.
 //!
-//! Each band is on a board of its own, with a halo: rows of its neighbours, above and below. Each generation makes one
-//! more row of the halo wrong, from outside; after as many generations as the halo has rows, these are copied again
-//! from the bands that own them. How many rows a halo has affects nothing but the time (`division.rs`). Where a
-//! topology joins edges in a way that leads to other bands than those above and below, the halo is on all four sides,
-//! and goes cell by cell.
+//! Each band is a separate board with a halo: copies of its neighbours' rows above and below. Each generation makes one
+//! more row of the halo wrong, beginning with the outermost. After as many generations as the halo has rows, the rows
+//! are copied again. The number of halo rows affects only the time (`division.rs`).
 //!
-//! All ranks make the same calls, in the same order.
+//! Some topologies join edges so that cells beyond the left and right edges belong to other bands. The halo then has
+//! cells on all four sides, and they are copied one by one.
+//!
+//! All ranks must make the same calls in the same order.
 //!
 //! # Design
 //!
-//! A band is a board of its own with a halo. An unchanged kernel, or the CPU engine, advances it as a torus; no kernel
-//! knows of bands. Rows travel packed, whatever the rung's layout. Topologies that join edges of different bands
-//! exchange cells one by one, which `Topology::source` finds.
+//! An unchanged kernel, or the CPU engine, advances a band's board as a torus. No kernel knows of bands. Rows are
+//! exchanged packed, whatever the rung's layout is. `Topology::source` finds the cells that are exchanged one by one.
 //!
-//! Boards are read, hashed and compared in pieces of 64 MiB on a device, and a soup is made in the memory of the next
-//! board. Nothing else is as large as a board.
+//! Boards are read, hashed and compared in pieces of 64 MiB. A soup is made in the memory of the next board. No other
+//! allocation is as large as a board.
 
 use std::fmt;
 
@@ -47,7 +47,7 @@ use plan::{Plan, Shape};
 use rows::Rows;
 pub use spread::Copied;
 
-/// A board that is to be advanced in bands, and by what.
+/// A board to be advanced in bands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Setting {
     /// Columns.
@@ -56,22 +56,22 @@ pub struct Setting {
     pub height: usize,
     /// The rule.
     pub rule: Rule,
-    /// How the edges are joined. Kernels take any for a torus.
+    /// How the edges are joined. Kernels treat every topology as a torus.
     pub topology: Topology,
-    /// The generation that the first board is in.
+    /// The number of the first generation.
     pub from: u64,
 }
 
-/// What advances the bands of a rank.
+/// The devices or cores that advance the bands of a rank.
 #[derive(Clone, Copy)]
 pub enum Workers<'g> {
-    /// The host's cores, one band.
+    /// The host's cores, with one band.
     Cores,
-    /// Each member of a group, by this kernel, or else by the [default](super::default_rung) one.
+    /// The members of a group, with one band each. The rung is the [default](super::default_rung) one if it is `None`.
     Kernels(&'g Group, Option<LifeRung>),
 }
 
-/// A board in bands of rows, over the members of a group and over ranks.
+/// A board in bands of rows, on the members of a group and on all ranks.
 ///
 /// ```
 /// # use life::{Bands, Rule, Topology, Workers, bands::Setting};
@@ -92,26 +92,26 @@ pub struct Bands<'c> {
     links: Links,
     /// The devices of the bands that kernels advance.
     group: Option<Group>,
-    /// Generations after an exchange in which no band's own rows become wrong.
+    /// The generations after an exchange for which the bands' own rows stay correct.
     halo: usize,
-    /// How many of these are left.
+    /// The generations for which they still stay correct.
     right_for: usize,
-    /// The most generations by which the bands go on during an exchange.
+    /// The maximum number of generations that bands run during an exchange.
     late: usize,
-    /// How many generations are best run at once: at most `halo`.
+    /// The preferred number of generations to run at once, at most `halo`.
     at_once: u64,
-    /// How halos go from rank to rank.
+    /// How halos are copied between ranks.
     way: Option<HaloWay>,
     generation: u64,
     rung: Option<LifeRung>,
 }
 
-/// How halos go from the device of one rank to that of another.
+/// How halos are copied from the device of one rank to that of another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum HaloWay {
-    /// By CUDA's IPC.
+    /// All of them through CUDA's IPC.
     Direct,
-    /// Through page-locked memory and messages, some or all.
+    /// Some or all of them through page-locked memory and messages.
     Messages,
 }
 
@@ -124,28 +124,28 @@ impl fmt::Display for HaloWay {
     }
 }
 
-/// Choices that a test makes in place of the plan.
+/// Values that a test sets instead of the plan.
 #[derive(Clone, Copy, Default, Debug)]
 struct Overrides {
-    /// Rows of halos.
+    /// Halo rows.
     halo: Option<usize>,
-    /// Generations by which bands go on during an exchange.
+    /// Generations that bands run during an exchange.
     late: Option<usize>,
-    /// That ranks exchange messages alone.
+    /// True if ranks must exchange rows by messages only.
     by_messages: bool,
 }
 
-/// What is exchanged.
+/// The links between bands.
 enum Links {
     Rows(rows::Rows),
     Cells(Vec<cells::CellLink>),
 }
 
 impl<'c> Bands<'c> {
-    /// Begins with a soup, which is [`Board::random`]'s.
+    /// Makes a board that begins with the soup of [`Board::random`].
     ///
     /// # Errors
-    /// As for [`dead`](Self::dead), and when `density` is no share.
+    /// As for [`dead`](Self::dead), and if `density` is not in 0..=1.
     pub fn soup(
         ranks: &'c dyn Communicator,
         workers: Workers<'_>,
@@ -160,16 +160,16 @@ impl<'c> Bands<'c> {
         Ok(life)
     }
 
-    /// Begins with dead cells.
+    /// Makes a board of dead cells.
     ///
     /// # Errors
-    /// [`LifeError`] when there is no room for a band, a kernel cannot do what is asked, or ranks differ in what
-    /// advances their bands.
+    /// [`LifeError`] if memory does not suffice for a band, if a kernel does not support the board, or if some ranks
+    /// have devices and others none.
     pub fn dead(ranks: &'c dyn Communicator, workers: Workers<'_>, setting: Setting) -> Result<Self, LifeError> {
         Self::with(ranks, workers, setting, Overrides::default())
     }
 
-    /// As [`dead`](Self::dead), with the choices that `overrides` makes.
+    /// Like [`dead`](Self::dead), with the values that `overrides` sets.
     fn with(
         ranks: &'c dyn Communicator,
         workers: Workers<'_>,
@@ -177,7 +177,7 @@ impl<'c> Bands<'c> {
         overrides: Overrides,
     ) -> Result<Self, LifeError> {
         let Setting { width, height, rule, from, .. } = setting;
-        // Of a size that is none this is the error.
+        // Reports a wrong size before any band is made.
         Board::check_size(width, height)?;
         let peers = if overrides.by_messages { Peers::none(ranks) } else { Peers::new(ranks, workers)? };
         let plan = Plan::new(ranks, workers, &setting, overrides, &peers)?;
@@ -232,15 +232,15 @@ impl<'c> Bands<'c> {
     /// Runs `generations` generations. Does not wait for GPUs to finish them.
     ///
     /// # Errors
-    /// [`LifeError`] when a device or a rank fails.
+    /// [`LifeError`] if a device or a rank fails.
     pub fn advance(&mut self, generations: u64) -> Result<(), LifeError> {
         let mut left = generations;
         while left > 0 {
             let mut now = left;
             if self.division.bands() > 1 {
                 let right_for = self.right_for as u64;
-                // During an exchange bands go on by what their halos are still right for. Where that is nothing, not so
-                // late that a launch would have to be cut short for it.
+                // During an exchange, the bands run the generations for which their old halos are still correct. If
+                // they run none, the exchange comes before the halo would cut a launch short.
                 let late = if right_for < left && self.right_for <= self.late { right_for } else { 0 };
                 if late > 0 || right_for < left.min(self.at_once) {
                     self.exchange(late as usize)?;
@@ -257,7 +257,7 @@ impl<'c> Bands<'c> {
         Ok(())
     }
 
-    /// Waits until all of this rank's bands have done what they were asked for.
+    /// Waits until all bands of this rank have finished their generations.
     ///
     /// # Errors
     /// As for [`advance`](Self::advance).
@@ -265,7 +265,7 @@ impl<'c> Bands<'c> {
         self.bands.iter().try_for_each(Band::wait)
     }
 
-    /// Fills the halos, and advances the bands by `late` generations, for which these were still right.
+    /// Fills the halos. Meanwhile advances the bands by `late` generations, for which the old halos must be correct.
     fn exchange(&mut self, late: usize) -> Result<(), LifeError> {
         let (group, bands) = (self.group.as_ref(), &mut self.bands);
         match &mut self.links {
@@ -280,7 +280,7 @@ impl<'c> Bands<'c> {
         Ok(())
     }
 
-    /// How many cells are not dead.
+    /// Returns the number of cells that are not dead.
     ///
     /// # Errors
     /// As for [`advance`](Self::advance).
@@ -289,7 +289,7 @@ impl<'c> Bands<'c> {
         Ok(self.sums(&[of_rank])?[0])
     }
 
-    /// [`Board::hash`] of the board.
+    /// Returns the [`Board::hash`] of the whole board.
     ///
     /// # Errors
     /// As for [`advance`](Self::advance).
@@ -301,7 +301,7 @@ impl<'c> Bands<'c> {
         Ok(super::board::hash_of_planes(&self.sums(&hashes)?))
     }
 
-    /// Runs one generation, and gives how many cells it has brought to life and how many have died in it.
+    /// Runs one generation and returns the numbers of births and deaths in it.
     ///
     /// # Errors
     /// As for [`advance`](Self::advance).
@@ -317,7 +317,7 @@ impl<'c> Bands<'c> {
         Ok((sums[0], sums[1]))
     }
 
-    /// The sums of what all ranks give, around 2⁶⁴.
+    /// Returns the sums over all ranks, modulo 2⁶⁴.
     fn sums(&self, numbers: &[u64]) -> Result<Vec<u64>, LifeError> {
         let mut sums = vec![0_u64; numbers.len()];
         for of_rank in all(self.ranks, numbers)? {
@@ -326,22 +326,22 @@ impl<'c> Bands<'c> {
         Ok(sums)
     }
 
-    /// Columns and rows of the whole board.
+    /// Returns the columns and rows of the whole board.
     pub fn size(&self) -> (usize, usize) {
         (self.setting.width, self.setting.height)
     }
 
-    /// Generations run so far.
+    /// Returns the number of generations run so far.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// The kernel, if it is one that advances the bands of this rank.
+    /// Returns the rung of this rank's bands, or `None` if the host's cores advance them.
     pub fn rung(&self) -> Option<LifeRung> {
         self.rung
     }
 
-    /// What computes this rank's bands: the kernel, or the cores' instructions.
+    /// Returns the name of the rung that advances this rank's bands, or of the cores' instruction set.
     pub fn by(&self) -> String {
         let of_band = self.bands.iter().find_map(|band| match &band.engine {
             Engine::Cores(life) => Some(life.instructions()),
@@ -353,17 +353,17 @@ impl<'c> Bands<'c> {
         }
     }
 
-    /// Bands, of all ranks.
+    /// Returns the number of bands of all ranks.
     pub fn count(&self) -> usize {
         self.division.bands()
     }
 
-    /// Generations from one exchange to the next.
+    /// Returns the number of generations between two exchanges.
     pub fn halo(&self) -> usize {
         self.halo - self.late
     }
 
-    /// How halos go from rank to rank, if there are several with devices.
+    /// Returns how halos are copied between ranks, or `None` unless several ranks have devices.
     pub fn way(&self) -> Option<HaloWay> {
         self.way
     }

@@ -1,4 +1,4 @@
-//! How a board is divided, what the boards of its bands are, and what memory they take.
+//! The plan of a board's bands: their boards and the memory that these need.
 
 use launch::Device;
 
@@ -17,15 +17,15 @@ pub(super) struct Shape {
     pub(super) above: usize,
     pub(super) beside: usize,
     pub(super) size: (usize, usize),
-    /// How its edges are joined.
+    /// How the edges of the band's board are joined.
     pub(super) topology: Topology,
 }
 
-/// How a board is to be divided.
+/// The plan of a board's bands.
 pub(super) struct Plan {
     pub(super) division: Division,
     pub(super) halo: usize,
-    /// Rows of it that may be late.
+    /// The halo rows that may arrive late.
     pub(super) late: usize,
     pub(super) beyond: Beyond,
     pub(super) rung: Option<LifeRung>,
@@ -65,7 +65,7 @@ impl Plan {
         };
         let best =
             overrides.halo.unwrap_or_else(|| halo_of(setting, rows, asked, is_far(ranks, is_kernel == 1), beyond));
-        // Devices of ranks may differ, and so what is best.
+        // The ranks may have different devices. All of them use the largest halo.
         let best = all(ranks, &[best as u64])?.iter().flatten().max().map_or(best, |&best| best as usize);
         let has_way = is_kernel == 1 && ranks.size() > 1 && division.bands() > 1;
         let way = has_way.then(|| match are_all_direct(&division, best, peers) {
@@ -78,7 +78,7 @@ impl Plan {
             }
             _ => 0,
         };
-        // Tests' halos have what is late among their rows.
+        // The halo of a test includes the late rows.
         let halo = if overrides.halo.is_some() { best } else { best + late };
         let rung = match workers {
             Workers::Kernels(group, asked) => {
@@ -94,7 +94,7 @@ impl Plan {
         Ok(Self { division, halo, late, beyond, rung, way })
     }
 
-    /// The board of a band.
+    /// Returns the board of a band.
     pub(super) fn shape(&self, setting: &Setting, band: usize) -> Shape {
         let halo = self.halo;
         let (above, below, beside, topology) = match self.beyond {
@@ -110,23 +110,23 @@ impl Plan {
     }
 }
 
-/// Whether an exchange between these ranks takes long beside what it does between members of a group.
+/// Returns true if the ranks are on several hosts, or on several processes without devices.
 fn is_far(ranks: &dyn Communicator, are_kernels: bool) -> bool {
     ranks.size() > if are_kernels { ranks.local_size() } else { 1 }
 }
 
-/// What a band takes.
+/// The memory that a band needs.
 #[derive(Clone, Debug)]
 pub struct Need {
-    /// Where it is.
+    /// The name of the device or of the cores.
     pub place: String,
-    /// The device, if it is on one.
+    /// The device, or `None` for the host's cores.
     pub device: Option<Device>,
-    /// Bytes of its memory, or of the host's.
+    /// Bytes of the device's memory or of the host's.
     pub bytes: u64,
 }
 
-/// What the bands of this rank take.
+/// Returns the memory that each band of this rank needs.
 ///
 /// # Errors
 /// As for [`Bands::dead`](super::Bands::dead).
@@ -149,7 +149,7 @@ pub fn needs(ranks: &dyn Communicator, workers: Workers<'_>, setting: &Setting) 
     Ok(own.map(need).collect())
 }
 
-/// The kernel that advances the bands of such a board on this rank, if it is one.
+/// Returns the rung that would advance the bands of this board, or `None` for the host's cores.
 ///
 /// # Errors
 /// As for [`Bands::dead`](super::Bands::dead).
@@ -158,7 +158,7 @@ pub fn rung(ranks: &dyn Communicator, workers: Workers<'_>, setting: &Setting) -
     Ok(Plan::new(ranks, workers, setting, Overrides::default(), &Peers::none(ranks))?.rung)
 }
 
-/// Where a band is, for an error.
+/// Returns a name for a band's device or cores, for errors.
 pub(super) fn place(ranks: &dyn Communicator, workers: Workers<'_>, member: usize) -> String {
     let place = match workers {
         Workers::Cores => "the processor's cores".to_owned(),

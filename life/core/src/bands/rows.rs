@@ -1,8 +1,8 @@
 //! The exchange of whole rows.
 //!
-//! Between members of a rank, device to device; between ranks the same where IPC allows it (`direct.rs`), else through
-//! page-locked memory and messages, while the bands go on by as many generations as their halos are still right for
-//! (`late_halo.rs`).
+//! Rows between members of a rank are copied from device to device. Rows between ranks are copied the same way if IPC
+//! allows it (`direct.rs`). Otherwise they pass through page-locked memory and messages. Meanwhile, the bands run the
+//! generations for which their old halos are correct (`late_halo.rs`).
 
 use std::ops::Range;
 
@@ -18,32 +18,32 @@ use crate::error::LifeError;
 use crate::{Board, Simulation};
 use multi::ranks::Communicator;
 
-/// Rows of one band that are in another one's halo.
+/// Rows of one band that are in the halo of another.
 struct Piece {
-    /// Rows of the whole board.
+    /// The rows, numbered as on the whole board.
     rows: Range<usize>,
-    /// Where they are to be on the other band's board.
+    /// The first of these rows in the other band's board.
     at: usize,
 }
 
-/// All rows that go from one band to another.
+/// All rows that are copied from one band to another.
 pub(super) struct Link {
     from: usize,
     to: usize,
     pieces: Vec<Piece>,
-    /// Words of a row that goes as it lies, between boards that lie alike.
+    /// The words of a row if rows are copied without packing, between boards of the same layout.
     as_it_lies: Option<usize>,
-    /// Where the other end is another rank's device, whose memory this one's reads, or the other way round.
+    /// The link through IPC, if the other end is a device of another rank and the two can read each other's memory.
     direct: Option<Direct>,
-    /// Where they leave, and where they arrive; none if that is another rank.
+    /// The buffers from which rows leave and at which they arrive. `None` if that end is on another rank.
     out: Option<Staging>,
     arrived: Option<Staging>,
 }
 
-/// Packed rows on their way.
+/// A buffer for packed rows.
 struct Staging {
     on_device: Option<Buffer<u32>>,
-    /// Not if they go from member to member.
+    /// The copy in host memory. It is empty for rows between members.
     on_host: OnHost,
 }
 
@@ -62,7 +62,7 @@ impl OnHost {
 }
 
 impl Staging {
-    /// For `words` words of a link of `band`; on a device that is all `on_device`.
+    /// Makes a buffer of `words` words for a link of `band`.
     fn new(band: &Band, words: usize, way: Between) -> Result<Self, LifeError> {
         let Engine::Kernel(life) = &band.engine else {
             return Ok(Self { on_device: None, on_host: OnHost::Plain(vec![0; words]) });
@@ -74,18 +74,18 @@ impl Staging {
     }
 }
 
-/// What a link is between.
+/// The ends of a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Between {
-    /// Bands of a rank.
+    /// Two bands of one rank.
     Members,
-    /// Devices of ranks that read each other's memory.
+    /// Two ranks whose devices can read each other's memory.
     Peers,
-    /// Ranks, by messages.
+    /// Two ranks that exchange messages.
     Ranks,
 }
 
-/// The rows above and below a band, as far as [`rows_beyond`] says.
+/// Returns the halo rows above and below a band, each piece with the band that owns it.
 fn halo_of(division: &Division, band: usize, halo: usize, goes_around: bool) -> Vec<(usize, Piece)> {
     let (own, all) = (division.rows(band), division.rows(division.bands() - 1).end);
     let (above, below) = rows_beyond(division, band, halo, goes_around);
@@ -105,23 +105,23 @@ fn halo_of(division: &Division, band: usize, halo: usize, goes_around: bool) -> 
     pieces
 }
 
-/// The rows above a band's own on its board, and those below: where they do not go around, the board's edge is that of
-/// the band's board, since what is beyond it is dead in each generation.
+/// Returns the numbers of halo rows above and below a band. If rows do not go around, the halo ends at the edge of the
+/// board: cells beyond it are dead in every generation.
 pub(super) fn rows_beyond(division: &Division, band: usize, halo: usize, goes_around: bool) -> (usize, usize) {
     let (own, all) = (division.rows(band), division.rows(division.bands() - 1).end);
     if goes_around { (halo, halo) } else { (halo.min(own.start), halo.min(all - own.end)) }
 }
 
-/// All that is exchanged in whole rows.
+/// The links of all whole rows that are exchanged.
 pub(super) struct Rows {
     links: Vec<Link>,
-    /// Of each band of this rank, where bands go on during an exchange.
+    /// For each band of this rank, if bands run generations during an exchange.
     late_halos: Vec<LateHalo>,
-    /// Exchanges so far.
+    /// The number of exchanges so far.
     exchanges: u64,
 }
 
-/// Between which bands rows go: from which pieces of which to each, in the same order on every rank.
+/// Returns all pairs of bands between which rows are copied, with the rows, in the same order on every rank.
 fn ways(division: &Division, halo: usize, goes_around: bool) -> Vec<(usize, usize, Vec<Piece>)> {
     let mut ways: Vec<(usize, usize, Vec<Piece>)> = Vec::new();
     for to in 0..division.bands() {
@@ -136,7 +136,7 @@ fn ways(division: &Division, halo: usize, goes_around: bool) -> Vec<(usize, usiz
     ways
 }
 
-/// Whether all rows go from device to device.
+/// Returns true if all rows are copied from device to device.
 pub(super) fn are_all_direct(division: &Division, halo: usize, peers: &Peers) -> bool {
     ways(division, halo, true).iter().all(|&(from, to, _)| {
         let (from, to) = (division.owner(from).0, division.owner(to).0);
@@ -145,12 +145,13 @@ pub(super) fn are_all_direct(division: &Division, halo: usize, peers: &Peers) ->
 }
 
 impl Rows {
-    /// Nothing to exchange.
+    /// Makes an exchange without links.
     pub(super) fn none() -> Self {
         Self { links: Vec::new(), late_halos: Vec::new(), exchanges: 0 }
     }
 
-    /// For `bands`, which are this rank's, of whose halos the `late` inmost rows may be late.
+    /// Makes the links of `bands`, which are those of this rank. The `late` innermost rows of their halos may arrive
+    /// late.
     pub(super) fn new(
         division: &Division,
         (halo, goes_around, late): (usize, bool, usize),
@@ -161,7 +162,7 @@ impl Rows {
     ) -> Result<Self, LifeError> {
         let (rank, mut links, mut begun, mut layouts) = (ranks.rank(), Vec::new(), Vec::new(), Vec::new());
         let found = |band: usize| bands.iter().find(|other| other.number == band);
-        // How rows lie on each band's device; nothing where they are to be packed.
+        // The row layout of each band's device. It is 0 if rows must be packed.
         for band in bands {
             let (words, folds) = band.row_layout().filter(|_| late == 0).unwrap_or_default();
             layouts.extend([band.number as u64, words as u64, folds.into()]);
@@ -197,7 +198,7 @@ impl Rows {
                     let other = if owners[0] == rank { owners[1] } else { owners[0] };
                     begun.push((links.len(), other, Begun::new(life.device(), words)?));
                 }
-                // They leave from what the other end reads.
+                // Rows leave from the shared buffer that the other end reads.
                 leaving = None;
             }
             let (out, arrived) = (staging(leaving)?, staging(arriving)?);
@@ -217,10 +218,9 @@ impl Rows {
         Ok(Self { links, late_halos, exchanges: 0 })
     }
 
-    /// Fills the halos of all bands, of which those by kernels are on members of `group`, and advances the bands by
-    /// `late` generations, of which the first board is number `generation`: while what goes through the host is on its
-    /// way. The `late` outmost rows of the halos are wrong then. Members are asked for all of it before any is waited
-    /// for.
+    /// Fills the halos of all bands. While rows pass through the host, the bands run `late` generations, the first of
+    /// which begins at generation `generation`. The `late` outermost halo rows are wrong afterwards. The work of all
+    /// members of `group` is enqueued before any of them is waited for.
     pub(super) fn exchange(
         &mut self,
         group: Option<&Group>,
@@ -245,7 +245,7 @@ impl Rows {
                 }
                 _ => None,
             });
-            // At once: both ways between two members, and between all of them.
+            // Copies both directions of all links concurrently.
             group.copy_all(&on_devices.collect::<Vec<_>>())?;
         }
         for link in links.iter_mut() {
@@ -300,8 +300,8 @@ impl Rows {
     }
 }
 
-/// Sends what goes by messages to other ranks and receives theirs; where rows go directly, it is one byte each way,
-/// which says that this end has come.
+/// Sends and receives the rows that go by messages. For a direct link, each end sends one byte, which reports that its
+/// event has been recorded.
 fn send(links: &mut [Link], division: &Division, ranks: &dyn Communicator) -> Result<(), LifeError> {
     let mut ways = Vec::new();
     let mut bytes = vec![0_u8; links.len()];
@@ -320,7 +320,7 @@ fn send(links: &mut [Link], division: &Division, ranks: &dyn Communicator) -> Re
     exchange_bytes(ranks, ways)
 }
 
-/// Packs rows of a band, or takes them as they lie.
+/// Packs the rows of a link, or copies them unpacked.
 fn leave(band: &mut Band, link: &mut Link, number: u64) -> Result<(), LifeError> {
     let Link { pieces, as_it_lies, direct, out, .. } = link;
     let mut at = 0;
@@ -350,7 +350,7 @@ fn leave(band: &mut Band, link: &mut Link, number: u64) -> Result<(), LifeError>
     Ok(())
 }
 
-/// Puts rows into a band's halo.
+/// Writes the rows that have arrived into a band's halo.
 fn arrive(
     band: &mut Band,
     pieces: &[Piece],
@@ -370,7 +370,7 @@ fn arrive(
     }
 }
 
-/// Puts rows into a board on a device.
+/// Writes rows into a board on a device.
 fn put(
     life: &mut Simulation,
     pieces: &[Piece],

@@ -1,5 +1,5 @@
-//! Moves a board between the first rank and the bands of all ranks, by rows: no rank holds more of it than is asked for
-//! at once.
+//! Copies a board between the first rank and the bands of all ranks, in parts. Each rank holds only the rows of one
+//! call.
 
 use std::ops::Range;
 
@@ -10,19 +10,19 @@ use crate::Board;
 use crate::board::WORD_BITS;
 use crate::error::LifeError;
 
-/// A copy of a rank's rows.
+/// A copy of the rows of a rank.
 pub struct Copied(Vec<Board>);
 
 impl Bands<'_> {
-    /// `rows` in parts, as many at a time as go through the first rank at once.
+    /// Divides `rows` into parts that the first rank can hold at once.
     pub fn parts(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
         chunks(rows, self.setting.width)
     }
 
-    /// Some rows as they are now, for the first rank; for the others none.
+    /// Returns these rows of the present board on the first rank, and `None` on the other ranks.
     ///
     /// # Errors
-    /// When there are no such rows, a device or a rank fails, or there is too little memory.
+    /// If the board lacks one of the rows, if a device or a rank fails, or if memory does not suffice.
     pub fn rows(&self, rows: Range<usize>) -> Result<Option<Board>, LifeError> {
         self.check_rows(&rows)?;
         let (width, states, rank) = (self.setting.width, self.setting.rule.states(), self.ranks.rank());
@@ -56,10 +56,10 @@ impl Bands<'_> {
         if rank == 0 { board_of(width, rows.len(), &words).map(Some) } else { Ok(None) }
     }
 
-    /// Puts `board`, which the first rank has, in place of `rows`.
+    /// Replaces `rows` by `board`, which the first rank must pass.
     ///
     /// # Errors
-    /// When there are no such rows, `board` has another size, or a device or a rank fails.
+    /// If the board lacks one of the rows, if `board` has another size, or if a device or a rank fails.
     pub fn put_rows(&mut self, rows: Range<usize>, board: Option<&Board>) -> Result<(), LifeError> {
         self.check_rows(&rows)?;
         self.right_for = 0;
@@ -99,11 +99,11 @@ impl Bands<'_> {
         Ok(())
     }
 
-    /// Puts the board that `read` gives, part by part, in place of the present one. It is asked on the first rank
-    /// alone, and then for rows in their order.
+    /// Replaces the whole board by the parts that `read` returns. `read` is called on the first rank only, for rows in
+    /// ascending order.
     ///
     /// # Errors
-    /// As for [`put_rows`](Self::put_rows), and those of `read`.
+    /// As for [`put_rows`](Self::put_rows), and the errors of `read`.
     pub fn put<E: From<LifeError>>(&mut self, mut read: impl FnMut(Range<usize>) -> Result<Board, E>) -> Result<(), E> {
         for rows in self.parts(0..self.setting.height) {
             let board = if self.ranks.rank() == 0 { Some(read(rows.clone())?) } else { None };
@@ -112,28 +112,28 @@ impl Bands<'_> {
         Ok(())
     }
 
-    /// A copy of this rank's rows, where they are.
+    /// Returns a copy of this rank's rows in host memory.
     ///
     /// # Errors
-    /// When a device fails or there is too little memory.
+    /// If a device fails or memory does not suffice.
     pub fn copied(&self) -> Result<Copied, LifeError> {
         Ok(Copied(self.bands.iter().map(|band| band.read(&band.rows)).collect::<Result<_, _>>()?))
     }
 
-    /// Puts a copy that was made of a board like this in place of it.
+    /// Replaces the rows of this rank by a copy. The copy must be of a board with the same bands.
     ///
     /// # Errors
-    /// When it is of another size, or a device fails.
+    /// If the copy has another size, or a device fails.
     pub fn put_copied(&mut self, copied: &Copied) -> Result<(), LifeError> {
         self.right_for = 0;
         let mut pairs = self.bands.iter_mut().zip(&copied.0);
         pairs.try_for_each(|(band, board)| band.write(band.rows.start, board))
     }
 
-    /// Whether the cells are those of a copy.
+    /// Returns true if all cells of all ranks equal those of the copies.
     ///
     /// # Errors
-    /// When a device or a rank fails.
+    /// If a device or a rank fails.
     pub fn is(&self, copied: &Copied) -> Result<bool, LifeError> {
         let mut differs = false;
         for (band, board) in self.bands.iter().zip(&copied.0) {

@@ -1,4 +1,4 @@
-//! Bands against the reference: rungs, rules, topologies, members and ranks.
+//! Bands against the reference, for rungs, rules, topologies, members and ranks.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -20,7 +20,7 @@ fn setting(text: &str, (width, height): (usize, usize)) -> Setting {
     Setting { width, height, rule, topology, from: 1 }
 }
 
-/// A soup whose cells have all states of the rule.
+/// Makes a soup whose cells have all states of the rule.
 fn board((width, height): (usize, usize), rule: &Rule) -> Board {
     let mut board = Board::with_states(width, height, rule.states()).unwrap();
     for (i, (x, y)) in Board::random(width, height, 0.4, 5).unwrap().cells().enumerate() {
@@ -35,9 +35,10 @@ impl From<Option<usize>> for Overrides {
     }
 }
 
-/// Boards of the reference from generation 1 on: after each of the batches, and a generation after the last.
+/// Returns the reference's boards from generation 1 on: one after each batch, and one a generation after the last
+/// batch.
 ///
-/// They are worked out once for all ranks, members and rungs.
+/// The boards are cached for all ranks, members and rungs.
 fn expected(text: &str, size: (usize, usize), batches: &[u64]) -> Arc<Vec<Board>> {
     type Key = (String, (usize, usize), Vec<u64>);
     static KNOWN: Mutex<Option<HashMap<Key, Arc<Vec<Board>>>>> = Mutex::new(None);
@@ -55,7 +56,7 @@ fn expected(text: &str, size: (usize, usize), batches: &[u64]) -> Arc<Vec<Board>
     Arc::clone(boards)
 }
 
-/// What bands come to, against the reference: `generations` one batch after the other, from generation 1 on.
+/// Compares bands with the reference after each batch of generations, from generation 1 on.
 fn check(
     text: &str,
     size: (usize, usize),
@@ -183,7 +184,7 @@ fn ranks_with_members_agree_with_the_reference() {
     }
 }
 
-/// Ranks that are threads have simulated devices of one process, which read each other's memory unless it is refused.
+/// The simulated devices of ranks that are threads can read each other's memory, unless a test disables this.
 #[test]
 fn halos_of_ranks_come_directly_or_late() {
     in_threads(3, |ranks| {
@@ -199,7 +200,7 @@ fn halos_of_ranks_come_directly_or_late() {
             let direct = Bands::dead(ranks, workers, setting(text, (70, 60))).unwrap();
             assert_eq!(direct.way(), Some(HaloWay::Direct));
             check(text, (70, 60), workers, Some(7), ranks, &BATCHES);
-            // Of 5 bands of 12 rows; halos of more rows than a band has come from several.
+            // Five bands have 12 rows each. A halo with more rows takes them from several bands.
             for (halo, late) in [(7, 3), (6, 0), (17, 4), (5, 4)] {
                 let overrides = Overrides { halo: Some(halo), late: Some(late), by_messages: true };
                 let life = Bands::with(ranks, workers, setting(text, (70, 60)), overrides).unwrap();
@@ -251,5 +252,5 @@ fn what_cannot_be_is_refused() {
     assert!(error[0].contains("band 1 of 3") && error[0].contains("member 1 of 3"), "{error:?}");
     assert!(error.iter().any(|error| error.contains("memory")), "{error:?}");
     let life = Bands::dead(&ranks, Workers::Kernels(&group, None), setting).unwrap();
-    assert!(life.rows(60..65).err().unwrap().to_string().contains("64 high"));
+    assert!(life.rows(60..65).err().unwrap().to_string().contains("the rows 0..64"));
 }

@@ -1,4 +1,4 @@
-//! A board on a device, and the rung that advances it.
+//! A board on a device, advanced by a rung.
 
 pub use gpu::life::LifeRung;
 use gpu::life::{
@@ -27,19 +27,19 @@ use ages::Ages;
 use grids::{LARGEST_GRID, max_blocks, of_vectors, one_block, planar};
 use interleaved::InterleavedCells;
 
-/// The board on the device, in the layout of the rung, and room for the next generation.
+/// The present board in the rung's layout, and the buffer of the next one.
 enum Cells {
-    /// A byte per cell.
+    /// One byte per cell.
     Bytes { rung: ByteRung, now: Buffer<u8>, next: Buffer<u8> },
     /// 32 cells per word.
     Words { rung: WordRung, now: Buffer<u32>, next: Buffer<u32> },
-    /// 32 cells per word, of columns that are far apart.
+    /// 32 cells per word, from distant columns.
     Interleaved(InterleavedCells),
-    /// Two bits per cell, each in words.
+    /// Two bits per cell, in separate words.
     Ages(Ages),
 }
 
-/// The rungs that keep one byte per cell.
+/// The rungs that use one byte per cell.
 #[derive(Clone, Copy)]
 enum ByteRung {
     Global,
@@ -47,16 +47,16 @@ enum ByteRung {
     Shared,
 }
 
-/// The rungs that keep 32 cells per word.
+/// The rungs that use one bit per cell, with adjacent cells in a word.
 enum WordRung {
     Bitpacked,
     /// For boards whose rows are whole vectors.
     BitpackedVectors,
-    /// By a rule that counts, and by any rule: the tables of even and of odd generations.
+    /// For rules that count neighbours, and for all rules: the tables of even and of odd generations.
     Counts([&'static [u8]; 2]),
     Table([&'static [u8]; 2]),
     Temporal,
-    /// And what its blocks publish for each other.
+    /// The plan, and the words that its blocks publish to each other.
     Resident(resident::Plan, Buffer<u64>),
 }
 
@@ -66,27 +66,27 @@ pub struct Simulation {
     width: usize,
     height: usize,
     generation: u64,
-    /// The generation that the first board is in.
+    /// The number of the first generation.
     from: u64,
     cells: Cells,
     total: Buffer<u64>,
-    /// Packed rows on their way.
+    /// A buffer for packed rows.
     staging: Option<Buffer<u32>>,
-    /// Blocks that keep the device busy.
+    /// The number of blocks that keeps the device busy.
     max_blocks: u32,
 }
 
 impl Simulation {
-    /// Puts `board` on `device`, to be advanced by `rung`.
+    /// Copies `board` to `device`, to be advanced by `rung`.
     ///
     /// # Errors
-    /// As for [`check_on`]; [`LifeError::Algorithm`] when the device has too little memory.
+    /// As for [`check_on`], and [`LifeError::Algorithm`] if the device has too little memory.
     pub fn new(device: &Device, rung: LifeRung, board: &Board) -> Result<Self, LifeError> {
         Self::with_rule(device, rung, board, &Rule::LIFE, 0)
     }
 
-    /// As [`new`](Self::new), to be advanced by `rule`, beginning with the board of generation `from`: a rule with
-    /// births from no neighbours differs in even and odd ones.
+    /// Like [`new`](Self::new), for `rule` and a board that is generation `from`. A rule with births without neighbours
+    /// differs in even and odd generations.
     ///
     /// # Errors
     /// As for [`new`](Self::new).
@@ -103,7 +103,7 @@ impl Simulation {
         Ok(life)
     }
 
-    /// As [`with_rule`](Self::with_rule), where all of `width` × `height` cells are dead.
+    /// Like [`with_rule`](Self::with_rule), for a board of `width` × `height` dead cells.
     ///
     /// # Errors
     /// As for [`with_rule`](Self::with_rule).
@@ -147,7 +147,7 @@ impl Simulation {
         Ok(Self { device, width, height, generation: 0, from, cells, total, staging: None, max_blocks })
     }
 
-    /// The same board, whose edges are joined by `topology`: at first it is a torus without a shift.
+    /// Joins the edges of the board by `topology`. Without this call they are joined to a torus without a shift.
     ///
     /// # Errors
     /// As for [`check_topology`].
@@ -159,10 +159,10 @@ impl Simulation {
         Ok(self)
     }
 
-    /// Begins again with `board`, which is as large as the one that it was made for.
+    /// Replaces the board by `board`, which must have the same size, and resets the generation to 0.
     ///
     /// # Errors
-    /// [`LifeError::Algorithm`] when the board has another size or the device fails.
+    /// [`LifeError::Algorithm`] if the board has another size or the device fails.
     pub fn restart(&mut self, board: &Board) -> Result<(), LifeError> {
         self.generation = 0;
         self.fill(board)
@@ -171,14 +171,14 @@ impl Simulation {
     /// Runs `generations` generations. Does not wait for a GPU to finish them.
     ///
     /// # Errors
-    /// [`LifeError::Algorithm`] when a launch fails.
+    /// [`LifeError::Algorithm`] if a launch fails.
     pub fn advance(&mut self, generations: u64) -> Result<(), LifeError> {
         let device = self.device.clone();
         self.advance_in(device.queue(), generations)
     }
 
-    /// As [`advance`](Self::advance), where `queue` is: the device, or a graph that is being recorded. Each launch of
-    /// such a graph goes on from where the board is.
+    /// Like [`advance`](Self::advance), on `queue`: the device, or a graph that is being recorded. Each launch of the
+    /// graph continues from the present board.
     ///
     /// # Errors
     /// As for [`advance`](Self::advance).
@@ -192,7 +192,7 @@ impl Simulation {
             left -= done;
         }
         if queue.is_recording() && !swaps.is_multiple_of(2) {
-            // The graph's next launch begins where this one did.
+            // The next launch of the graph reads the same buffer as this one.
             match &mut self.cells {
                 Cells::Bytes { now, next, .. } => back_to_front(queue, now, next)?,
                 Cells::Words { now, next, .. } | Cells::Interleaved(InterleavedCells { now, next, .. }) => {
@@ -206,13 +206,13 @@ impl Simulation {
         Ok(())
     }
 
-    /// Calls the present board that of generation `generation`.
+    /// Sets the number of the present generation.
     pub(crate) fn set_generation(&mut self, generation: u64) {
         self.generation = generation;
     }
 
-    /// One launch of the rung, of at most `generations`, after which `now` is the board. Gives how many it has run, and
-    /// whether that is the other buffer.
+    /// Enqueues one launch of at most `generations` generations, after which `now` is the present board. Returns the
+    /// number of generations it runs, and true if `now` and `next` were swapped.
     fn launch(&mut self, queue: Queue<'_>, generations: u64) -> Result<(u64, bool), Error> {
         let (width, height) = (self.width, self.height);
         let from = self.from.wrapping_add(self.generation);
@@ -279,27 +279,27 @@ impl Simulation {
         }
     }
 
-    /// Columns of the board.
+    /// Returns the number of columns.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Rows of the board.
+    /// Returns the number of rows.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// Generations run so far.
+    /// Returns the number of generations run so far.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// The device that the board is on.
+    /// Returns the device that has the board.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// The rung that advances the board.
+    /// Returns the rung that advances the board.
     pub fn rung(&self) -> LifeRung {
         match &self.cells {
             Cells::Bytes { rung: ByteRung::Global, .. } => LifeRung::Global,
@@ -339,7 +339,7 @@ impl Resources for Simulation {
     }
 }
 
-/// Copies the board that is in `now` to `next`, and makes that `now`.
+/// Copies `now` to `next` and swaps the two buffers.
 fn back_to_front<T: launch::Element>(queue: Queue<'_>, now: &mut Buffer<T>, next: &mut Buffer<T>) -> Result<(), Error> {
     queue.copy(now, next)?;
     std::mem::swap(now, next);

@@ -1,4 +1,4 @@
-//! How the rung `resident` shares a board out among the blocks that a device runs at once.
+//! The distribution of a board over resident blocks, for the rung `resident`.
 
 use cuda_std::{Kernel, KernelInfo, Ladder};
 use gpu::life::tuning::{RESIDENT_EXCHANGE, RESIDENT_GENERATION, RESIDENT_MARGINS, RESIDENT_ROW};
@@ -11,13 +11,13 @@ use launch::{Buffer, Device, Error, LaunchConfig, Queue};
 use crate::error::LifeError;
 use gridstride::capabilities;
 
-/// Rows that a thread may keep: there is a kernel for each.
+/// Rows per thread for which kernels exist.
 const ROWS: [usize; 2] = [2, 4];
 
-/// The most blocks of a multiprocessor, which has 2048 threads at most.
+/// The maximum number of blocks per multiprocessor, which has at most 2048 threads.
 const MOST_BLOCKS: usize = (2048 / RESIDENT_THREADS) as usize;
 
-/// A kernel, the margins of its tiles, and the grid of them.
+/// A kernel, the margin of its tiles, and the grid of tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Plan {
     rows: usize,
@@ -26,22 +26,24 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The one that takes least time.
+    /// Returns the fastest plan whose blocks `device` runs at once.
     ///
     /// # Errors
-    /// [`LifeError::Algorithm`] if there is none whose blocks `device` runs at once; when the device fails.
+    /// [`LifeError::Algorithm`] if there is no such plan or the device fails.
     pub(super) fn new(device: &Device, width: usize, height: usize) -> Result<Self, LifeError> {
         let multiprocessors = device.multiprocessors() as usize;
         for plan in Self::by_cost(width, height, multiprocessors) {
             let kernel = plan.kernel();
-            // To ask a GPU how many it runs at once, the kernel has to be compiled.
+            // The query for the number of resident blocks compiles the kernel. Its launch bounds often make the query
+            // unnecessary.
             let per_multiprocessor = if device.is_simulated() { 0 } else { kernel.min_blocks.unwrap_or(0) };
             let (certain, blocks) = (per_multiprocessor as usize * multiprocessors, plan.blocks());
             if blocks <= certain || blocks <= device.most_cooperative_blocks(kernel, RESIDENT_THREADS, 0)? as usize {
                 return Ok(plan);
             }
         }
-        let offered = "boards that fit the registers of all multiprocessors; all others but shared take larger ones";
+        let offered =
+            "boards that fit the registers of all multiprocessors; use another rung than shared for larger boards";
         Err(capabilities::refused(
             LifeRung::Resident.rung(),
             format!("a board of {width}x{height}"),
@@ -50,12 +52,13 @@ impl Plan {
         .into())
     }
 
-    /// The kernel of the one that takes least time, if there is one.
+    /// Returns the kernel of the fastest plan, or `None` if the board is too large.
     pub(super) fn kernel_for(width: usize, height: usize, multiprocessors: usize) -> Option<&'static KernelInfo> {
         Self::by_cost(width, height, multiprocessors).first().map(|plan| plan.kernel())
     }
 
-    /// Those whose blocks may all run at once, as far as the threads of a multiprocessor go, the fastest first.
+    /// Returns the plans whose blocks may all be resident, as far as the threads of a multiprocessor allow, the fastest
+    /// first.
     fn by_cost(width: usize, height: usize, multiprocessors: usize) -> Vec<Self> {
         let across = width.div_ceil(CELLS_PER_WORD).div_ceil(TEMPORAL_WORDS);
         let plans = ROWS.into_iter().flat_map(|rows| {
@@ -85,15 +88,15 @@ impl Plan {
         }
     }
 
-    /// Where its blocks publish words of a board of `words` words.
+    /// Allocates the words that the blocks publish, for a board of `words` words.
     ///
     /// # Errors
-    /// When the device has too little memory.
+    /// If the device has too little memory.
     pub(super) fn published(self, device: &Device, words: usize) -> Result<Buffer<u64>, Error> {
         device.zeroed(resident_published(words, self.blocks()).unwrap_or(usize::MAX))
     }
 
-    /// Launches it, after which the board is in `next`.
+    /// Enqueues the launch. It writes the advanced board into `next`.
     pub(super) fn advance(
         self,
         queue: Queue<'_>,
@@ -116,7 +119,7 @@ impl Plan {
 mod tests {
     use super::*;
 
-    /// Tiles cover the board, and are no more than run at once.
+    /// The tiles cover the board, and all of them are resident at once.
     #[test]
     fn a_plan_covers_the_board_with_blocks_that_run_at_once() {
         let plan = |width, height| Plan::by_cost(width, height, 132).into_iter().find(|plan| plan.blocks() <= 264);

@@ -1,4 +1,4 @@
-//! Rows of a board on a device, packed: on their way to the host, from it, and to other devices.
+//! Packed rows of a board on a device, to be copied to or from the host or other devices.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ use super::{Cells, InterleavedCells, Simulation};
 use crate::Board;
 use crate::error::LifeError;
 
-/// The most words that are packed at a time, where a board is read, written or counted: 64 MiB.
+/// The maximum number of words that are packed at once: 64 MiB.
 const CHUNK: usize = 1 << 24;
 
-/// The most bytes beside the two boards that this takes.
+/// The maximum bytes of packed rows, in addition to the two boards.
 pub(super) const STAGING_BYTES: u64 = 8 * CHUNK as u64;
 
 impl Simulation {
-    /// Bits of a cell.
+    /// Returns the bits per cell.
     pub(crate) fn planes(&self) -> usize {
         if matches!(self.cells, Cells::Ages(_)) { 2 } else { 1 }
     }
@@ -27,12 +27,12 @@ impl Simulation {
         self.width.div_ceil(CELLS_PER_WORD)
     }
 
-    /// Words of a row in all its planes.
+    /// Returns the words of a row in all planes.
     pub(crate) fn words_of_row(&self) -> usize {
         self.planes() * self.words_per_row()
     }
 
-    /// `rows` in parts that are packed at a time.
+    /// Divides `rows` into parts that are packed at once.
     pub(super) fn chunks(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
         let most = (CHUNK / self.words_of_row()).max(1);
         let (start, end) = (rows.start, rows.end);
@@ -67,7 +67,7 @@ impl Simulation {
         }
     }
 
-    /// Puts what [`gather`](Self::gather) packed in place of `rows`.
+    /// Replaces `rows` by the words that [`gather`](Self::gather) packed.
     pub(crate) fn scatter(&mut self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
         let (width, words_per_row) = (self.width, self.words_per_row());
         let (first, len) = (rows.start * words_per_row, rows.len() * words_per_row);
@@ -92,21 +92,21 @@ impl Simulation {
         }
     }
 
-    /// How rows lie by themselves where that is not packed: in so many words each. Boards that agree in this can
-    /// exchange rows so, without packing them.
+    /// Returns the words of a row and the number of folds if the board is not packed. Boards that agree in both can
+    /// exchange rows without packing.
     pub fn row_layout(&self) -> Option<(usize, u32)> {
         if let Cells::Interleaved(cells) = &self.cells { Some(cells.row_layout()) } else { None }
     }
 
-    /// Writes `rows` as they lie into `words` from `at` on.
+    /// Copies `rows` without packing into `words` from `at` on.
     pub fn take(&self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
         let Cells::Interleaved(cells) = &self.cells else { return self.gather(rows, words, at) };
         let words = part(words, at, rows.len() * cells.row_layout().0).view_mut();
         cells.take(&self.device, self.max_blocks, rows.start, words)
     }
 
-    /// Puts what [`take`](Self::take) wrote, on a board with the same [`row_layout`](Self::row_layout), in place of
-    /// `rows`.
+    /// Replaces `rows` by rows that [`take`](Self::take) copied from a board with the same
+    /// [`row_layout`](Self::row_layout).
     pub fn put(&mut self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
         let max_blocks = self.max_blocks;
         let Cells::Interleaved(cells) = &mut self.cells else { return self.scatter(rows, words, at) };
@@ -114,7 +114,7 @@ impl Simulation {
         cells.put(&self.device, max_blocks, rows.start, words)
     }
 
-    /// Lets `work` use the memory for packed rows, made at least `len` words long.
+    /// Calls `work` with the buffer for packed rows, which has at least `len` words.
     pub(super) fn with_staging<R>(
         &mut self,
         len: usize,
@@ -129,10 +129,10 @@ impl Simulation {
         done
     }
 
-    /// Some rows of the board as it is now, as a board of their own.
+    /// Returns these rows of the present board.
     ///
     /// # Errors
-    /// [`LifeError`] when the board has not these rows, the device fails, or the host has too little memory.
+    /// [`LifeError`] if the board lacks one of the rows, if the device fails, or if the host has too little memory.
     pub fn rows(&self, rows: Range<usize>) -> Result<Board, LifeError> {
         self.check_rows(&rows)?;
         let (width, plane) = (self.width, rows.len() * self.words_per_row());
@@ -160,10 +160,10 @@ impl Simulation {
         }
     }
 
-    /// Puts `board` in place of as many rows from `first` on.
+    /// Replaces the rows from `first` on by `board`.
     ///
     /// # Errors
-    /// As for [`rows`](Self::rows), and when `board` is of another width.
+    /// As for [`rows`](Self::rows), and if `board` has another width.
     pub fn put_rows(&mut self, first: usize, board: &Board) -> Result<(), LifeError> {
         self.check_rows(&(first..first.saturating_add(board.height())))?;
         if board.width() != self.width {
@@ -193,7 +193,7 @@ impl Simulation {
         Err(LifeError::NoSuchRows { rows: rows.clone(), height: self.height })
     }
 
-    /// Makes `board`, which is as large, the present one.
+    /// Replaces the present board by `board`, which must have the same size.
     pub(super) fn fill(&mut self, board: &Board) -> Result<(), LifeError> {
         match &mut self.cells {
             Cells::Words { now, .. } => Ok(now.upload(board.words())?),
@@ -202,7 +202,7 @@ impl Simulation {
         }
     }
 
-    /// The board before the last generation becomes the present one, and the other way round.
+    /// Swaps the present board and the one before the last generation.
     pub(super) fn exchange_boards(&mut self) {
         match &mut self.cells {
             Cells::Bytes { now, next, .. } => std::mem::swap(now, next),
@@ -214,12 +214,12 @@ impl Simulation {
     }
 }
 
-/// The `len` elements of `buffer` from `at` on.
+/// Returns the `len` elements of `buffer` from `at` on.
 pub(super) fn part<T: launch::DeviceCopy>(buffer: &mut Buffer<T>, at: usize, len: usize) -> BufferPart<'_, T> {
     buffer.as_part_mut().split_at(at).1.split_at(len).0
 }
 
-/// So many words of the host's.
+/// Allocates `len` words of host memory.
 fn vec_of(len: usize) -> Result<Vec<u32>, LifeError> {
     let mut words = Vec::new();
     let too_large = |_| Error::OutOfHostMemory { requested_bytes: 4 * len as u64 };
