@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use life_cpu::{Automaton, Start};
+use life_cpu::{Automaton, FirstBoard};
 pub use life_cpu::{Instructions, OutOfMemory};
 
 use super::board::WORD_BITS;
@@ -11,7 +11,7 @@ use crate::error::LifeError;
 
 /// A board that the vector instructions of the host's cores advance. It supports every rule and every topology.
 pub struct CpuSimulation {
-    automaton: Automaton,
+    pub(super) automaton: Automaton,
     width: usize,
     height: usize,
     generation: u64,
@@ -32,23 +32,26 @@ impl CpuSimulation {
     /// # Errors
     /// [`LifeError::CpuMemory`] if the host has too little memory.
     pub fn with(board: &Board, rule: &Rule, topology: Topology, from: u64) -> Result<Self, LifeError> {
-        let (width, height) = (board.width(), board.height());
-        let start = Start { width, height, words: board.words(), ages: board.ages(), generation: from };
-        Ok(Self { automaton: Automaton::new(&start, &of_cpu(rule), topology)?, width, height, generation: 0 })
+        Self::make((board.width(), board.height()), (board.words(), board.ages()), rule, topology, from)
     }
 
     /// Like [`with`](Self::with), for a board of `width` × `height` dead cells.
     ///
     /// # Errors
     /// [`LifeError::CpuMemory`] if the host has too little memory.
-    pub fn dead(
+    pub fn dead(size: (usize, usize), rule: &Rule, topology: Topology, from: u64) -> Result<Self, LifeError> {
+        Self::make(size, (&[], &[]), rule, topology, from)
+    }
+
+    fn make(
         (width, height): (usize, usize),
+        (words, ages): (&[u32], &[Vec<u32>]),
         rule: &Rule,
         topology: Topology,
-        from: u64,
+        generation: u64,
     ) -> Result<Self, LifeError> {
-        let start = Start { width, height, words: &[], ages: &[], generation: from };
-        Ok(Self { automaton: Automaton::new(&start, &of_cpu(rule), topology)?, width, height, generation: 0 })
+        let first = FirstBoard { width, height, words, ages, generation };
+        Ok(Self { automaton: Automaton::new(&first, &engine_rule(rule), topology)?, width, height, generation: 0 })
     }
 
     /// Runs `generations` generations.
@@ -60,17 +63,17 @@ impl CpuSimulation {
     /// Runs one generation and returns the numbers of births and deaths in it.
     pub fn advance_counting(&mut self) -> (u64, u64) {
         self.advance(1);
-        self.automaton.changes()
+        self.automaton.changes(0..self.height)
     }
 
     /// Returns the bytes that a simulation of this size needs, without those of its first [`Board`].
     pub fn bytes(width: usize, height: usize, rule: &Rule, topology: Topology) -> u64 {
-        Automaton::bytes(width, height, &of_cpu(rule), topology)
+        Automaton::bytes(width, height, &engine_rule(rule), topology)
     }
 
     /// Returns the number of cells that are not dead.
     pub fn population(&self) -> u64 {
-        self.automaton.population()
+        self.automaton.population(0..self.height)
     }
 
     /// Returns the present board.
@@ -86,7 +89,7 @@ impl CpuSimulation {
     /// # Errors
     /// As for [`board`](Self::board), and if the board lacks one of the rows.
     pub fn rows(&self, rows: Range<usize>) -> Result<Board, LifeError> {
-        self.check_rows(&rows)?;
+        LifeError::check_rows(&rows, self.height)?;
         let (words, ages) = self.automaton.words_of(rows.clone())?;
         Ok(Board::from_words_and_ages(self.width, rows.len(), words, ages)?)
     }
@@ -97,19 +100,10 @@ impl CpuSimulation {
     /// If the board lacks one of the rows, or `board` has another width.
     pub fn put_rows(&mut self, first: usize, board: &Board) -> Result<(), LifeError> {
         let rows = first..first.saturating_add(board.height());
-        self.check_rows(&rows)?;
-        if board.width() != self.width {
-            return Err(LifeError::OtherWidth { given: board.width(), width: self.width });
-        }
+        LifeError::check_rows(&rows, self.height)?;
+        LifeError::check_size(board, (self.width, rows.len()))?;
         self.automaton.put_words(rows, board.words(), board.ages());
         Ok(())
-    }
-
-    fn check_rows(&self, rows: &Range<usize>) -> Result<(), LifeError> {
-        if rows.start < rows.end && rows.end <= self.height {
-            return Ok(());
-        }
-        Err(LifeError::NoSuchRows { rows: rows.clone(), height: self.height })
     }
 
     /// Replaces `rows` by the first of `words`, plane by plane. Returns the number of words that these rows have.
@@ -120,26 +114,6 @@ impl CpuSimulation {
         let ages: Vec<_> = of_planes.map(<[u32]>::to_vec).collect();
         self.automaton.put_words(rows, alive, &ages);
         planes * plane
-    }
-
-    /// Returns the number of cells of these rows that are not dead.
-    pub(super) fn population_of(&self, rows: Range<usize>) -> u64 {
-        self.automaton.population_of(rows)
-    }
-
-    /// Returns the numbers of births and deaths of these rows in the last generation.
-    pub(super) fn changes_of(&self, rows: Range<usize>) -> (u64, u64) {
-        self.automaton.changes_of(rows)
-    }
-
-    /// Returns the bits of a cell, in the layout of [`Automaton::cell`].
-    pub(super) fn cell(&self, x: usize, y: usize) -> u16 {
-        self.automaton.cell(x, y)
-    }
-
-    /// Sets a cell to the bits that [`cell`](Self::cell) returned.
-    pub(super) fn put_cell(&mut self, x: usize, y: usize, cell: u16) {
-        self.automaton.put_cell(x, y, cell);
     }
 
     /// Returns the number of generations run so far.
@@ -159,7 +133,7 @@ impl CpuSimulation {
 }
 
 /// Converts a rule to that of `life_cpu`.
-pub(super) fn of_cpu(rule: &Rule) -> life_cpu::Rule {
+pub(super) fn engine_rule(rule: &Rule) -> life_cpu::Rule {
     life_cpu::Rule { phases: rule.phases().map(|rule| *rule.table()), states: rule.states() }
 }
 

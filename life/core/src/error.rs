@@ -6,7 +6,7 @@ use gridstride::error::AlgorithmError;
 use multi::ranks::RanksError;
 use thiserror::Error;
 
-use crate::board::{SizeError, WordsError};
+use crate::board::{Board, SizeError, WordsError};
 use crate::soup::SoupError;
 
 /// Why a board of Life was not made or advanced. `Debug` prints the same text as `Display`, because `main` and `unwrap`
@@ -25,28 +25,12 @@ pub enum LifeError {
         /// Rows of the board.
         height: usize,
     },
-    /// The new rows have another width than the board.
-    #[error("rows of {given} cells were given, but the board is {width} wide: give rows of that width")]
-    OtherWidth {
-        /// Columns of the new rows.
-        given: usize,
-        /// Columns of the board.
-        width: usize,
-    },
-    /// The new board has another height than the board that it replaces.
-    #[error("a board of {given} rows was given, but the present one has {height}: give a board of that height")]
-    OtherHeight {
-        /// Rows of the new board.
-        given: usize,
-        /// Rows of the board that it replaces.
-        height: usize,
-    },
-    /// The new board has another size than the rows that it replaces.
+    /// The new cells have another size than the cells that they replace.
     #[error("a board of {}x{} was given, but it replaces {}x{} cells: give that size", given.0, given.1, size.0, size.1)]
     OtherSize {
-        /// Columns and rows of the new board.
+        /// Columns and rows of the new cells.
         given: (usize, usize),
-        /// Columns and number of the rows that it replaces.
+        /// Columns and rows of the cells that they replace.
         size: (usize, usize),
     },
     /// Some ranks advance their bands on devices, others on the host's cores.
@@ -79,6 +63,22 @@ pub enum LifeError {
         /// The reason.
         source: Box<LifeError>,
     },
+}
+
+impl LifeError {
+    /// Checks that `rows` are at least one row of a board of `height` rows.
+    pub(crate) fn check_rows(rows: &Range<usize>, height: usize) -> Result<(), Self> {
+        if rows.start < rows.end && rows.end <= height {
+            return Ok(());
+        }
+        Err(Self::NoSuchRows { rows: rows.clone(), height })
+    }
+
+    /// Checks that `board` can replace `size` cells.
+    pub(crate) fn check_size(board: &Board, size: (usize, usize)) -> Result<(), Self> {
+        let given = (board.width(), board.height());
+        if given == size { Ok(()) } else { Err(Self::OtherSize { given, size }) }
+    }
 }
 
 impl From<launch::Error> for LifeError {

@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use life_cpu::{Automaton, Edges, Instructions, Rule, Start, Topology};
+use life_cpu::{Automaton, Edges, FirstBoard, Instructions, Rule, Topology};
 
 /// Makes a rule. A cell is alive after the neighbourhoods for which `is_alive` returns true.
 fn rule(states: u16, is_alive: impl Fn(usize) -> bool) -> Rule {
@@ -48,8 +48,8 @@ fn main() -> Result<(), life_cpu::OutOfMemory> {
             if !what.contains(&part) {
                 continue;
             }
-            let start = Start { width, height, words: &words, ages: &[], generation: 0 };
-            let mut life = Automaton::with(instructions, &start, &rule, topology)?;
+            let first = FirstBoard { width, height, words: &words, ages: &[], generation: 0 };
+            let mut life = Automaton::with(instructions, &first, &rule, topology)?;
             let mut generations = 16;
             let seconds = loop {
                 let begun = Instant::now();

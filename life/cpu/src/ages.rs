@@ -11,7 +11,7 @@ pub fn planes(states: u16) -> usize {
 
 /// Converts words of cells that are not dead and their ages. The result has the live cells, and the generations that
 /// the dying cells have left. A cell whose age exceeds what `states` allows becomes dead.
-pub fn left_of(states: u16, bits: &mut Vec<Vec<u32>>) {
+pub fn ages_to_generations_left(states: u16, bits: &mut Vec<Vec<u32>>) {
     bits.resize(1 + planes(states), Vec::new());
     let words = bits[0].len();
     bits.iter_mut().for_each(|bits| bits.resize(words, 0));
@@ -22,8 +22,8 @@ pub fn left_of(states: u16, bits: &mut Vec<Vec<u32>>) {
     }
 }
 
-/// Undoes [`left_of`].
-pub fn of_left(states: u16, bits: &mut [Vec<u32>]) {
+/// Undoes [`ages_to_generations_left`].
+pub fn generations_left_to_ages(states: u16, bits: &mut [Vec<u32>]) {
     for i in 0..bits[0].len() {
         let older = bits[1..].iter().fold(0, |any, left| any | left[i]);
         subtract(states - 1, &mut bits[1..], i, older);
@@ -64,11 +64,11 @@ mod tests {
                 let mut bits = vec![vec![u32::from(state > 0) << 7]];
                 bits.extend((0..planes).map(|bit| vec![u32::from(age >> bit & 1) << 7]));
                 let before = bits.clone();
-                left_of(states, &mut bits);
+                ages_to_generations_left(states, &mut bits);
                 let left: u16 = bits[1..].iter().enumerate().map(|(bit, left)| ((left[0] >> 7) as u16) << bit).sum();
                 assert_eq!(left, if state > 1 { states - state } else { 0 }, "{state} of {states}");
                 assert_eq!(bits[0][0], u32::from(state == 1) << 7);
-                of_left(states, &mut bits);
+                generations_left_to_ages(states, &mut bits);
                 assert_eq!(bits, before, "{state} of {states}");
             }
         }

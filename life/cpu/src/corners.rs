@@ -5,12 +5,12 @@
 //! small board of the same topology. It consists of the four corners of the large board, and its margins are filled
 //! before each generation.
 
-use crate::OutOfMemory;
-use crate::grid::{Grid, Tile};
+use crate::grid::Grid;
+use crate::{FirstBoard, OutOfMemory};
 
-/// Rows and columns of the small board. Each corner needs 2 × [`crate::DEEP`] of them: the inner half becomes wrong
-/// within [`crate::DEEP`] generations, the outer half stays correct.
-const SIDE: usize = 4 * crate::DEEP;
+/// Rows and columns of the small board. Each corner needs 2 × [`crate::GENERATIONS_PER_PASS`] of them: the inner half becomes wrong
+/// within [`crate::GENERATIONS_PER_PASS`] generations, the outer half stays correct.
+const SIDE: usize = 4 * crate::GENERATIONS_PER_PASS;
 
 /// The small board that has the corners of a board.
 pub struct Corners<const N: usize>(Box<Grid<N>>);
@@ -21,12 +21,12 @@ impl<const N: usize> Corners<N> {
         if grid.layout.width.min(grid.height) < SIDE {
             return Ok(None);
         }
-        let small = Grid::new(SIDE, SIDE, &[], &[], &grid.like)?;
-        Ok(Some(Self(Box::new(small))))
+        let dead = FirstBoard { width: SIDE, height: SIDE, words: &[], ages: &[], generation: 0 };
+        Ok(Some(Self(Box::new(Grid::new(&dead, grid.dynamics)?))))
     }
 
     /// Copies the corners of `grid`, which is not advanced yet, and advances the copy.
-    pub fn advance(&mut self, grid: &Grid<N>, generations: usize, tile: Tile<N>) {
+    pub fn advance(&mut self, grid: &Grid<N>, generations: usize) {
         let small = &mut *self.0;
         small.generation = grid.generation;
         for (x, y) in within(SIDE / 2) {
@@ -36,7 +36,7 @@ impl<const N: usize> Corners<N> {
             }
         }
         for _ in 0..generations {
-            small.pass(1, tile);
+            small.pass(1);
         }
     }
 

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::DEEP;
+use crate::GENERATIONS_PER_PASS;
 use crate::vector::Block;
 
 /// The maximum columns of a strip. The sums of two rows of that length fit a core's first-level cache.
-const MOST_COLUMNS: usize = 16384;
+const MAX_STRIP_COLUMNS: usize = 16384;
 
 /// How the columns of a board lie in vectors of `N` words. Bit b of vector k of a strip is its column b · `vectors` +
 /// k.
@@ -25,13 +25,13 @@ pub struct Layout<const N: usize> {
 
 /// The vector, word and bit of a cell within a row.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct CellPosition {
     vector: usize,
     word: usize,
     bit: usize,
 }
 
-impl Place {
+impl CellPosition {
     pub fn get<const N: usize>(self, row: &[Block<N>]) -> u64 {
         row[self.vector].0[self.word] >> self.bit & 1
     }
@@ -41,9 +41,6 @@ impl Place {
         *word = *word & !(1 << self.bit) | cell << self.bit;
     }
 }
-
-/// The words of a row. The leftmost cell is the lowest bit of the first word, and cells beyond the words are dead.
-pub struct Row<'w>(pub &'w [u32]);
 
 /// Returns the `count` cells from `column` on, at most 64.
 pub fn bits_of(words: &[u32], column: usize, count: usize) -> u64 {
@@ -68,15 +65,15 @@ fn put_bits(words: &mut [u32], column: usize, bits: u64) {
 impl<const N: usize> Layout<N> {
     pub fn of(width: usize, is_ring: bool) -> Self {
         let bits = Block::<N>::BITS;
-        if is_ring && width.is_multiple_of(bits) && width <= MOST_COLUMNS {
+        if is_ring && width.is_multiple_of(bits) && width <= MAX_STRIP_COLUMNS {
             return Self { width, strips: 1, strip_columns: width, margin: 0, vectors: width / bits };
         }
-        let strips = width.div_ceil(MOST_COLUMNS - 2 * DEEP);
+        let strips = width.div_ceil(MAX_STRIP_COLUMNS - 2 * GENERATIONS_PER_PASS);
         let strip_columns = width.div_ceil(strips);
         // Rounding up may leave no columns for the last strips.
         let strips = width.div_ceil(strip_columns);
-        let vectors = (strip_columns + 2 * DEEP).div_ceil(bits);
-        Self { width, strips, strip_columns, margin: DEEP, vectors }
+        let vectors = (strip_columns + 2 * GENERATIONS_PER_PASS).div_ceil(bits);
+        Self { width, strips, strip_columns, margin: GENERATIONS_PER_PASS, vectors }
     }
 
     /// Returns the board's columns that this strip owns.
@@ -85,16 +82,16 @@ impl<const N: usize> Layout<N> {
     }
 
     /// Returns the position of a strip's column, counted from the first column that the strip owns.
-    pub fn place_in(&self, column: isize) -> Place {
+    pub fn position_in(&self, column: isize) -> CellPosition {
         let column = (column + self.margin as isize) as usize;
         let (bit, vector) = (column / self.vectors, column % self.vectors);
-        Place { vector, word: bit / 64, bit: bit % 64 }
+        CellPosition { vector, word: bit / 64, bit: bit % 64 }
     }
 
     /// Returns the strip that owns a column of the board, and the column's position there.
-    pub fn place(&self, column: usize) -> (usize, Place) {
+    pub fn position(&self, column: usize) -> (usize, CellPosition) {
         let strip = column / self.strip_columns;
-        (strip, self.place_in((column - strip * self.strip_columns) as isize))
+        (strip, self.position_in((column - strip * self.strip_columns) as isize))
     }
 
     /// Returns the strip and the first row of the `i`-th band, if bands have `band` of the `height` rows.
@@ -120,12 +117,12 @@ impl<const N: usize> Layout<N> {
         }
     }
 
-    /// Writes the cells of `columns` into the vectors of a strip's row.
-    pub fn spread(&self, words: Row<'_>, columns: Range<usize>, row: &mut [Block<N>]) {
+    /// Writes the cells of `columns` into the vectors of a strip's row. Cells beyond the row's `words` are dead.
+    pub fn spread(&self, words: &[u32], columns: Range<usize>, row: &mut [Block<N>]) {
         self.squares(columns.len(), |vector, word, run| {
             let mut square = std::array::from_fn(|bit| {
                 let (column, count, before) = run(bit);
-                if count == 0 { 0 } else { bits_of(words.0, columns.start + column, count) << before }
+                if count == 0 { 0 } else { bits_of(words, columns.start + column, count) << before }
             });
             transpose(&mut square);
             for (block, bits) in row[vector..].iter_mut().zip(square) {
@@ -206,16 +203,16 @@ mod tests {
     }
 
     #[test]
-    fn every_cell_has_its_place() {
+    fn every_cell_has_its_position() {
         for width in [1, 63, 100, 256, 480, 481, 512, 1000, 16384, 16385, 40000, 65536] {
             let layout = Layout::<4>::of(width, true);
             let mut words = vec![0; width.div_ceil(32)];
             for column in [0, width / 3, width / 2, width - 1] {
                 words[column / 32] = 1 << (column % 32);
-                let (strip, place) = layout.place(column);
+                let (strip, position) = layout.position(column);
                 let mut row = vec![Block::DEAD; layout.vectors];
-                layout.spread(Row(&words), layout.columns(strip), &mut row);
-                assert_eq!(place.get(&row), 1, "{width}: {column}");
+                layout.spread(&words, layout.columns(strip), &mut row);
+                assert_eq!(position.get(&row), 1, "{width}: {column}");
                 assert_eq!(layout.population(&row, layout.columns(strip).len()), 1);
                 let mut gathered = vec![0; words.len()];
                 layout.gather(&row, layout.columns(strip), &mut gathered);

@@ -2,11 +2,11 @@
 //! instructions of all cores.
 //!
 //! ```
-//! use life_cpu::{Automaton, Rule, Start, Topology};
+//! use life_cpu::{Automaton, FirstBoard, Rule, Topology};
 //!
 //! let blinker = [0, 0b0_1110, 0, 0, 0];
-//! let start = Start { width: 5, height: 5, words: &blinker, ages: &[], generation: 0 };
-//! let mut life = Automaton::new(&start, &Rule::LIFE, Topology::TORUS)?;
+//! let first = FirstBoard { width: 5, height: 5, words: &blinker, ages: &[], generation: 0 };
+//! let mut life = Automaton::new(&first, &Rule::LIFE, Topology::TORUS)?;
 //! life.advance(1);
 //! assert_eq!(life.words()?.0, [0b0_0100, 0b0_0100, 0b0_0100, 0, 0].map(|row: u32| row));
 //! # Ok::<(), life_cpu::OutOfMemory>(())
@@ -30,13 +30,13 @@
 //! The instruction set (portable, AVX2, AVX-512) is chosen when a board is made. The engine is not one of the kernels:
 //! the tests compare both with the plain reference.
 
+mod access;
 mod ages;
 mod corners;
 mod grid;
 mod layout;
 mod margins;
 mod portable;
-mod rows;
 mod rule;
 mod sweep;
 mod topology;
@@ -46,12 +46,12 @@ mod x86;
 
 use std::fmt;
 
-use grid::{Grid, Like, Tile};
+use grid::{Dynamics, Grid};
 pub use rule::Rule;
 pub use topology::{Edges, Topology};
 
 /// Generations by which a band of rows is advanced while it is in the cache. A margin has as many columns.
-const DEEP: usize = 16;
+const GENERATIONS_PER_PASS: usize = 16;
 
 /// The host has too little memory for a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,6 +60,15 @@ pub struct OutOfMemory {
     width: usize,
     height: usize,
     bytes: usize,
+}
+
+/// Returns `len` copies of `element` for a board of this size.
+fn filled<T: Clone>(len: usize, element: T, width: usize, height: usize) -> Result<Vec<T>, OutOfMemory> {
+    let mut all = Vec::new();
+    let bytes = len.saturating_mul(size_of::<T>());
+    all.try_reserve_exact(len).map_err(|_| OutOfMemory { width, height, bytes })?;
+    all.resize(len, element);
+    Ok(all)
 }
 
 /// An instruction set that advances a board.
@@ -101,19 +110,19 @@ impl fmt::Display for Instructions {
     }
 }
 
-/// A board, by the width of its vectors.
-enum Cells {
+/// A board, by the words of its vectors.
+enum AnyGrid {
     #[cfg(target_arch = "x86_64")]
-    Wide(Grid<8>, Tile<8>),
-    Narrow(Grid<4>, Tile<4>),
+    Eight(Grid<8>),
+    Four(Grid<4>),
 }
 
 macro_rules! with_grid {
-    ($cells:expr, $grid:pat => $result:expr) => {
-        match $cells {
+    ($any:expr, $grid:pat => $result:expr) => {
+        match $any {
             #[cfg(target_arch = "x86_64")]
-            Cells::Wide($grid, _) => $result,
-            Cells::Narrow($grid, _) => $result,
+            AnyGrid::Eight($grid) => $result,
+            AnyGrid::Four($grid) => $result,
         }
     };
 }
@@ -121,7 +130,7 @@ use with_grid;
 
 /// The first board of an automaton.
 #[derive(Clone, Copy, Debug)]
-pub struct Start<'a> {
+pub struct FirstBoard<'a> {
     /// Columns.
     pub width: usize,
     /// Rows.
@@ -139,7 +148,7 @@ pub struct Start<'a> {
 /// A board and the instructions that advance it.
 pub struct Automaton {
     height: usize,
-    cells: Cells,
+    grid: AnyGrid,
     instructions: Instructions,
 }
 
@@ -148,8 +157,8 @@ impl Automaton {
     ///
     /// # Errors
     /// [`OutOfMemory`] if the host has too little memory.
-    pub fn new(start: &Start<'_>, rule: &Rule, topology: Topology) -> Result<Self, OutOfMemory> {
-        Self::with(Instructions::available()[0], start, rule, topology)
+    pub fn new(first: &FirstBoard<'_>, rule: &Rule, topology: Topology) -> Result<Self, OutOfMemory> {
+        Self::with(Instructions::available()[0], first, rule, topology)
     }
 
     /// Like [`new`](Self::new), with these `instructions`, or the portable ones if the processor lacks them.
@@ -158,42 +167,37 @@ impl Automaton {
     /// [`OutOfMemory`] if the host has too little memory.
     pub fn with(
         instructions: Instructions,
-        start: &Start<'_>,
+        first: &FirstBoard<'_>,
         rule: &Rule,
         topology: Topology,
     ) -> Result<Self, OutOfMemory> {
         let available = Instructions::available();
         let instructions = if available.contains(&instructions) { instructions } else { Instructions::Portable };
-        let like = Like { rule: *rule, topology };
-        let cells = match instructions {
+        let grid = match instructions {
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx512 => {
                 // SAFETY: `available` detected AVX-512F on this processor.
-                let tile = unsafe { Tile::new(x86::avx512) };
-                Cells::Wide(grid(start, &like)?, tile)
+                let dynamics = unsafe { Dynamics::new(*rule, topology, x86::avx512) };
+                AnyGrid::Eight(Grid::new(first, dynamics)?.with_corners()?)
             }
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx2 => {
                 // SAFETY: `available` detected AVX2 on this processor.
-                let tile = unsafe { Tile::new(x86::avx2) };
-                Cells::Narrow(grid(start, &like)?, tile)
+                let dynamics = unsafe { Dynamics::new(*rule, topology, x86::avx2) };
+                AnyGrid::Four(Grid::new(first, dynamics)?.with_corners()?)
             }
             Instructions::Portable => {
                 // SAFETY: `portable` is compiled for the baseline, which every processor that runs this program has.
-                let tile = unsafe { Tile::new(portable::portable) };
-                Cells::Narrow(grid(start, &like)?, tile)
+                let dynamics = unsafe { Dynamics::new(*rule, topology, portable::portable) };
+                AnyGrid::Four(Grid::new(first, dynamics)?.with_corners()?)
             }
         };
-        Ok(Self { height: start.height, cells, instructions })
+        Ok(Self { height: first.height, grid, instructions })
     }
 
     /// Advances the board by `generations` generations on all cores.
     pub fn advance(&mut self, generations: u64) {
-        match &mut self.cells {
-            #[cfg(target_arch = "x86_64")]
-            Cells::Wide(grid, tile) => grid.advance(generations, *tile),
-            Cells::Narrow(grid, tile) => grid.advance(generations, *tile),
-        }
+        with_grid!(&mut self.grid, grid => grid.advance(generations));
     }
 
     /// Returns the bytes that a board of this size needs.
@@ -214,10 +218,4 @@ impl Automaton {
     pub fn threads() -> usize {
         rayon::current_num_threads()
     }
-}
-
-fn grid<const N: usize>(start: &Start<'_>, like: &Like) -> Result<Grid<N>, OutOfMemory> {
-    let mut grid = Grid::new(start.width, start.height, start.words, start.ages, like)?;
-    grid.generation = start.generation;
-    grid.with_corners()
 }

@@ -1,36 +1,36 @@
 //! Fills the cells beyond the edges of a board, as its topology joins them.
 
-use crate::DEEP;
+use crate::GENERATIONS_PER_PASS;
 use crate::grid::Grid;
-use crate::layout::{Layout, Place, Row, bits_of};
+use crate::layout::{CellPosition, Layout, bits_of};
 use crate::rule::Rule;
 use crate::topology::{Edges, Topology};
 use crate::vector::Block;
 
 /// A margin cell on the left of a strip and one on the right, with the cells that they copy.
-pub struct Pair([Copied; 2]);
+pub struct MarginPair([MarginCell; 2]);
 
-struct Copied {
-    to: Place,
+struct MarginCell {
+    to: CellPosition,
     /// The column of the board, which may be beyond its edges.
     column: isize,
     from_strip: usize,
-    from: Place,
+    from: CellPosition,
 }
 
 /// Returns the margin cells of `strip`, those next to it first.
-pub fn of_strip<const N: usize>(layout: &Layout<N>, strip: usize) -> Vec<Pair> {
+pub fn of_strip<const N: usize>(layout: &Layout<N>, strip: usize) -> Vec<MarginPair> {
     let columns = layout.columns(strip);
     let copied = |column: isize| {
-        let (from_strip, from) = layout.place(column.rem_euclid(layout.width as isize) as usize);
-        Copied { to: layout.place_in(column - columns.start as isize), column, from_strip, from }
+        let (from_strip, from) = layout.position(column.rem_euclid(layout.width as isize) as usize);
+        MarginCell { to: layout.position_in(column - columns.start as isize), column, from_strip, from }
     };
-    let pair = |i: isize| Pair([columns.start as isize - i, columns.end as isize - 1 + i].map(copied));
+    let pair = |i: isize| MarginPair([columns.start as isize - i, columns.end as isize - 1 + i].map(copied));
     (1..=layout.margin as isize).map(pair).collect()
 }
 
 /// The contents of a row above or below the board.
-enum Beyond {
+enum OuterRow {
     Dead,
     /// The same as this row.
     Row(usize),
@@ -79,70 +79,70 @@ pub fn depth(rule: &Rule, topology: Topology) -> usize {
         Topology::CrossSurface => is_mirrored() && is_upside_down(),
         Topology::Sphere => is_mirrored() && rule.is_same(|row, column| (column, row)),
     };
-    if is_right { DEEP } else { 1 }
+    if is_right { GENERATIONS_PER_PASS } else { 1 }
 }
 
 impl<const N: usize> Grid<N> {
     /// Copies row `y`, which may be beyond the edges, into `row` and fills `depth` columns of its margins.
     pub fn copy_row(&self, strip: usize, y: isize, depth: usize, row: &mut [Block<N>]) {
         match self.beyond(y) {
-            Beyond::Dead => row.fill(Block::DEAD),
-            Beyond::Row(y) => {
+            OuterRow::Dead => row.fill(Block::DEAD),
+            OuterRow::Row(y) => {
                 row.copy_from_slice(self.row(strip, y));
                 self.copy_margins(strip, y, depth, row);
             }
-            Beyond::Moved { row: from, first, is_reversed } => {
+            OuterRow::Moved { row: from, first, is_reversed } => {
                 row.fill(Block::DEAD);
                 let columns = self.layout.columns(strip);
                 for plane in 0..self.planes {
                     let words = self.row_words(from, plane);
                     let moved = moved(&words, self.layout.width, first, is_reversed);
-                    self.layout.spread(Row(&moved), columns.clone(), self.plane_mut(row, plane));
+                    self.layout.spread(&moved, columns.clone(), self.plane_mut(row, plane));
                 }
                 self.copy_cells(strip, y, depth, row);
             }
-            Beyond::Cells => {
+            OuterRow::Cells => {
                 row.fill(Block::DEAD);
                 let columns = self.layout.columns(strip);
                 for (i, column) in columns.enumerate() {
-                    self.copy_cell(self.layout.place_in(i as isize), column as isize, y, row);
+                    self.copy_cell(self.layout.position_in(i as isize), column as isize, y, row);
                 }
                 self.copy_cells(strip, y, depth, row);
             }
         }
     }
 
-    fn beyond(&self, y: isize) -> Beyond {
+    fn beyond(&self, y: isize) -> OuterRow {
         let height = self.height as isize;
         if (0..height).contains(&y) {
-            return Beyond::Row(y as usize);
+            return OuterRow::Row(y as usize);
         }
         let (around, row) = (y.div_euclid(height) as i64, y.rem_euclid(height) as usize);
         let is_reversed = around.rem_euclid(2) == 1;
         let last = self.layout.width as i64 - 1;
-        match self.topology {
-            Topology::Plane | Topology::Tube(Edges::Vertical) => Beyond::Dead,
+        match self.dynamics.topology {
+            Topology::Plane | Topology::Tube(Edges::Vertical) => OuterRow::Dead,
             Topology::Torus { across: 0, .. }
             | Topology::Tube(Edges::Horizontal)
-            | Topology::Klein { twisted: Edges::Vertical, .. } => Beyond::Row(row),
+            | Topology::Klein { twisted: Edges::Vertical, .. } => OuterRow::Row(row),
             Topology::Torus { across, .. } => {
-                Beyond::Moved { row, first: around.wrapping_mul(across), is_reversed: false }
+                OuterRow::Moved { row, first: around.wrapping_mul(across), is_reversed: false }
             }
             Topology::Klein { is_shifted, .. } if is_reversed => {
-                Beyond::Moved { row, first: last - i64::from(is_shifted), is_reversed }
+                OuterRow::Moved { row, first: last - i64::from(is_shifted), is_reversed }
             }
-            Topology::CrossSurface if is_reversed => Beyond::Moved { row, first: last, is_reversed },
-            Topology::Klein { .. } | Topology::CrossSurface => Beyond::Row(row),
-            Topology::Sphere => Beyond::Cells,
+            Topology::CrossSurface if is_reversed => OuterRow::Moved { row, first: last, is_reversed },
+            Topology::Klein { .. } | Topology::CrossSurface => OuterRow::Row(row),
+            Topology::Sphere => OuterRow::Cells,
         }
     }
 
     /// Fills the margins of row `y` of the board.
     fn copy_margins(&self, strip: usize, y: usize, depth: usize, row: &mut [Block<N>]) {
         let width = self.layout.width as isize;
-        let own_rows = is_ring(self.topology);
-        for Pair(pair) in self.margins[strip].iter().take(depth) {
-            for Copied { to, column, from_strip, from } in pair {
+        let own_rows = is_ring(self.dynamics.topology);
+        for MarginPair(pair) in self.margins[strip].iter().take(depth) {
+            for MarginCell { to, column, from_strip, from } in pair {
                 if own_rows || (0..width).contains(column) {
                     let from_row = self.row(*from_strip, y);
                     for plane in 0..self.planes {
@@ -157,16 +157,16 @@ impl<const N: usize> Grid<N> {
 
     /// Fills the margins of a row beyond the edges.
     fn copy_cells(&self, strip: usize, y: isize, depth: usize, row: &mut [Block<N>]) {
-        for Pair(pair) in self.margins[strip].iter().take(depth) {
-            for Copied { to, column, .. } in pair {
+        for MarginPair(pair) in self.margins[strip].iter().take(depth) {
+            for MarginCell { to, column, .. } in pair {
                 self.copy_cell(*to, *column, y, row);
             }
         }
     }
 
     /// Copies the cell that the topology shows at column `x` of row `y`.
-    fn copy_cell(&self, to: Place, x: isize, y: isize, row: &mut [Block<N>]) {
-        let source = self.topology.source(self.layout.width, self.height, x as i64, y as i64);
+    fn copy_cell(&self, to: CellPosition, x: isize, y: isize, row: &mut [Block<N>]) {
+        let source = self.dynamics.topology.source(self.layout.width, self.height, x as i64, y as i64);
         for plane in 0..self.planes {
             let cell = source.map_or(0, |(x, y)| self.cell(x, y, plane));
             to.put(self.plane_mut(row, plane), cell);
@@ -175,18 +175,18 @@ impl<const N: usize> Grid<N> {
 
     /// Kills the live cells beyond dead edges in one plane of `rows`, the first of which is row `first`.
     pub fn keep_dead(&self, strip: usize, first: isize, rows: &mut [Block<N>]) {
-        let [columns, beyond_rows] = dead(self.topology);
+        let [columns, beyond_rows] = dead(self.dynamics.topology);
         if !columns && !beyond_rows {
             return;
         }
         let own = self.layout.columns(strip);
         let ends = [(own.start == 0).then_some(-1), (own.end == self.layout.width).then_some(own.len() as isize)];
-        let places = ends.map(|end| end.map(|column| self.layout.place_in(column)));
+        let positions = ends.map(|end| end.map(|column| self.layout.position_in(column)));
         for (y, row) in (first..).zip(rows.chunks_exact_mut(self.stride())) {
             if beyond_rows && !(0..self.height as isize).contains(&y) {
                 row.fill(Block::DEAD);
             } else if columns {
-                places.into_iter().flatten().for_each(|place| place.put(row, 0));
+                positions.into_iter().flatten().for_each(|position| position.put(row, 0));
             }
         }
     }

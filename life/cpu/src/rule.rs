@@ -32,9 +32,13 @@ impl Rule {
                 image << 1 | (i >> (8 - 3 * row - column) & 1)
             })
         };
-        let bit = |table: &[u64; 8], i: usize| table[i / 64] >> (i % 64) & 1;
-        self.phases.iter().all(|table| (0..512).all(|i| bit(table, i) == bit(table, image(i))))
+        self.phases.iter().all(|table| (0..512).all(|i| is_alive(table, i) == is_alive(table, image(i))))
     }
+}
+
+/// Returns the bit of neighbourhood `i`.
+fn is_alive(table: &[u64; 8], i: usize) -> bool {
+    table[i / 64] >> (i % 64) & 1 == 1
 }
 
 const fn life() -> [u64; 8] {
@@ -68,7 +72,7 @@ impl Logic {
 }
 
 /// The inputs of a vector's next generation.
-pub struct Around<V> {
+pub struct Neighbourhood<V> {
     /// For the row above, the row itself and the row below: the left cell, the cell and the right cell.
     pub cells: [[V; 3]; 3],
     /// For the same three rows, the number of live cells among the three: its low bit and its high bit.
@@ -80,9 +84,7 @@ pub trait Next {
     /// True if `next` reads the sums.
     const SUMS: bool;
 
-    /// # Safety
-    /// The processor must have the instructions of `V`.
-    unsafe fn next<V: Vector<N>, const N: usize>(&self, around: Around<V>) -> V;
+    fn next<V: Vector<N>, const N: usize>(&self, neighbourhood: Neighbourhood<V>) -> V;
 }
 
 /// The rule B3/S23.
@@ -92,10 +94,8 @@ impl Next for Life {
     const SUMS: bool = true;
 
     #[inline(always)]
-    unsafe fn next<V: Vector<N>, const N: usize>(&self, around: Around<V>) -> V {
-        let [above, _, below] = around.sums;
-        // SAFETY: the caller guarantees the instructions of `V`, as this function requires.
-        unsafe { V::next(above, around.cells[1], below) }
+    fn next<V: Vector<N>, const N: usize>(&self, Neighbourhood { cells, sums }: Neighbourhood<V>) -> V {
+        V::next(sums[0], cells[1], sums[2])
     }
 }
 
@@ -106,12 +106,11 @@ pub struct Counts([[u64; 4]; 5]);
 impl Counts {
     /// Returns `None` if the next state does not depend on the count of all eight neighbours alone.
     fn of(table: &[u64; 8]) -> Option<Self> {
-        let is_alive = |i: usize| table[i / 64] >> (i % 64) & 1 == 1;
         let mut alive = [[false; 2]; 10];
         for i in 0..512_usize {
-            alive[i.count_ones() as usize][i >> 4 & 1] = is_alive(i);
+            alive[i.count_ones() as usize][i >> 4 & 1] = is_alive(table, i);
         }
-        if (0..512_usize).any(|i| is_alive(i) != alive[i.count_ones() as usize][i >> 4 & 1]) {
+        if (0..512_usize).any(|i| is_alive(table, i) != alive[i.count_ones() as usize][i >> 4 & 1]) {
             return None;
         }
         let mask = |bit: bool| if bit { u64::MAX } else { 0 };
@@ -124,13 +123,10 @@ impl Counts {
 
     /// Returns the next cells for counts of pair `i`. `one` is the lowest bit of the count.
     #[inline(always)]
-    unsafe fn pair<V: Vector<N>, const N: usize>(&self, i: usize, one: V, cell: V) -> V {
+    fn pair<V: Vector<N>, const N: usize>(&self, i: usize, one: V, cell: V) -> V {
         let [a, b, d, e] = self.0[i];
-        // SAFETY: only `next` calls this, whose caller guarantees the instructions of `V`.
-        unsafe {
-            let (a, b, d, e) = (V::splat(a), V::splat(b), V::splat(d), V::splat(e));
-            one.and_xor(cell.and_xor(e, d), cell.and_xor(b, a))
-        }
+        let (a, b, d, e) = (cell.filled(a), cell.filled(b), cell.filled(d), cell.filled(e));
+        one.and_xor(cell.and_xor(e, d), cell.and_xor(b, a))
     }
 }
 
@@ -138,21 +134,17 @@ impl Next for Counts {
     const SUMS: bool = true;
 
     #[inline(always)]
-    unsafe fn next<V: Vector<N>, const N: usize>(&self, around: Around<V>) -> V {
-        let [above, here, below] = around.sums;
-        let cell = around.cells[1][1];
-        // SAFETY: the caller guarantees the instructions of `V`, as `Next::next` requires.
-        unsafe {
-            let [one, carried] = V::sums(above[0], here[0], below[0]);
-            let [twos, fours] = V::sums(above[1], here[1], below[1]);
-            let two = twos.xor(carried);
-            let carried = twos.and(carried);
-            let (four, eight) = (fours.xor(carried), fours.and(carried));
-            let pairs =
-                [self.pair(0, one, cell), self.pair(1, one, cell), self.pair(2, one, cell), self.pair(3, one, cell)];
-            let (low, high) = (two.select(pairs[1], pairs[0]), two.select(pairs[3], pairs[2]));
-            eight.select(self.pair(4, one, cell), four.select(high, low))
-        }
+    fn next<V: Vector<N>, const N: usize>(&self, neighbourhood: Neighbourhood<V>) -> V {
+        let [above, here, below] = neighbourhood.sums;
+        let cell = neighbourhood.cells[1][1];
+        let [one, carried] = V::sums(above[0], here[0], below[0]);
+        let [twos, fours] = V::sums(above[1], here[1], below[1]);
+        let two = twos.xor(carried);
+        let carried = twos.and(carried);
+        let (four, eight) = (fours.xor(carried), fours.and(carried));
+        let low = two.select(self.pair(1, one, cell), self.pair(0, one, cell));
+        let high = two.select(self.pair(3, one, cell), self.pair(2, one, cell));
+        eight.select(self.pair(4, one, cell), four.select(high, low))
     }
 }
 
@@ -167,26 +159,20 @@ impl Table {
 
     /// Selects among the eight leaves from `leaf` on by three of the nine cells, the highest bit first.
     #[inline(always)]
-    unsafe fn eight<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 3]) -> V {
+    fn eight<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 3]) -> V {
         let leaf = |i: usize| low[usize::from(self.0[leaf + i] & 15)];
-        // SAFETY: only `next` calls this, through `thirty_two`; its caller guarantees the instructions of `V`.
-        unsafe {
-            let (a, b) = (by[2].select(leaf(1), leaf(0)), by[2].select(leaf(3), leaf(2)));
-            let (c, d) = (by[2].select(leaf(5), leaf(4)), by[2].select(leaf(7), leaf(6)));
-            by[0].select(by[1].select(d, c), by[1].select(b, a))
-        }
+        let (a, b) = (by[2].select(leaf(1), leaf(0)), by[2].select(leaf(3), leaf(2)));
+        let (c, d) = (by[2].select(leaf(5), leaf(4)), by[2].select(leaf(7), leaf(6)));
+        by[0].select(by[1].select(d, c), by[1].select(b, a))
     }
 
     /// Selects among 32 leaves by five of the nine cells.
     #[inline(always)]
-    unsafe fn thirty_two<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 5]) -> V {
+    fn thirty_two<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 5]) -> V {
         let last = [by[2], by[3], by[4]];
-        // SAFETY: only `next` calls this, whose caller guarantees the instructions of `V`.
-        unsafe {
-            let upper = by[1].select(self.eight(low, leaf + 24, last), self.eight(low, leaf + 16, last));
-            let lower = by[1].select(self.eight(low, leaf + 8, last), self.eight(low, leaf, last));
-            by[0].select(upper, lower)
-        }
+        let upper = by[1].select(self.eight(low, leaf + 24, last), self.eight(low, leaf + 16, last));
+        let lower = by[1].select(self.eight(low, leaf + 8, last), self.eight(low, leaf, last));
+        by[0].select(upper, lower)
     }
 }
 
@@ -194,37 +180,34 @@ impl Next for Table {
     const SUMS: bool = false;
 
     #[inline(always)]
-    unsafe fn next<V: Vector<N>, const N: usize>(&self, around: Around<V>) -> V {
-        let [above, here, below] = around.cells;
+    fn next<V: Vector<N>, const N: usize>(&self, neighbourhood: Neighbourhood<V>) -> V {
+        let [above, here, below] = neighbourhood.cells;
         let (s, r) = (below[1], below[2]);
-        // SAFETY: the caller guarantees the instructions of `V`, as `Next::next` requires.
-        unsafe {
-            let (none, all) = (V::splat(0), V::splat(u64::MAX));
-            let (no_s, no_r, both, odd) = (all.and_not(s), all.and_not(r), s.and(r), s.xor(r));
-            // Bit 2s + r of an index is the table's bit for s, the cell below, and r, the cell below to the right.
-            let low = [
-                none,
-                no_s.and_not(r),
-                r.and_not(s),
-                no_s,
-                s.and_not(r),
-                no_r,
-                odd,
-                all.and_not(both),
-                both,
-                all.and_not(odd),
-                r,
-                r.or(no_s),
-                s,
-                s.or(no_r),
-                s.or(r),
-                all,
-            ];
-            let by = [above[2], here[0], here[1], here[2], below[0]];
-            let upper = above[1].select(self.thirty_two(&low, 96, by), self.thirty_two(&low, 64, by));
-            let lower = above[1].select(self.thirty_two(&low, 32, by), self.thirty_two(&low, 0, by));
-            above[0].select(upper, lower)
-        }
+        let (none, all) = (s.filled(0), s.filled(u64::MAX));
+        let (no_s, no_r, both, odd) = (all.and_not(s), all.and_not(r), s.and(r), s.xor(r));
+        // Bit 2s + r of an index is the table's bit for s, the cell below, and r, the cell below to the right.
+        let low = [
+            none,
+            no_s.and_not(r),
+            r.and_not(s),
+            no_s,
+            s.and_not(r),
+            no_r,
+            odd,
+            all.and_not(both),
+            both,
+            all.and_not(odd),
+            r,
+            r.or(no_s),
+            s,
+            s.or(no_r),
+            s.or(r),
+            all,
+        ];
+        let by = [above[2], here[0], here[1], here[2], below[0]];
+        let upper = above[1].select(self.thirty_two(&low, 96, by), self.thirty_two(&low, 64, by));
+        let lower = above[1].select(self.thirty_two(&low, 32, by), self.thirty_two(&low, 0, by));
+        above[0].select(upper, lower)
     }
 }
 

@@ -1,43 +1,50 @@
 //! Advances a band of rows while it is in a core's cache.
 
 use crate::grid::{Grid, Scratch};
-use crate::rule::{Around, Logic, Next};
+use crate::rule::{Life, Logic, Neighbourhood, Next};
 use crate::vector::{Block, Vector};
 
-/// Writes the rows of `strip` from `first_row` on, advanced by `generations`, into `out`.
-///
-/// # Safety
-/// The processor must have the instructions of `V`.
-#[inline(always)]
-pub unsafe fn tile<V: Vector<N>, const N: usize>(
-    grid: &Grid<N>,
-    strip: usize,
-    first_row: usize,
-    out: &mut [Block<N>],
-    generations: usize,
-    scratch: &mut Scratch<N>,
-) {
-    let stride = grid.stride();
-    let rows = out.len() / stride + 2 * generations;
-    let Scratch { now, next, sums } = scratch;
-    now.resize(rows * stride, Block::DEAD);
-    next.resize(rows * stride, Block::DEAD);
-    sums.resize(2 * grid.vectors(), [Block::DEAD; 2]);
-    let top = first_row as isize - generations as isize;
-    for (i, row) in now.chunks_exact_mut(stride).enumerate() {
-        grid.copy_row(strip, top + i as isize, generations, row);
-    }
-    for generation in 1..generations {
-        let rows = rows - 2 * generation;
-        let to = &mut next[..rows * stride];
+/// A band of rows to be advanced.
+pub struct BandPass<'a, const N: usize> {
+    pub grid: &'a Grid<N>,
+    pub strip: usize,
+    pub first_row: usize,
+    pub generations: usize,
+    /// The advanced rows.
+    pub out: &'a mut [Block<N>],
+    pub scratch: &'a mut Scratch<N>,
+}
+
+impl<const N: usize> BandPass<'_, N> {
+    /// Writes the rows of the strip from `first_row` on, advanced by `generations`, into `out`.
+    ///
+    /// # Safety
+    /// The processor must have the instructions of `V`.
+    #[inline(always)]
+    pub unsafe fn run<V: Vector<N>>(self) {
+        let Self { grid, strip, first_row, generations, out, scratch } = self;
+        let stride = grid.stride();
+        let rows = out.len() / stride + 2 * generations;
+        let Scratch { now, next, sums } = scratch;
+        now.resize(rows * stride, Block::DEAD);
+        next.resize(rows * stride, Block::DEAD);
+        sums.resize(2 * grid.layout.vectors, [Block::DEAD; 2]);
+        let top = first_row as isize - generations as isize;
+        for (i, row) in now.chunks_exact_mut(stride).enumerate() {
+            grid.copy_row(strip, top + i as isize, generations, row);
+        }
+        for generation in 1..generations {
+            let rows = rows - 2 * generation;
+            let to = &mut next[..rows * stride];
+            // SAFETY: the caller guarantees the instructions of `V`.
+            unsafe { sweep::<V, N>(grid, generation - 1, &now[..(rows + 2) * stride], to, sums) };
+            grid.keep_dead(strip, top + generation as isize, to);
+            std::mem::swap(now, next);
+        }
         // SAFETY: the caller guarantees the instructions of `V`.
-        unsafe { sweep::<V, N>(grid, generation - 1, &now[..(rows + 2) * stride], to, sums) };
-        grid.keep_dead(strip, top + generation as isize, to);
-        std::mem::swap(now, next);
+        unsafe { sweep::<V, N>(grid, generations - 1, &now[..out.len() + 2 * stride], out, sums) };
+        grid.keep_dead(strip, first_row as isize, out);
     }
-    // SAFETY: the caller guarantees the instructions of `V`.
-    unsafe { sweep::<V, N>(grid, generations - 1, &now[..out.len() + 2 * stride], out, sums) };
-    grid.keep_dead(strip, first_row as isize, out);
 }
 
 /// Writes the next generation of all rows of `from` but the first and the last into `to`. `generation` counts the
@@ -50,10 +57,10 @@ unsafe fn sweep<V: Vector<N>, const N: usize>(
     to: &mut [Block<N>],
     sums: &mut [[Block<N>; 2]],
 ) {
-    // SAFETY: only `tile` calls this, whose caller guarantees the instructions of `V`.
+    // SAFETY: only `BandPass::run` calls this, whose caller guarantees the instructions of `V`.
     unsafe {
         match grid.logic(generation) {
-            Logic::Life => rows::<V, N>(&crate::rule::Life, grid, from, to, sums),
+            Logic::Life => rows::<V, N>(&Life, grid, from, to, sums),
             Logic::Counts(counts) => rows::<V, N>(counts, grid, from, to, sums),
             Logic::Table(table) => rows::<V, N>(&**table, grid, from, to, sums),
         }
@@ -68,9 +75,9 @@ unsafe fn rows<V: Vector<N>, const N: usize>(
     to: &mut [Block<N>],
     sums: &mut [[Block<N>; 2]],
 ) {
-    let (width, stride) = (grid.vectors(), grid.stride());
+    let (width, stride) = (grid.layout.vectors, grid.stride());
     let (mut above, mut here) = sums.split_at_mut(width);
-    // SAFETY: only `sweep` calls this; the caller of `tile` guarantees the instructions of `V`.
+    // SAFETY: only `sweep` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
     unsafe {
         sum_row::<V, N>(&from[..width], above);
         sum_row::<V, N>(&from[stride..][..width], here);
@@ -78,12 +85,12 @@ unsafe fn rows<V: Vector<N>, const N: usize>(
     for (y, out) in to.chunks_exact_mut(stride).enumerate() {
         let rows = [y, y + 1, y + 2].map(|y| &from[y * stride..][..width]);
         let (out, older) = out.split_at_mut(width);
-        // SAFETY: only `sweep` calls this; the caller of `tile` guarantees the instructions of `V`.
+        // SAFETY: only `sweep` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
         unsafe {
             next_row::<V, N>(rule, above, here, rows, out);
             if !older.is_empty() {
                 let ages = &from[(y + 1) * stride + width..][..older.len()];
-                grow_older::<V, N>(grid.first_age(), rows[1], ages, out, older);
+                grow_older::<V, N>(grid.dynamics.rule.states - 2, rows[1], ages, out, older);
             }
         }
         // The sums of the row below become those of the row itself, for the next row.
@@ -104,15 +111,16 @@ unsafe fn grow_older<V: Vector<N>, const N: usize>(
 ) {
     let width = row.len();
     for k in 0..width {
-        // SAFETY: only `rows` calls this; the caller of `tile` guarantees the instructions of `V`.
+        // SAFETY: only `rows` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
         unsafe {
-            let mut dying = V::splat(0);
+            let alive = V::load(&row[k]);
+            let mut dying = alive.filled(0);
             for age in ages[k..].iter().step_by(width) {
                 dying = dying.or(V::load(age));
             }
             let next = V::load(&out[k]).and_not(dying);
             next.store(&mut out[k]);
-            let dies = V::load(&row[k]).and_not(next);
+            let dies = alive.and_not(next);
             let mut borrow = dying;
             for (bit, (age, older)) in
                 ages[k..].iter().step_by(width).zip(older[k..].iter_mut().step_by(width)).enumerate()
@@ -121,7 +129,7 @@ unsafe fn grow_older<V: Vector<N>, const N: usize>(
                 let less = age.xor(borrow);
                 borrow = borrow.and_not(age);
                 let mask = if first >> bit & 1 == 1 { u64::MAX } else { 0 };
-                less.or(dies.and(V::splat(mask))).store(older);
+                less.or(dies.and(dies.filled(mask))).store(older);
             }
         }
     }
@@ -130,7 +138,7 @@ unsafe fn grow_older<V: Vector<N>, const N: usize>(
 #[inline(always)]
 unsafe fn sum_row<V: Vector<N>, const N: usize>(row: &[Block<N>], sums: &mut [[Block<N>; 2]]) {
     let last = row.len() - 1;
-    // SAFETY: only `rows` calls this; the caller of `tile` guarantees the instructions of `V`.
+    // SAFETY: only `rows` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
     unsafe {
         let (mut left, mut cell) = (V::load(&row[last]).up(), V::load(&row[0]));
         for (k, sums) in sums.iter_mut().enumerate() {
@@ -160,7 +168,7 @@ unsafe fn next_row<V: Vector<N>, const N: usize>(
     let [first, second, third] = rows.map(|row| &row[1..]);
     let firsts = rows.map(|row| &row[0]);
     let lasts = rows.map(|row| &row[row.len() - 1]);
-    // SAFETY: only `rows` calls this; the caller of `tile` guarantees the instructions of `V`.
+    // SAFETY: only `rows` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
     unsafe {
         let mut window = Window {
             left: [V::load(lasts[0]).up(), V::load(lasts[1]).up(), V::load(lasts[2]).up()],
@@ -194,17 +202,15 @@ impl<V> Window<V> {
         V: Vector<N>,
     {
         let Self { left, cell } = *self;
-        // SAFETY: only `next_row` calls this; the caller of `tile` guarantees the instructions of `V`.
-        unsafe {
-            let below = V::sums(left[2], cell[2], right[2]);
-            let sums = [[V::load(&above[0]), V::load(&above[1])], [V::load(&here[0]), V::load(&here[1])], below];
-            if R::SUMS {
-                below[0].store(&mut above[0]);
-                below[1].store(&mut above[1]);
-            }
-            let cells = [[left[0], cell[0], right[0]], [left[1], cell[1], right[1]], [left[2], cell[2], right[2]]];
-            rule.next(Around { cells, sums }).store(out);
+        // SAFETY: only `next_row` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
+        let sums = unsafe { [[V::load(&above[0]), V::load(&above[1])], [V::load(&here[0]), V::load(&here[1])]] };
+        let below = V::sums(left[2], cell[2], right[2]);
+        if R::SUMS {
+            below[0].store(&mut above[0]);
+            below[1].store(&mut above[1]);
         }
+        let cells = [[left[0], cell[0], right[0]], [left[1], cell[1], right[1]], [left[2], cell[2], right[2]]];
+        rule.next(Neighbourhood { cells, sums: [sums[0], sums[1], below] }).store(out);
         *self = Self { left: cell, cell: right };
     }
 }

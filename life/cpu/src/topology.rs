@@ -44,23 +44,17 @@ pub enum Edges {
 /// Writes a name and Golly's suffix with `W` and `H` for the sides: "a shifted torus (:TW+5,H)".
 impl fmt::Display for Topology {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shift = |shift: i64| if shift == 0 { String::new() } else { format!("{shift:+}") };
-        let twist = |is_shifted: bool| if is_shifted { "*+1" } else { "*" };
-        match *self {
-            Self::Plane => f.write_str("a bounded plane (:PW,H)"),
-            Self::TORUS => f.write_str("a torus (:TW,H)"),
-            Self::Torus { across, down } => write!(f, "a shifted torus (:TW{},H{})", shift(across), shift(down)),
-            Self::Tube(Edges::Horizontal) => f.write_str("a tube (:T0,H)"),
-            Self::Tube(Edges::Vertical) => f.write_str("a tube (:TW,0)"),
-            Self::Klein { twisted: Edges::Horizontal, is_shifted } => {
-                write!(f, "a Klein bottle (:KW{},H)", twist(is_shifted))
-            }
-            Self::Klein { twisted: Edges::Vertical, is_shifted } => {
-                write!(f, "a Klein bottle (:KW,H{})", twist(is_shifted))
-            }
-            Self::CrossSurface => f.write_str("a cross-surface (:CW,H)"),
-            Self::Sphere => f.write_str("a sphere (:SW)"),
-        }
+        let (name, width, height) = match *self {
+            Self::Plane => ("a bounded plane", "W", "H"),
+            Self::TORUS => ("a torus", "W", "H"),
+            Self::Torus { .. } => ("a shifted torus", "W", "H"),
+            Self::Tube(Edges::Horizontal) => ("a tube", "0", "H"),
+            Self::Tube(Edges::Vertical) => ("a tube", "W", "0"),
+            Self::Klein { .. } => ("a Klein bottle", "W", "H"),
+            Self::CrossSurface => ("a cross-surface", "W", "H"),
+            Self::Sphere => ("a sphere", "W", "H"),
+        };
+        write!(f, "{name} ({})", self.suffix(width, height))
     }
 }
 
@@ -73,6 +67,25 @@ impl Default for Topology {
 impl Topology {
     /// The torus without a shift.
     pub const TORUS: Self = Self::Torus { across: 0, down: 0 };
+
+    /// Returns Golly's suffix with these sides and its colon: ":T30+5,20". An unbounded side must be 0.
+    pub fn suffix(&self, width: impl fmt::Display, height: impl fmt::Display) -> String {
+        let shift = |shift: i64| if shift == 0 { String::new() } else { format!("{shift:+}") };
+        let twist = |is_shifted: bool| if is_shifted { "*+1" } else { "*" };
+        match *self {
+            Self::Plane => format!(":P{width},{height}"),
+            Self::Torus { across, down } => format!(":T{width}{},{height}{}", shift(across), shift(down)),
+            Self::Tube(_) => format!(":T{width},{height}"),
+            Self::Klein { twisted: Edges::Horizontal, is_shifted } => {
+                format!(":K{width}{},{height}", twist(is_shifted))
+            }
+            Self::Klein { twisted: Edges::Vertical, is_shifted } => {
+                format!(":K{width},{height}{}", twist(is_shifted))
+            }
+            Self::CrossSurface => format!(":C{width},{height}"),
+            Self::Sphere => format!(":S{width}"),
+        }
+    }
 
     /// Returns the column and row of the cell that is seen at column `x` and row `y` of a `width` × `height` board.
     /// Both may be beyond the edges. Returns `None` if the cell there is dead.
@@ -93,15 +106,13 @@ impl Topology {
                 let (around_x, around_y) = (x.div_euclid(w), y.div_euclid(h));
                 ((x + around_y.wrapping_mul(across)).rem_euclid(w), (y + around_x.wrapping_mul(down)).rem_euclid(h))
             }
-            Self::Klein { twisted: Edges::Horizontal, is_shifted } => {
-                let reversed = -1 - i64::from(is_shifted) - x;
-                let is_reversed = y.div_euclid(h).rem_euclid(2) == 1;
-                (if is_reversed { reversed } else { x }.rem_euclid(w), y.rem_euclid(h))
-            }
-            Self::Klein { twisted: Edges::Vertical, is_shifted } => {
-                let reversed = -1 - i64::from(is_shifted) - y;
-                let is_reversed = x.div_euclid(w).rem_euclid(2) == 1;
-                (x.rem_euclid(w), if is_reversed { reversed } else { y }.rem_euclid(h))
+            Self::Klein { twisted, is_shifted } => {
+                let reverse =
+                    |i: i64, crossings: i64| if crossings % 2 == 0 { i } else { -1 - i64::from(is_shifted) - i };
+                match twisted {
+                    Edges::Horizontal => (reverse(x, y.div_euclid(h)).rem_euclid(w), y.rem_euclid(h)),
+                    Edges::Vertical => (x.rem_euclid(w), reverse(y, x.div_euclid(w)).rem_euclid(h)),
+                }
             }
             Self::CrossSurface | Self::Sphere if !columns.contains(&x) && !rows.contains(&y) => {
                 (x.clamp(0, w - 1), y.clamp(0, h - 1))

@@ -12,86 +12,64 @@ impl<const N: usize> Block<N> {
 
 /// A vector in registers. A bit is a cell, and cells of one vector are not neighbours.
 ///
-/// # Safety
-/// The functions require a processor that has the vector's instructions. They must be inlined into a function that is
-/// compiled for these instructions.
+/// A value exists only on processors that have the vector's instructions, because [`load`](Self::load) makes the first
+/// one. All functions must be inlined into a function that is compiled for these instructions.
 pub trait Vector<const N: usize>: Copy {
+    /// # Safety
+    /// The processor must have the vector's instructions.
     unsafe fn load(block: &Block<N>) -> Self;
 
-    unsafe fn store(self, block: &mut Block<N>);
+    fn store(self, block: &mut Block<N>);
 
     /// Returns a vector whose words are all `word`.
-    unsafe fn splat(word: u64) -> Self;
+    fn filled(self, word: u64) -> Self;
 
-    unsafe fn and(self, other: Self) -> Self;
+    fn and(self, other: Self) -> Self;
 
-    unsafe fn or(self, other: Self) -> Self;
+    fn or(self, other: Self) -> Self;
 
-    unsafe fn xor(self, other: Self) -> Self;
+    fn xor(self, other: Self) -> Self;
 
     /// Returns `self & !other`.
-    unsafe fn and_not(self, other: Self) -> Self;
+    fn and_not(self, other: Self) -> Self;
 
     /// Returns `self & and ^ xor`.
-    unsafe fn and_xor(self, and: Self, xor: Self) -> Self;
+    #[inline(always)]
+    fn and_xor(self, and: Self, xor: Self) -> Self {
+        self.and(and).xor(xor)
+    }
 
     /// Returns the bits of `yes` where `self` is set, and those of `no` elsewhere.
-    unsafe fn select(self, yes: Self, no: Self) -> Self;
+    #[inline(always)]
+    fn select(self, yes: Self, no: Self) -> Self {
+        self.and(yes).or(no.and_not(self))
+    }
 
     /// Rotates the vector by one bit towards the high end.
-    unsafe fn up(self) -> Self;
+    fn up(self) -> Self;
 
     /// Rotates the vector by one bit towards the low end.
-    unsafe fn down(self) -> Self;
+    fn down(self) -> Self;
 
     /// Returns the sum of three cells: its low bit and its high bit.
-    unsafe fn sums(left: Self, cell: Self, right: Self) -> [Self; 2];
+    #[inline(always)]
+    fn sums(left: Self, cell: Self, right: Self) -> [Self; 2] {
+        let half = left.xor(right);
+        [half.xor(cell), left.and(right).or(half.and(cell))]
+    }
 
     /// Returns the next generation of Life for the middle cell of `row`, which has the left, middle and right cell.
     /// `above` and `below` are the sums of the adjacent rows.
-    unsafe fn next(above: [Self; 2], row: [Self; 3], below: [Self; 2]) -> Self;
+    #[inline(always)]
+    fn next(above: [Self; 2], [left, cell, right]: [Self; 3], below: [Self; 2]) -> Self {
+        let (one, two) = (left.xor(right), left.and(right));
+        let half = above[0].xor(one);
+        let odd = half.xor(below[0]);
+        let carry = above[0].and(one).or(half.and(below[0]));
+        // Four bits stand for two neighbours each. With two or three neighbours exactly one of the four is set: their
+        // parity is odd, and not three of them are set.
+        let parity = carry.xor(above[1]).xor(two.xor(below[1]));
+        let one_side = carry.or(above[1]).xor(two.or(below[1]));
+        parity.and(one_side).and(odd.or(cell))
+    }
 }
-
-/// Implements the derived operations by `and`, `or`, `xor` and `and_not`.
-macro_rules! composed_of_gates {
-    () => {
-        #[inline(always)]
-        unsafe fn and_xor(self, and: Self, xor: Self) -> Self {
-            // SAFETY: the caller guarantees the vector's instructions, as `Vector` requires.
-            unsafe { self.and(and).xor(xor) }
-        }
-
-        #[inline(always)]
-        unsafe fn select(self, yes: Self, no: Self) -> Self {
-            // SAFETY: the caller guarantees the vector's instructions, as `Vector` requires.
-            unsafe { self.and(yes).or(no.and_not(self)) }
-        }
-
-        #[inline(always)]
-        unsafe fn sums(left: Self, cell: Self, right: Self) -> [Self; 2] {
-            // SAFETY: the caller guarantees the vector's instructions, as `Vector` requires.
-            unsafe {
-                let half = left.xor(right);
-                [half.xor(cell), left.and(right).or(half.and(cell))]
-            }
-        }
-
-        #[inline(always)]
-        unsafe fn next(above: [Self; 2], [left, cell, right]: [Self; 3], below: [Self; 2]) -> Self {
-            // SAFETY: the caller guarantees the vector's instructions, as `Vector` requires.
-            unsafe {
-                let (one, two) = (left.xor(right), left.and(right));
-                let half = above[0].xor(one);
-                let odd = half.xor(below[0]);
-                let carry = above[0].and(one).or(half.and(below[0]));
-                // Four bits stand for two neighbours each. With two or three neighbours exactly one of the four is set:
-                // their parity is odd, and not three of them are set.
-                let parity = carry.xor(above[1]).xor(two.xor(below[1]));
-                let one_side = carry.or(above[1]).xor(two.or(below[1]));
-                parity.and(one_side).and(odd.or(cell))
-            }
-        }
-    };
-}
-
-pub(crate) use composed_of_gates;

@@ -1,7 +1,7 @@
 //! Several devices, or several ranks with devices or cores of their own.
 
 use launch::Group;
-use life::bands::{self, Need};
+use life::bands::{self, BandMemory};
 use life::{CpuSimulation, LifeError, LifeRung, Workers};
 
 use crate::ranks::Ranks;
@@ -27,9 +27,9 @@ impl Team {
     }
 
     /// A board of this size, `later` generations after the first one, in bands.
-    pub fn bands(&self, (width, height): (usize, usize), later: u64) -> bands::Setting {
+    pub fn bands(&self, (width, height): (usize, usize), later: u64) -> bands::BoardSpec {
         let Universe { rule, topology, generation, .. } = self.universe;
-        bands::Setting { width, height, rule, topology, from: generation.wrapping_add(later) }
+        bands::BoardSpec { width, height, rule, topology, from: generation.wrapping_add(later) }
     }
 
     /// The kernel for a board of this size, if it is not the cores that advance it.
@@ -44,8 +44,8 @@ impl Team {
     ///
     /// # Errors
     /// As for [`rung`](Self::rung).
-    pub fn needs(&self, size: (usize, usize)) -> Result<Vec<Need>, LifeError> {
-        bands::needs(self.ranks.communicator(), self.workers(), &self.bands(size, 0))
+    pub fn needs(&self, size: (usize, usize)) -> Result<Vec<BandMemory>, LifeError> {
+        bands::memory(self.ranks.communicator(), self.workers(), &self.bands(size, 0))
     }
 
     /// Returns the name for messages.

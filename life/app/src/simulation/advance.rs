@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use life::Board;
-use life::bands::Copied;
+use life::bands::BandsCopy;
 
 /// Receives the rows of a board part by part. Only the first rank gets the cells.
 pub type TakePart<'a> = &'a mut dyn FnMut(Range<usize>, Option<&Board>) -> anyhow::Result<()>;
@@ -13,7 +13,7 @@ pub enum CopiedCells {
     /// The whole board, on the first rank alone.
     Whole(Option<Board>),
     /// Each rank has its own rows.
-    Bands(Copied),
+    Bands(BandsCopy),
 }
 
 /// A board that advances: a kernel on a device, the processor's cores, bands on several devices or ranks, or a board

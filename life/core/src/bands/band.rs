@@ -106,7 +106,7 @@ impl Band {
         let local = self.local(&self.rows);
         match &mut self.engine {
             Engine::Kernel(life) => life.population_of(local),
-            Engine::Cores(life) if self.beside == 0 => Ok(life.population_of(local)),
+            Engine::Cores(life) if self.beside == 0 => Ok(life.automaton.population(local)),
             Engine::Cores(_) => self.chunks().map(|rows| Ok(self.read(&rows)?.population())).sum(),
         }
     }
@@ -137,7 +137,7 @@ impl Band {
         let local = self.local(&self.rows);
         match &mut self.engine {
             Engine::Kernel(life) => life.changes_of(local),
-            Engine::Cores(life) => Ok(life.changes_of(local)),
+            Engine::Cores(life) => Ok(life.automaton.changes(local)),
         }
     }
 }

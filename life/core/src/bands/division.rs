@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use life_cpu::{Automaton, Edges};
 
-use super::Setting;
-use crate::cpu::of_cpu;
+use super::BoardSpec;
+use crate::cpu::engine_rule;
 use crate::{LifeRung, Topology};
 
 /// A division of a board's rows into bands of nearly equal height, one per member, but no more than there are rows.
@@ -70,7 +70,7 @@ impl Division {
 
 /// The cells beyond the edges of a band.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Beyond {
+pub(super) enum HaloKind {
     /// The halo has rows above and below. If rows do not go around, the first band has none above and the last one none
     /// below. The left and right edges are joined by `topology`.
     Rows { goes_around: bool, topology: Topology },
@@ -78,7 +78,7 @@ pub(super) enum Beyond {
     Cells,
 }
 
-impl Beyond {
+impl HaloKind {
     /// Returns the kind of halo on the host's cores. Whole rows are exchanged if the topology copies rows unchanged
     /// across the upper and lower edges, and if the left and right edges lead to no other band.
     pub(super) fn on_cores(topology: Topology) -> Self {
@@ -113,14 +113,14 @@ const EXCHANGE_OF_RANKS: f64 = 300e-6;
 ///
 /// A halo has at most half as many rows as its band, so that small boards take at most twice as long. It has at least
 /// as many rows as a launch runs generations.
-pub(super) fn halo(setting: &Setting, rows: usize, rung: Option<LifeRung>, is_far: bool, beyond: Beyond) -> usize {
+pub(super) fn halo(spec: &BoardSpec, rows: usize, rung: Option<LifeRung>, is_far: bool, beyond: HaloKind) -> usize {
     let (least, cell) = if rung.is_some() { (OF_KERNELS, CELL) } else { (OF_CORES, CELL_ON_CORES) };
     let exchange = if is_far { EXCHANGE_OF_RANKS } else { EXCHANGE };
-    let best = (exchange / (2.0 * setting.width as f64 * cell)).sqrt() as usize;
+    let best = (exchange / (2.0 * spec.width as f64 * cell)).sqrt() as usize;
     let halo = best.min(rows / 2).next_multiple_of(least).max(least);
     match beyond {
-        Beyond::Rows { .. } => halo,
-        Beyond::Cells => halo.min(Automaton::depth_beyond(&of_cpu(&setting.rule), setting.topology)),
+        HaloKind::Rows { .. } => halo,
+        HaloKind::Cells => halo.min(Automaton::depth_beyond(&engine_rule(&spec.rule), spec.topology)),
     }
 }
 
@@ -130,9 +130,9 @@ const MESSAGE: f64 = 100e-6;
 
 /// Returns the generations that GPUs run during an exchange of `halo` rows in each direction. They take as long as the
 /// exchange, but are at most a quarter of a band's rows.
-pub(super) fn late(setting: &Setting, rows: usize, halo: usize) -> usize {
-    let exchange = MESSAGE + 2.0 * halo as f64 * setting.width as f64 / 8.0 / BYTES_PER_SECOND;
-    let generation = rows as f64 * setting.width as f64 * CELL;
+pub(super) fn late(spec: &BoardSpec, rows: usize, halo: usize) -> usize {
+    let exchange = MESSAGE + 2.0 * halo as f64 * spec.width as f64 / 8.0 / BYTES_PER_SECOND;
+    let generation = rows as f64 * spec.width as f64 * CELL;
     let wanted = ((exchange / generation) as usize).next_multiple_of(OF_KERNELS).max(OF_KERNELS);
     wanted.min(rows / 4 / OF_KERNELS * OF_KERNELS)
 }
@@ -164,22 +164,22 @@ mod tests {
     fn bands_go_on_as_long_as_an_exchange_takes() {
         let of = |width, rows| {
             let topology = Topology::TORUS;
-            late(&Setting { width, height: 2 * rows, rule: Rule::LIFE, topology, from: 0 }, rows, 240)
+            late(&BoardSpec { width, height: 2 * rows, rule: Rule::LIFE, topology, from: 0 }, rows, 240)
         };
         assert_eq!((of(65_536, 32_768), of(1_000_000, 500_000), of(65_536, 4096), of(100, 90)), (48, 24, 264, 0));
     }
 
     #[test]
     fn a_halo_costs_little() {
-        let setting = |width, height| Setting { width, height, rule: Rule::LIFE, topology: Topology::TORUS, from: 0 };
+        let spec = |width, height| BoardSpec { width, height, rule: Rule::LIFE, topology: Topology::TORUS, from: 0 };
         let of = |width, rows, is_far| {
-            halo(&setting(width, 2 * rows), rows, Some(LifeRung::Streaming), is_far, Beyond::BY_KERNELS)
+            halo(&spec(width, 2 * rows), rows, Some(LifeRung::Streaming), is_far, HaloKind::BY_KERNELS)
         };
         assert_eq!(of(65_536, 32_768, false), 240);
         assert_eq!(of(65_536, 32_768, true), 360);
         assert_eq!(of(1_000_000, 500_000, false), 72);
         assert_eq!(of(100, 5, false), 24);
-        let of = |topology| halo(&Setting { topology, ..setting(100, 60) }, 30, None, true, Beyond::Cells);
+        let of = |topology| halo(&BoardSpec { topology, ..spec(100, 60) }, 30, None, true, HaloKind::Cells);
         assert_eq!((of(Topology::Torus { across: 0, down: 1 }), of(Topology::Sphere)), (16, 1));
     }
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use launch::{Buffer, Device};
 
-use super::Setting;
+use super::BoardSpec;
 use super::band::{Band, Engine};
 use crate::error::LifeError;
 use crate::{LifeRung, Simulation};
@@ -33,9 +33,9 @@ impl LateHalo {
     /// The rung that advances the board. It supports boards of every size.
     pub(super) const RUNG: LifeRung = LifeRung::Bitpacked;
 
-    pub(super) fn new(device: &Device, setting: &Setting, halo: usize, max_late: usize) -> Result<Self, LifeError> {
-        let size = Self::size(setting.width, halo, max_late);
-        let life = Simulation::dead(device, Self::RUNG, size, &setting.rule, setting.from)?;
+    pub(super) fn new(device: &Device, spec: &BoardSpec, halo: usize, max_late: usize) -> Result<Self, LifeError> {
+        let size = Self::size(spec.width, halo, max_late);
+        let life = Simulation::dead(device, Self::RUNG, size, &spec.rule, spec.from)?;
         let staging = device.alloc(life.words_of_row() * halo.max(max_late))?;
         Ok(Self { life, halo, max_late, staging })
     }

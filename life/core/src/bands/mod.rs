@@ -27,29 +27,29 @@ use crate::error::LifeError;
 use multi::ranks::Communicator;
 
 mod band;
-mod cells;
-mod direct;
+mod board_transfer;
+mod cell_exchange;
 mod division;
+mod encoding;
+mod ipc;
 mod late_halo;
-mod messages;
 mod plan;
-mod rows;
-mod spread;
+mod row_exchange;
 #[cfg(test)]
 mod tests;
 
 use band::{Band, Engine};
-use direct::Peers;
-use division::{Beyond, Division};
-use messages::all;
-pub use plan::{Need, needs, rung};
-use plan::{Plan, Shape};
-use rows::Rows;
-pub use spread::Copied;
+pub use board_transfer::BandsCopy;
+use division::{Division, HaloKind};
+use encoding::gather;
+use ipc::PeerAccess;
+pub use plan::{BandMemory, memory, rung};
+use plan::{BandPlan, BandShape};
+use row_exchange::RowExchange;
 
 /// A board to be advanced in bands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Setting {
+pub struct BoardSpec {
     /// Columns.
     pub width: usize,
     /// Rows.
@@ -74,18 +74,18 @@ pub enum Workers<'g> {
 /// A board in bands of rows, on the members of a group and on all ranks.
 ///
 /// ```
-/// # use life::{Bands, Rule, Topology, Workers, bands::Setting};
+/// # use life::{Bands, Rule, Topology, Workers, bands::BoardSpec};
 /// # use multi::ranks::alone;
 /// let group = launch::Group::open(&"sim:3".parse()?, gridstride::MODULES)?;
-/// let (setting, ranks) = (Setting { width: 100, height: 70, rule: Rule::LIFE, topology: Topology::TORUS, from: 0 }, alone());
-/// let mut life = Bands::soup(&ranks, Workers::Kernels(&group, None), setting, 0.25, 7)?;
+/// let (spec, ranks) = (BoardSpec { width: 100, height: 70, rule: Rule::LIFE, topology: Topology::TORUS, from: 0 }, alone());
+/// let mut life = Bands::soup(&ranks, Workers::Kernels(&group, None), spec, 0.25, 7)?;
 /// life.advance(100)?;
 /// println!("{} cells are alive", life.population()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Bands<'c> {
     ranks: &'c dyn Communicator,
-    setting: Setting,
+    spec: BoardSpec,
     division: Division,
     /// The bands of this rank.
     bands: Vec<Band>,
@@ -101,21 +101,21 @@ pub struct Bands<'c> {
     /// The preferred number of generations to run at once, at most `halo`.
     at_once: u64,
     /// How halos are copied between ranks.
-    way: Option<HaloWay>,
+    transport: Option<HaloTransport>,
     generation: u64,
     rung: Option<LifeRung>,
 }
 
 /// How halos are copied from the device of one rank to that of another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum HaloWay {
+pub enum HaloTransport {
     /// All of them through CUDA's IPC.
     Direct,
     /// Some or all of them through page-locked memory and messages.
     Messages,
 }
 
-impl fmt::Display for HaloWay {
+impl fmt::Display for HaloTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Direct => "halos from device to device (CUDA IPC)",
@@ -137,8 +137,8 @@ struct Overrides {
 
 /// The links between bands.
 enum Links {
-    Rows(rows::Rows),
-    Cells(Vec<cells::CellLink>),
+    Rows(RowExchange),
+    Cells(Vec<cell_exchange::CellLink>),
 }
 
 impl<'c> Bands<'c> {
@@ -149,13 +149,13 @@ impl<'c> Bands<'c> {
     pub fn soup(
         ranks: &'c dyn Communicator,
         workers: Workers<'_>,
-        setting: Setting,
+        spec: BoardSpec,
         density: f64,
         seed: u64,
     ) -> Result<Self, LifeError> {
-        let mut life = Self::dead(ranks, workers, setting)?;
+        let mut life = Self::dead(ranks, workers, spec)?;
         for band in &mut life.bands {
-            band.make_soup(setting.height, density, seed)?;
+            band.make_soup(spec.height, density, seed)?;
         }
         Ok(life)
     }
@@ -165,26 +165,26 @@ impl<'c> Bands<'c> {
     /// # Errors
     /// [`LifeError`] if memory does not suffice for a band, if a kernel does not support the board, or if some ranks
     /// have devices and others none.
-    pub fn dead(ranks: &'c dyn Communicator, workers: Workers<'_>, setting: Setting) -> Result<Self, LifeError> {
-        Self::with(ranks, workers, setting, Overrides::default())
+    pub fn dead(ranks: &'c dyn Communicator, workers: Workers<'_>, spec: BoardSpec) -> Result<Self, LifeError> {
+        Self::with(ranks, workers, spec, Overrides::default())
     }
 
     /// Like [`dead`](Self::dead), with the values that `overrides` sets.
     fn with(
         ranks: &'c dyn Communicator,
         workers: Workers<'_>,
-        setting: Setting,
+        spec: BoardSpec,
         overrides: Overrides,
     ) -> Result<Self, LifeError> {
-        let Setting { width, height, rule, from, .. } = setting;
+        let BoardSpec { width, height, rule, from, .. } = spec;
         // Reports a wrong size before any band is made.
         Board::check_size(width, height)?;
-        let peers = if overrides.by_messages { Peers::none(ranks) } else { Peers::new(ranks, workers)? };
-        let plan = Plan::new(ranks, workers, &setting, overrides, &peers)?;
+        let peers = if overrides.by_messages { PeerAccess::none(ranks) } else { PeerAccess::new(ranks, workers)? };
+        let plan = BandPlan::new(ranks, workers, &spec, overrides, &peers)?;
         let (rank, count) = (ranks.rank(), plan.division.bands());
         let mut bands = Vec::new();
         for number in (0..count).filter(|&band| plan.division.owner(band).0 == rank) {
-            let Shape { above, beside, size, topology } = plan.shape(&setting, number);
+            let BandShape { above, beside, size, topology } = plan.shape(&spec, number);
             let member = plan.division.owner(number).1;
             let made = match (workers, plan.rung) {
                 (Workers::Kernels(group, _), Some(rung)) => {
@@ -201,20 +201,20 @@ impl<'c> Bands<'c> {
             })?;
             bands.push(Band { number, rows: plan.division.rows(number), above, beside, width, engine });
         }
-        let Plan { division, halo, late, beyond, rung, way } = plan;
+        let BandPlan { division, halo, late, beyond, rung, transport } = plan;
         let links = match beyond {
-            _ if count == 1 => Links::Rows(Rows::none()),
-            Beyond::Rows { goes_around, .. } => {
-                Links::Rows(Rows::new(&division, (halo, goes_around, late), &setting, &bands, ranks, &peers)?)
+            _ if count == 1 => Links::Rows(RowExchange::default()),
+            HaloKind::Rows { goes_around, .. } => {
+                Links::Rows(RowExchange::new(&division, (halo, goes_around, late), &spec, &bands, ranks, &peers)?)
             }
-            Beyond::Cells => Links::Cells(cells::links(&setting, &division, halo, rank)),
+            HaloKind::Cells => Links::Cells(cell_exchange::links(&spec, &division, halo, rank)),
         };
         let at_once = rung.map_or(division::OF_CORES as u64, generations_per_launch).min(halo as u64);
         let group = if let Workers::Kernels(group, _) = workers { Some(group.clone()) } else { None };
         let (right_for, generation) = (0, 0);
         Ok(Self {
             ranks,
-            setting,
+            spec,
             division,
             bands,
             links,
@@ -223,7 +223,7 @@ impl<'c> Bands<'c> {
             right_for,
             late,
             at_once,
-            way,
+            transport,
             generation,
             rung,
         })
@@ -271,8 +271,8 @@ impl<'c> Bands<'c> {
         match &mut self.links {
             Links::Rows(rows) => rows.exchange(group, &self.division, bands, self.ranks, (late, self.generation))?,
             Links::Cells(links) => {
-                let planes = Board::planes(self.setting.rule.states());
-                cells::fill_halos(links, planes, &self.division, bands, self.ranks)?;
+                let planes = Board::planes(self.spec.rule.states());
+                cell_exchange::fill_halos(links, planes, &self.division, bands, self.ranks)?;
             }
         }
         self.generation += late as u64;
@@ -294,7 +294,7 @@ impl<'c> Bands<'c> {
     /// # Errors
     /// As for [`advance`](Self::advance).
     pub fn hash(&mut self) -> Result<u64, LifeError> {
-        let mut hashes = vec![0_u64; Board::planes(self.setting.rule.states())];
+        let mut hashes = vec![0_u64; Board::planes(self.spec.rule.states())];
         for band in &mut self.bands {
             hashes.iter_mut().zip(band.hash()?).for_each(|(hash, more)| *hash = hash.wrapping_add(more));
         }
@@ -320,7 +320,7 @@ impl<'c> Bands<'c> {
     /// Returns the sums over all ranks, modulo 2⁶⁴.
     fn sums(&self, numbers: &[u64]) -> Result<Vec<u64>, LifeError> {
         let mut sums = vec![0_u64; numbers.len()];
-        for of_rank in all(self.ranks, numbers)? {
+        for of_rank in gather(self.ranks, numbers)? {
             sums.iter_mut().zip(of_rank).for_each(|(sum, number)| *sum = sum.wrapping_add(number));
         }
         Ok(sums)
@@ -328,7 +328,7 @@ impl<'c> Bands<'c> {
 
     /// Returns the columns and rows of the whole board.
     pub fn size(&self) -> (usize, usize) {
-        (self.setting.width, self.setting.height)
+        (self.spec.width, self.spec.height)
     }
 
     /// Returns the number of generations run so far.
@@ -342,7 +342,7 @@ impl<'c> Bands<'c> {
     }
 
     /// Returns the name of the rung that advances this rank's bands, or of the cores' instruction set.
-    pub fn by(&self) -> String {
+    pub fn engine_name(&self) -> String {
         let of_band = self.bands.iter().find_map(|band| match &band.engine {
             Engine::Cores(life) => Some(life.instructions()),
             Engine::Kernel(_) => None,
@@ -364,7 +364,7 @@ impl<'c> Bands<'c> {
     }
 
     /// Returns how halos are copied between ranks, or `None` unless several ranks have devices.
-    pub fn way(&self) -> Option<HaloWay> {
-        self.way
+    pub fn transport(&self) -> Option<HaloTransport> {
+        self.transport
     }
 }

@@ -44,7 +44,7 @@ pub fn check_on(
     check_rule(rung, rule)?;
     match rung {
         LifeRung::Streaming => interleaved::check(width, height),
-        LifeRung::Resident => resident::Plan::new(device, width, height).map(drop),
+        LifeRung::Resident => resident::ResidentPlan::new(device, width, height).map(drop),
         LifeRung::Shared => {
             let limit = device.max_dynamic_shared();
             let needed = width.saturating_mul(height).saturating_mul(2);
@@ -137,6 +137,6 @@ pub fn default_rung(
 /// Returns no kernels if the board is too large.
 pub fn resident_kernels((width, height): (usize, usize), multiprocessors: u32) -> Vec<&'static KernelInfo> {
     let others = [<life_soup as Kernel>::INFO, <life_population_words as Kernel>::INFO];
-    let kernel = resident::Plan::kernel_for(width, height, multiprocessors as usize);
+    let kernel = resident::ResidentPlan::kernel_for(width, height, multiprocessors as usize);
     kernel.into_iter().flat_map(|kernel| [kernel].into_iter().chain(others)).collect()
 }

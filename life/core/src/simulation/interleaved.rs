@@ -8,7 +8,7 @@ use gpu::life::{
 };
 use launch::{Buffer, BufferPart, Device, Error, LaunchConfig, Queue};
 
-use super::grids::{LARGEST_GRID, linear};
+use super::grids::{LARGEST_GRID, linear, max_blocks};
 use crate::error::LifeError;
 use crate::topology::Edges;
 use crate::{Rule, Topology};
@@ -44,13 +44,13 @@ pub(super) fn bytes(width: usize, height: usize) -> u64 {
 
 /// The layout of a board and its division into strips, one warp per strip of a tile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Plan {
+struct StreamingPlan {
     layout: Interleaved,
     /// Strips along y.
     strips: usize,
 }
 
-impl Plan {
+impl StreamingPlan {
     /// Returns the fastest plan for a device that runs `warps` warps at once. The cost has three parts: full rounds of
     /// all warps, each as long as a strip is high; a partial last round, in which some warps are idle; and margins, if
     /// they must be written. Among plans of equal cost, the one with the fewest tiles is taken.
@@ -74,7 +74,7 @@ impl Plan {
 /// Returns true if a torus of this size needs no written margins on `device`.
 pub(super) fn has_whole_margins(device: &Device, (width, height): (usize, usize)) -> bool {
     let warps = (device.multiprocessors() * STREAMING_WARPS) as usize;
-    Plan::new(width, height, warps).is_some_and(|plan| plan.layout.has_whole_margins())
+    StreamingPlan::new(width, height, warps).is_some_and(|plan| plan.layout.has_whole_margins())
 }
 
 /// Returns the maximum rows that one launch may write so that no two of them share words.
@@ -84,25 +84,27 @@ fn rows_in_one_launch(layout: Interleaved) -> usize {
 
 /// Two boards of interleaved bits: the present one and the next one.
 pub(super) struct InterleavedCells {
-    plan: Plan,
+    device: Device,
+    max_blocks: u32,
+    plan: StreamingPlan,
     /// For rules other than Life, the tables of launches that begin in an even and in an odd generation.
     tables: Option<[&'static [u8]; 2]>,
     /// The rule in even and in odd generations. Births are the low 16 bits, survivals the high 16 bits.
     counts: [u32; 2],
     /// How the edges are joined. `None` for a torus without a shift.
-    joined: Option<Joined>,
+    joined: Option<JoinedEdges>,
     pub(super) now: Buffer<u32>,
     pub(super) next: Buffer<u32>,
 }
 
 /// How the edges of a board are joined, other than to a torus without a shift.
-struct Joined {
+struct JoinedEdges {
     surface: Surface,
     /// True if a launch of several generations makes the corners wrong and a further kernel corrects them.
     mends_corners: bool,
 }
 
-impl Joined {
+impl JoinedEdges {
     /// Returns `None` for a torus without a shift.
     fn new(topology: Topology, (width, height): (u32, u32)) -> Option<Self> {
         let surface = surface_of(topology, (width, height))?;
@@ -117,7 +119,7 @@ impl Joined {
     }
 
     /// Returns how many of `generations` one launch may run.
-    fn most(&self, generations: u64) -> u64 {
+    fn max_generations(&self, generations: u64) -> u64 {
         let is_one =
             (self.has_dead() && generations < DEEPEST as u64) || (self.surface.has_corners() && !self.mends_corners);
         if is_one { 1 } else { generations }
@@ -150,45 +152,37 @@ impl InterleavedCells {
         tables: Option<[&'static [u8]; 2]>,
     ) -> Result<Self, LifeError> {
         let warps = (device.multiprocessors() * STREAMING_WARPS) as usize;
-        let plan = Plan::new(width, height, warps).ok_or_else(|| too_large(width, height))?;
+        let plan = StreamingPlan::new(width, height, warps).ok_or_else(|| too_large(width, height))?;
         let len = plan.layout.words();
         let counts = rule.phases().map(|phase| {
             let (birth, survival) = phase.totalistic().unwrap_or_default();
             u32::from(birth) | u32::from(survival) << 16
         });
-        Ok(Self { plan, tables, counts, joined: None, now: device.zeroed(len)?, next: device.zeroed(len)? })
+        let (now, next) = (device.zeroed(len)?, device.zeroed(len)?);
+        let (device, max_blocks) = (device.clone(), max_blocks(device));
+        Ok(Self { device, max_blocks, plan, tables, counts, joined: None, now, next })
     }
 
     /// Joins the edges of the board, which has this size, by `topology`.
     pub(super) fn join(&mut self, topology: Topology, (width, height): (usize, usize)) {
         // A board with an interleaved layout has sides below 2³².
-        self.joined = Joined::new(topology, (width as u32, height as u32));
+        self.joined = JoinedEdges::new(topology, (width as u32, height as u32));
     }
 
     /// Calls `make` to write the packed board into a buffer, and converts it to the present board.
-    pub(super) fn made(
-        &mut self,
-        device: &Device,
-        max_blocks: u32,
-        make: impl FnOnce(&mut Buffer<u32>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
+    pub(super) fn made(&mut self, make: impl FnOnce(&mut Buffer<u32>) -> Result<(), Error>) -> Result<(), Error> {
         // An interleaved board has at least as many words as a packed one, so the next board can hold it.
         make(&mut self.next)?;
-        let config = linear(self.now.len(), max_blocks);
-        device.launch(config, kernels::life_interleave(self.next.view(), self.now.view_mut(), self.plan.layout))?;
+        let config = linear(self.now.len(), self.max_blocks);
+        let call = kernels::life_interleave(self.next.view(), self.now.view_mut(), self.plan.layout);
+        self.device.launch(config, call)?;
         self.next.fill_zero()
     }
 
     /// Packs the rows from `first` on, as many as `words` can hold.
-    pub(super) fn gather(
-        &self,
-        device: &Device,
-        max_blocks: u32,
-        first: usize,
-        words: GlobalMut<'_, u32>,
-    ) -> Result<(), Error> {
-        let config = linear(words.len(), max_blocks);
-        device.launch(config, kernels::life_deinterleave(self.now.view(), words, self.plan.layout, first))
+    pub(super) fn gather(&self, first: usize, words: GlobalMut<'_, u32>) -> Result<(), Error> {
+        let config = linear(words.len(), self.max_blocks);
+        self.device.launch(config, kernels::life_deinterleave(self.now.view(), words, self.plan.layout, first))
     }
 
     /// Returns the words of a row and the number of folds. Boards that agree in both can exchange rows without packing.
@@ -197,30 +191,18 @@ impl InterleavedCells {
     }
 
     /// Copies the rows from `first` on without packing, as many as `words` can hold.
-    pub(super) fn take(
-        &self,
-        device: &Device,
-        max_blocks: u32,
-        first: usize,
-        words: GlobalMut<'_, u32>,
-    ) -> Result<(), Error> {
-        let call = kernels::life_take_rows(self.now.view(), words, self.plan.layout, first);
-        device.launch(linear(words.len(), max_blocks), call)
+    pub(super) fn take(&self, first: usize, words: GlobalMut<'_, u32>) -> Result<(), Error> {
+        let config = linear(words.len(), self.max_blocks);
+        self.device.launch(config, kernels::life_take_rows(self.now.view(), words, self.plan.layout, first))
     }
 
     /// Replaces the rows from `first` on by rows that [`take`](Self::take) copied.
-    pub(super) fn put(
-        &mut self,
-        device: &Device,
-        max_blocks: u32,
-        first: usize,
-        words: BufferPart<'_, u32>,
-    ) -> Result<(), Error> {
-        let (layout, mut first) = (self.plan.layout, first);
+    pub(super) fn put(&mut self, mut first: usize, words: BufferPart<'_, u32>) -> Result<(), Error> {
+        let layout = self.plan.layout;
         for words in words.chunks(rows_in_one_launch(layout).saturating_mul(layout.words_in_row())) {
             let len = words.len();
             let call = kernels::life_put_rows(words.view(), self.now.view_mut(), layout, first);
-            device.launch(linear(len, max_blocks), call)?;
+            self.device.launch(linear(len, self.max_blocks), call)?;
             first += len / layout.words_in_row();
         }
         Ok(())
@@ -229,55 +211,45 @@ impl InterleavedCells {
     /// Replaces the rows from `first` on by the packed rows of `words`, which have `words_per_row` words each.
     pub(super) fn scatter(
         &mut self,
-        device: &Device,
-        max_blocks: u32,
-        first: usize,
-        (words, words_per_row): (BufferPart<'_, u32>, usize),
+        mut first: usize,
+        words: BufferPart<'_, u32>,
+        words_per_row: usize,
     ) -> Result<(), Error> {
         let layout = self.plan.layout;
-        let in_one_launch = rows_in_one_launch(layout);
-        let mut first = first;
-        for words in words.chunks(in_one_launch.saturating_mul(words_per_row)) {
+        for words in words.chunks(rows_in_one_launch(layout).saturating_mul(words_per_row)) {
             let rows = words.len() / words_per_row;
-            let config = linear(rows * (layout.tiles() * TILE_WORDS) as usize, max_blocks);
+            let config = linear(rows * (layout.tiles() * TILE_WORDS) as usize, self.max_blocks);
             let call = kernels::life_interleave_rows(words.view(), self.now.view_mut(), layout, first, rows);
-            device.launch(config, call)?;
+            self.device.launch(config, call)?;
             first += rows;
         }
         Ok(())
     }
 
     /// Adds the number of live cells to `total`.
-    pub(super) fn count(&self, device: &Device, total: &mut Buffer<u64>, max_blocks: u32) -> Result<(), Error> {
-        let config = linear(self.now.len(), max_blocks);
+    pub(super) fn count(&self, total: &mut Buffer<u64>) -> Result<(), Error> {
         let call = kernels::life_population_interleaved(self.now.view(), total.view_mut(), self.plan.layout);
-        device.launch(config, call)
+        self.device.launch(linear(self.now.len(), self.max_blocks), call)
     }
 
     /// Adds the numbers of births and deaths of the last launch to `total`.
-    pub(super) fn count_changes(&self, device: &Device, total: &mut Buffer<u64>, max_blocks: u32) -> Result<(), Error> {
+    pub(super) fn count_changes(&self, total: &mut Buffer<u64>) -> Result<(), Error> {
         let (before, now) = (self.next.view(), self.now.view());
         let call = kernels::life_changes_interleaved(before, now, total.view_mut(), self.plan.layout);
-        device.launch(linear(self.now.len(), max_blocks), call)
+        self.device.launch(linear(self.now.len(), self.max_blocks), call)
     }
 
     /// Enqueues one launch of at most `generations` generations from generation `from` on. Returns how many it runs,
     /// because kernels exist only for some numbers of generations.
-    pub(super) fn advance(
-        &mut self,
-        queue: Queue<'_>,
-        from: u64,
-        generations: u64,
-        max_blocks: u32,
-    ) -> Result<u64, Error> {
-        let Plan { layout, strips } = self.plan;
+    pub(super) fn advance(&mut self, queue: Queue<'_>, from: u64, generations: u64) -> Result<u64, Error> {
+        let StreamingPlan { layout, strips } = self.plan;
         const DEEP: u64 = DEEPEST as u64;
         let joined = self.joined.as_ref();
-        let generations = joined.map_or(generations, |joined| joined.most(generations));
+        let generations = joined.map_or(generations, |joined| joined.max_generations(generations));
         let needs_edges = joined.is_some() || generations < DEEP || !layout.has_whole_margins();
         if needs_edges {
             // One word per thread, in blocks of one row of a tile.
-            let blocks = layout.edge_words().div_ceil(TILE_WORDS as usize).min(max_blocks as usize);
+            let blocks = layout.edge_words().div_ceil(TILE_WORDS as usize).min(self.max_blocks as usize);
             let config = LaunchConfig::new(blocks as u32, TILE_WORDS);
             let now = self.now.view_mut();
             match joined {
@@ -308,7 +280,7 @@ impl InterleavedCells {
             (Some(_), _) => (1, kernels::life_streaming::<1, Given>(now, next, layout)),
         };
         queue.launch(config, call)?;
-        if let Some(Joined { surface, .. }) = joined.filter(|joined| joined.mends_corners && depth > 1) {
+        if let Some(JoinedEdges { surface, .. }) = joined.filter(|joined| joined.mends_corners && depth > 1) {
             let [even, odd] = self.counts;
             let rule = if from.is_multiple_of(2) { [even, odd] } else { [odd, even] };
             let (now, next) = (self.now.view(), self.next.view_mut());
@@ -333,7 +305,7 @@ mod tests {
             [(1, 1), (7, 5), (4080, 33), (65_536, 65_536), (3, 1 << 30), (1 << 30, 1), (500, 100_000)]
         {
             for warps in [8, 1056] {
-                let Plan { layout, strips } = Plan::new(width, height, warps).unwrap();
+                let StreamingPlan { layout, strips } = StreamingPlan::new(width, height, warps).unwrap();
                 let (rows, folds, tiles) = (layout.rows() as usize, layout.folds() as usize, layout.tiles() as usize);
                 assert!((1..=rows.min(LARGEST_GRID.1)).contains(&strips));
                 assert!(rows * folds >= height && (rows - 1) * folds < height);
@@ -359,7 +331,7 @@ mod tests {
     fn large_boards_are_cut_into_whole_waves() {
         let efficiency = |side: usize| {
             let warps = 132 * STREAMING_WARPS as usize;
-            let Plan { layout, strips } = Plan::new(side, side, warps).unwrap();
+            let StreamingPlan { layout, strips } = StreamingPlan::new(side, side, warps).unwrap();
             let waves = (strips * layout.tiles() as usize).div_ceil(warps);
             let rows = (height_of_strips(layout.rows() as usize, strips) + FILLING) * waves;
             (side * side) as f64 / (warps * rows * CELLS_PER_WORD * TILE_WORDS as usize) as f64

@@ -12,43 +12,52 @@ use super::circuits::Circuit;
 use super::{Board, Rule, Topology};
 use crate::error::LifeError;
 
-mod ages;
 mod choice;
 mod grids;
 mod interleaved;
+mod packed_rows;
 mod queries;
 mod resident;
-mod rows;
+mod two_bit_cells;
 
 pub use choice::{check_on, check_rule, check_topology, default_rung, generations_per_launch, resident_kernels};
 pub use queries::device_bytes;
 
-use ages::Ages;
 use grids::{LARGEST_GRID, max_blocks, of_vectors, one_block, planar};
 use interleaved::InterleavedCells;
+use two_bit_cells::TwoBitCells;
 
 /// The present board in the rung's layout, and the buffer of the next one.
 enum Cells {
     /// One byte per cell.
-    Bytes { rung: ByteRung, now: Buffer<u8>, next: Buffer<u8> },
+    Bytes { now: Buffer<u8>, next: Buffer<u8> },
     /// 32 cells per word.
-    Words { rung: WordRung, now: Buffer<u32>, next: Buffer<u32> },
+    Words { kernel: WordKernel, now: Buffer<u32>, next: Buffer<u32> },
     /// 32 cells per word, from distant columns.
     Interleaved(InterleavedCells),
     /// Two bits per cell, in separate words.
-    Ages(Ages),
+    TwoBit(TwoBitCells),
 }
 
-/// The rungs that use one byte per cell.
-#[derive(Clone, Copy)]
-enum ByteRung {
-    Global,
-    Block,
-    Shared,
+/// Evaluates `$action` for the present buffer and the next one, or for those of each plane.
+macro_rules! for_buffers {
+    ($cells:expr, |$now:ident, $next:ident| $action:expr) => {
+        match $cells {
+            Cells::Bytes { now: $now, next: $next } => $action,
+            Cells::Words { now: $now, next: $next, .. }
+            | Cells::Interleaved(InterleavedCells { now: $now, next: $next, .. }) => $action,
+            Cells::TwoBit(TwoBitCells { now, next, .. }) => {
+                for ($now, $next) in now.iter_mut().zip(next) {
+                    $action;
+                }
+            }
+        }
+    };
 }
+use for_buffers;
 
-/// The rungs that use one bit per cell, with adjacent cells in a word.
-enum WordRung {
+/// The kernels for one bit per cell, with adjacent cells in a word.
+enum WordKernel {
     Bitpacked,
     /// For boards whose rows are whole vectors.
     BitpackedVectors,
@@ -57,7 +66,7 @@ enum WordRung {
     Table([&'static [u8]; 2]),
     Temporal,
     /// The plan, and the words that its blocks publish to each other.
-    Resident(resident::Plan, Buffer<u64>),
+    Resident(resident::ResidentPlan, Buffer<u64>),
 }
 
 /// A board on a device, advanced by a rung.
@@ -68,6 +77,7 @@ pub struct Simulation {
     generation: u64,
     /// The number of the first generation.
     from: u64,
+    rung: LifeRung,
     cells: Cells,
     total: Buffer<u64>,
     /// A buffer for packed rows.
@@ -117,25 +127,25 @@ impl Simulation {
         check_on(rung, device, (width, height), rule)?;
         let words = words_needed(width, height)?;
         let circuit = choice::circuit(rung, rule)?;
-        let in_words =
-            |rung| Ok::<_, LifeError>(Cells::Words { rung, now: device.zeroed(words)?, next: device.alloc(words)? });
-        let in_bytes =
-            |rung| Ok(Cells::Bytes { rung, now: device.zeroed(width * height)?, next: device.alloc(width * height)? });
+        let in_words = |kernel| {
+            Ok::<_, LifeError>(Cells::Words { kernel, now: device.zeroed(words)?, next: device.alloc(words)? })
+        };
+        let in_bytes = || Ok(Cells::Bytes { now: device.zeroed(width * height)?, next: device.alloc(width * height)? });
         let cells = match rung {
             LifeRung::Bitpacked => match circuit {
-                Circuit::Generations(tables, states) => Ok(Cells::Ages(Ages::dead(device, tables, states, words)?)),
-                Circuit::Counts(tables) => in_words(WordRung::Counts(tables)),
-                Circuit::Table(tables) => in_words(WordRung::Table(tables)),
-                Circuit::Conway if width.is_multiple_of(CELLS_PER_VECTOR) => in_words(WordRung::BitpackedVectors),
-                Circuit::Conway => in_words(WordRung::Bitpacked),
+                Circuit::Generations(tables, states) => {
+                    Ok(Cells::TwoBit(TwoBitCells::dead(device, tables, states, words)?))
+                }
+                Circuit::Counts(tables) => in_words(WordKernel::Counts(tables)),
+                Circuit::Table(tables) => in_words(WordKernel::Table(tables)),
+                Circuit::Conway if width.is_multiple_of(CELLS_PER_VECTOR) => in_words(WordKernel::BitpackedVectors),
+                Circuit::Conway => in_words(WordKernel::Bitpacked),
             },
-            LifeRung::Global => in_bytes(ByteRung::Global),
-            LifeRung::Block => in_bytes(ByteRung::Block),
-            LifeRung::Shared => in_bytes(ByteRung::Shared),
-            LifeRung::Temporal => in_words(WordRung::Temporal),
+            LifeRung::Global | LifeRung::Block | LifeRung::Shared => in_bytes(),
+            LifeRung::Temporal => in_words(WordKernel::Temporal),
             LifeRung::Resident => {
-                let plan = resident::Plan::new(device, width, height)?;
-                in_words(WordRung::Resident(plan, plan.published(device, words)?))
+                let plan = resident::ResidentPlan::new(device, width, height)?;
+                in_words(WordKernel::Resident(plan, plan.published(device, words)?))
             }
             LifeRung::Streaming => {
                 let tables = if let Circuit::Counts(tables) = circuit { Some(tables) } else { None };
@@ -144,7 +154,7 @@ impl Simulation {
         }?;
         let (total, max_blocks) = (device.zeroed(2)?, max_blocks(device));
         let device = device.clone();
-        Ok(Self { device, width, height, generation: 0, from, cells, total, staging: None, max_blocks })
+        Ok(Self { device, width, height, generation: 0, from, rung, cells, total, staging: None, max_blocks })
     }
 
     /// Joins the edges of the board by `topology`. Without this call they are joined to a torus without a shift.
@@ -193,15 +203,7 @@ impl Simulation {
         }
         if queue.is_recording() && !swaps.is_multiple_of(2) {
             // The next launch of the graph reads the same buffer as this one.
-            match &mut self.cells {
-                Cells::Bytes { now, next, .. } => back_to_front(queue, now, next)?,
-                Cells::Words { now, next, .. } | Cells::Interleaved(InterleavedCells { now, next, .. }) => {
-                    back_to_front(queue, now, next)?;
-                }
-                Cells::Ages(Ages { now, next, .. }) => {
-                    now.iter_mut().zip(next).try_for_each(|(now, next)| back_to_front(queue, now, next))?;
-                }
-            }
+            for_buffers!(&mut self.cells, |now, next| back_to_front(queue, now, next)?);
         }
         Ok(())
     }
@@ -217,24 +219,24 @@ impl Simulation {
         let (width, height) = (self.width, self.height);
         let from = self.from.wrapping_add(self.generation);
         match &mut self.cells {
-            Cells::Interleaved(cells) => Ok((cells.advance(queue, from, generations, self.max_blocks)?, true)),
-            Cells::Ages(cells) => cells.advance(queue, width, height).map(|()| (1, true)),
-            Cells::Words { rung, now, next } => {
+            Cells::Interleaved(cells) => Ok((cells.advance(queue, from, generations)?, true)),
+            Cells::TwoBit(cells) => cells.advance(queue, width, height).map(|()| (1, true)),
+            Cells::Words { kernel, now, next } => {
                 let words = || planar(width.div_ceil(CELLS_PER_WORD), height.div_ceil(ROWS_PER_THREAD));
-                match rung {
-                    WordRung::Counts(tables) => {
+                match kernel {
+                    WordKernel::Counts(tables) => {
                         let call = kernels::life_counts(now.view(), next.view_mut(), width, height);
                         queue.launch(words().tables(tables[(from % 2) as usize]), call)?;
                     }
-                    WordRung::Table(tables) => {
+                    WordKernel::Table(tables) => {
                         let call = kernels::life_table(now.view(), next.view_mut(), width, height);
                         queue.launch(words().tables(tables[(from % 2) as usize]), call)?;
                     }
-                    WordRung::Resident(plan, published) => {
+                    WordKernel::Resident(plan, published) => {
                         let generations = generations.min(u32::MAX.into()) as u32;
                         plan.advance(queue, (now, next), published, (width, height), generations)?;
                     }
-                    WordRung::Temporal => {
+                    WordKernel::Temporal => {
                         let across = width.div_ceil(CELLS_PER_WORD * TEMPORAL_WORDS).min(u32::MAX as usize) as u32;
                         let down = height.div_ceil(TEMPORAL_ROWS).min(LARGEST_GRID.1) as u32;
                         let config = LaunchConfig::new((across, down), TEMPORAL_THREADS);
@@ -242,20 +244,20 @@ impl Simulation {
                         let call = kernels::life_temporal(now.view(), next.view_mut(), width, height, generations);
                         queue.launch(config, call)?;
                     }
-                    WordRung::BitpackedVectors => {
+                    WordKernel::BitpackedVectors => {
                         let call = kernels::life_bitpacked_vectors(now.view(), next.view_mut(), width, height);
                         queue.launch(of_vectors(width, height), call)?;
                     }
-                    WordRung::Bitpacked => {
+                    WordKernel::Bitpacked => {
                         queue.launch(words(), kernels::life_bitpacked(now.view(), next.view_mut(), width, height))?;
                     }
                 }
                 std::mem::swap(now, next);
                 Ok((generations, true))
             }
-            Cells::Bytes { rung, now, next } => {
-                match rung {
-                    ByteRung::Block => {
+            Cells::Bytes { now, next } => {
+                match self.rung {
+                    LifeRung::Block => {
                         let (even, odd) = (now.view_mut(), next.view_mut());
                         let call = kernels::life_block(even, odd, width, height, generations);
                         queue.launch(one_block(width * height), call)?;
@@ -263,12 +265,12 @@ impl Simulation {
                             return Ok((generations, false));
                         }
                     }
-                    ByteRung::Shared => {
+                    LifeRung::Shared => {
                         let config = one_block(width * height).shared_bytes(2 * (width * height) as u32);
                         let call = kernels::life_shared(now.view(), next.view_mut(), width, height, generations);
                         queue.launch(config, call)?;
                     }
-                    ByteRung::Global => {
+                    _ => {
                         let call = kernels::life_global(now.view(), next.view_mut(), width, height);
                         queue.launch(planar(width, height), call)?;
                     }
@@ -301,39 +303,22 @@ impl Simulation {
 
     /// Returns the rung that advances the board.
     pub fn rung(&self) -> LifeRung {
-        match &self.cells {
-            Cells::Bytes { rung: ByteRung::Global, .. } => LifeRung::Global,
-            Cells::Bytes { rung: ByteRung::Block, .. } => LifeRung::Block,
-            Cells::Bytes { rung: ByteRung::Shared, .. } => LifeRung::Shared,
-            Cells::Words { rung: WordRung::Temporal, .. } => LifeRung::Temporal,
-            Cells::Words { rung: WordRung::Resident(..), .. } => LifeRung::Resident,
-            Cells::Words { .. } | Cells::Ages(_) => LifeRung::Bitpacked,
-            Cells::Interleaved(_) => LifeRung::Streaming,
-        }
+        self.rung
     }
 }
 
 impl Resources for Simulation {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
         match &mut self.cells {
-            Cells::Ages(Ages { now, next, .. }) => {
-                now.iter_mut().chain(next).for_each(|cells| cells.hold(held));
-            }
-            Cells::Bytes { now, next, .. } => {
+            Cells::Words { kernel: WordKernel::Resident(_, published), now, next } => {
+                published.hold(held);
                 now.hold(held);
                 next.hold(held);
             }
-            Cells::Words { rung, now, next } => {
+            cells => for_buffers!(cells, |now, next| {
                 now.hold(held);
                 next.hold(held);
-                if let WordRung::Resident(_, published) = rung {
-                    published.hold(held);
-                }
-            }
-            Cells::Interleaved(InterleavedCells { now, next, .. }) => {
-                now.hold(held);
-                next.hold(held);
-            }
+            }),
         }
         self.total.hold(held);
     }

@@ -6,7 +6,7 @@ use gpu::life::{self as kernels, CELLS_PER_WORD, LifeRung};
 use launch::{Buffer, Device, Error, LaunchConfig};
 
 use super::grids::linear;
-use super::rows::{STAGING_BYTES, part};
+use super::packed_rows::{STAGING_BYTES, part};
 use super::{Cells, Simulation, interleaved};
 use crate::board::{add_hash, hash_of_planes};
 use crate::error::LifeError;
@@ -90,7 +90,7 @@ impl Simulation {
         };
         match &mut self.cells {
             Cells::Words { now, .. } => make(now)?,
-            Cells::Interleaved(cells) => cells.made(&device, max_blocks, make)?,
+            Cells::Interleaved(cells) => cells.made(make)?,
             _ => {
                 let mut words = device.alloc(self.words_of_row() * height)?;
                 make(&mut words)?;
@@ -116,7 +116,7 @@ impl Simulation {
         self.total.fill_zero()?;
         let (max_blocks, width, words_of_row) = (self.max_blocks, self.width, self.words_of_row());
         match &mut self.cells {
-            Cells::Ages(_) => {
+            Cells::TwoBit(_) => {
                 let mut count = 0;
                 for rows in self.chunks(rows) {
                     count += self.rows(rows)?.population();
@@ -135,7 +135,7 @@ impl Simulation {
             }
             Cells::Interleaved(cells) => {
                 // Counts the whole board and subtracts the few other rows.
-                cells.count(&self.device, &mut self.total, max_blocks)?;
+                cells.count(&mut self.total)?;
                 let all = self.totals()?[0];
                 self.total.fill_zero()?;
                 for rows in self.chunks(0..rows.start).chain(self.chunks(rows.end..self.height)) {
@@ -179,7 +179,7 @@ impl Simulation {
     /// `first`.
     pub(crate) fn hash_of(&mut self, rows: Range<usize>, first: usize) -> Result<Vec<u64>, LifeError> {
         let (max_blocks, words_of_row, begin) = (self.max_blocks, self.words_of_row(), rows.start);
-        if matches!(self.cells, Cells::Ages(_)) {
+        if matches!(self.cells, Cells::TwoBit(_)) {
             let mut hashes = Vec::new();
             for rows in self.chunks(rows) {
                 let at = first + (rows.start - begin) * self.width.div_ceil(CELLS_PER_WORD);
@@ -215,13 +215,13 @@ impl Simulation {
         let (max_blocks, words_of_row) = (self.max_blocks, self.words_of_row());
         self.total.fill_zero()?;
         if let (Cells::Interleaved(cells), true) = (&self.cells, rows.len() == self.height) {
-            cells.count_changes(&self.device, &mut self.total, max_blocks)?;
+            cells.count_changes(&mut self.total)?;
             let [born, dead] = self.totals()?;
             return Ok((born, dead));
         }
         let (mut born, mut dead) = (0, 0);
         for rows in self.chunks(rows) {
-            if matches!(self.cells, Cells::Ages(_)) {
+            if matches!(self.cells, Cells::TwoBit(_)) {
                 let now = self.rows(rows.clone())?;
                 self.exchange_boards();
                 let before = self.rows(rows);

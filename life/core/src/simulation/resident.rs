@@ -15,17 +15,17 @@ use gridstride::capabilities;
 const ROWS: [usize; 2] = [2, 4];
 
 /// The maximum number of blocks per multiprocessor, which has at most 2048 threads.
-const MOST_BLOCKS: usize = (2048 / RESIDENT_THREADS) as usize;
+const MAX_BLOCKS: usize = (2048 / RESIDENT_THREADS) as usize;
 
 /// A kernel, the margin of its tiles, and the grid of tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Plan {
+pub(super) struct ResidentPlan {
     rows: usize,
     margin: u32,
     grid: (u32, u32),
 }
 
-impl Plan {
+impl ResidentPlan {
     /// Returns the fastest plan whose blocks `device` runs at once.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl Plan {
                 let each = across.checked_mul(down)?.div_ceil(multiprocessors);
                 let plan = Self { rows, margin, grid: (u32::try_from(across).ok()?, u32::try_from(down).ok()?) };
                 let cost = each * rows * RESIDENT_ROW + RESIDENT_GENERATION + RESIDENT_EXCHANGE / margin as usize;
-                (each <= MOST_BLOCKS).then_some((cost, plan))
+                (each <= MAX_BLOCKS).then_some((cost, plan))
             })
         });
         let mut plans: Vec<_> = plans.collect();
@@ -122,9 +122,10 @@ mod tests {
     /// The tiles cover the board, and all of them are resident at once.
     #[test]
     fn a_plan_covers_the_board_with_blocks_that_run_at_once() {
-        let plan = |width, height| Plan::by_cost(width, height, 132).into_iter().find(|plan| plan.blocks() <= 264);
+        let plan =
+            |width, height| ResidentPlan::by_cost(width, height, 132).into_iter().find(|plan| plan.blocks() <= 264);
         for (width, height) in [(1, 1), (256, 256), (1000, 700), (2048, 2048), (3072, 3072), (1, 12_000)] {
-            let Plan { rows, margin, grid: (across, down) } = plan(width, height).unwrap();
+            let ResidentPlan { rows, margin, grid: (across, down) } = plan(width, height).unwrap();
             let inner = RESIDENT_WARPS * rows - 2 * margin as usize;
             assert!(across as usize * TEMPORAL_WORDS * CELLS_PER_WORD >= width && down as usize * inner >= height);
         }

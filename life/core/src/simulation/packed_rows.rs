@@ -5,9 +5,9 @@ use std::ops::Range;
 use gpu::life::{self as kernels, CELLS_PER_WORD};
 use launch::{Buffer, BufferPart, Error};
 
-use super::ages::bits;
 use super::grids::linear;
-use super::{Cells, InterleavedCells, Simulation};
+use super::two_bit_cells::{TwoBitCells, bits};
+use super::{Cells, InterleavedCells, Simulation, for_buffers};
 use crate::Board;
 use crate::error::LifeError;
 
@@ -20,7 +20,7 @@ pub(super) const STAGING_BYTES: u64 = 8 * CHUNK as u64;
 impl Simulation {
     /// Returns the bits per cell.
     pub(crate) fn planes(&self) -> usize {
-        if matches!(self.cells, Cells::Ages(_)) { 2 } else { 1 }
+        if matches!(self.cells, Cells::TwoBit(_)) { 2 } else { 1 }
     }
 
     fn words_per_row(&self) -> usize {
@@ -46,14 +46,11 @@ impl Simulation {
         let range = rows.start * words_per_row..rows.end * words_per_row;
         match &self.cells {
             Cells::Words { now, .. } => words.copy_range_from(at, now, range),
-            Cells::Ages(cells) => {
+            Cells::TwoBit(cells) => {
                 let mut planes = cells.now.iter().enumerate();
                 planes.try_for_each(|(plane, now)| words.copy_range_from(at + plane * len, now, range.clone()))
             }
-            Cells::Interleaved(cells) => {
-                let words = part(words, at, len).view_mut();
-                cells.gather(&self.device, self.max_blocks, rows.start, words)
-            }
+            Cells::Interleaved(cells) => cells.gather(rows.start, part(words, at, len).view_mut()),
             Cells::Bytes { now, .. } => {
                 let mut some = None;
                 if rows.len() < self.height {
@@ -73,17 +70,14 @@ impl Simulation {
         let (first, len) = (rows.start * words_per_row, rows.len() * words_per_row);
         match &mut self.cells {
             Cells::Words { now, .. } => now.copy_range_from(first, words, at..at + len),
-            Cells::Ages(cells) => {
+            Cells::TwoBit(cells) => {
                 let mut planes = cells.now.iter_mut().enumerate();
                 planes.try_for_each(|(plane, now)| {
                     let at = at + plane * len;
                     now.copy_range_from(first, words, at..at + len)
                 })
             }
-            Cells::Interleaved(cells) => {
-                let words = (part(words, at, len), words_per_row);
-                cells.scatter(&self.device, self.max_blocks, rows.start, words)
-            }
+            Cells::Interleaved(cells) => cells.scatter(rows.start, part(words, at, len), words_per_row),
             Cells::Bytes { now, .. } => {
                 let cells = part(now, rows.start * width, rows.len() * width).view_mut();
                 let call = kernels::life_unpack(part(words, at, len).view(), cells, width, rows.len());
@@ -102,16 +96,15 @@ impl Simulation {
     pub fn take(&self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
         let Cells::Interleaved(cells) = &self.cells else { return self.gather(rows, words, at) };
         let words = part(words, at, rows.len() * cells.row_layout().0).view_mut();
-        cells.take(&self.device, self.max_blocks, rows.start, words)
+        cells.take(rows.start, words)
     }
 
     /// Replaces `rows` by rows that [`take`](Self::take) copied from a board with the same
     /// [`row_layout`](Self::row_layout).
     pub fn put(&mut self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
-        let max_blocks = self.max_blocks;
         let Cells::Interleaved(cells) = &mut self.cells else { return self.scatter(rows, words, at) };
         let words = part(words, at, rows.len() * cells.row_layout().0);
-        cells.put(&self.device, max_blocks, rows.start, words)
+        cells.put(rows.start, words)
     }
 
     /// Calls `work` with the buffer for packed rows, which has at least `len` words.
@@ -134,7 +127,7 @@ impl Simulation {
     /// # Errors
     /// [`LifeError`] if the board lacks one of the rows, if the device fails, or if the host has too little memory.
     pub fn rows(&self, rows: Range<usize>) -> Result<Board, LifeError> {
-        self.check_rows(&rows)?;
+        LifeError::check_rows(&rows, self.height)?;
         let (width, plane) = (self.width, rows.len() * self.words_per_row());
         let mut words = vec_of(self.planes() * plane)?;
         let mut staging: Option<Buffer<u32>> = None;
@@ -152,7 +145,7 @@ impl Simulation {
             }
         }
         match &self.cells {
-            Cells::Ages(cells) => {
+            Cells::TwoBit(cells) => {
                 let (low, high) = words.split_at(plane);
                 cells.board(width, [low, high])
             }
@@ -165,11 +158,9 @@ impl Simulation {
     /// # Errors
     /// As for [`rows`](Self::rows), and if `board` has another width.
     pub fn put_rows(&mut self, first: usize, board: &Board) -> Result<(), LifeError> {
-        self.check_rows(&(first..first.saturating_add(board.height())))?;
-        if board.width() != self.width {
-            return Err(LifeError::OtherWidth { given: board.width(), width: self.width });
-        }
-        let of_ages = matches!(self.cells, Cells::Ages(_)).then(|| bits(board));
+        LifeError::check_rows(&(first..first.saturating_add(board.height())), self.height)?;
+        LifeError::check_size(board, (self.width, board.height()))?;
+        let of_ages = matches!(self.cells, Cells::TwoBit(_)).then(|| bits(board));
         let planes: Vec<&[u32]> = match &of_ages {
             Some(planes) => planes.iter().map(|plane| &plane[..]).collect(),
             None => vec![board.words()],
@@ -186,31 +177,18 @@ impl Simulation {
         Ok(())
     }
 
-    fn check_rows(&self, rows: &Range<usize>) -> Result<(), LifeError> {
-        if rows.start < rows.end && rows.end <= self.height {
-            return Ok(());
-        }
-        Err(LifeError::NoSuchRows { rows: rows.clone(), height: self.height })
-    }
-
     /// Replaces the present board by `board`, which must have the same size.
     pub(super) fn fill(&mut self, board: &Board) -> Result<(), LifeError> {
+        LifeError::check_size(board, (self.width, self.height))?;
         match &mut self.cells {
             Cells::Words { now, .. } => Ok(now.upload(board.words())?),
-            _ if board.height() == self.height => self.put_rows(0, board),
-            _ => Err(LifeError::OtherHeight { given: board.height(), height: self.height }),
+            _ => self.put_rows(0, board),
         }
     }
 
     /// Swaps the present board and the one before the last generation.
     pub(super) fn exchange_boards(&mut self) {
-        match &mut self.cells {
-            Cells::Bytes { now, next, .. } => std::mem::swap(now, next),
-            Cells::Words { now, next, .. } | Cells::Interleaved(InterleavedCells { now, next, .. }) => {
-                std::mem::swap(now, next);
-            }
-            Cells::Ages(cells) => std::mem::swap(&mut cells.now, &mut cells.next),
-        }
+        for_buffers!(&mut self.cells, |now, next| std::mem::swap(now, next));
     }
 }
 

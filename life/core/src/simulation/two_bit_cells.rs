@@ -1,14 +1,14 @@
 //! Boards of three and four states on a device.
 
 use gpu::life::{self as kernels, AGES_WORDS, CELLS_PER_WORD, ROWS_PER_THREAD};
-use launch::{Buffer, Device, Error, LaunchConfig, Queue};
+use launch::{Buffer, Device, Error, Queue};
 
 use super::grids::planar;
 use crate::Board;
 use crate::error::LifeError;
 
 /// Two boards whose states have two bits per cell: the present one and the next one.
-pub(super) struct Ages {
+pub(super) struct TwoBitCells {
     /// The tables of births and survivals.
     tables: &'static [u8],
     states: u32,
@@ -25,7 +25,7 @@ pub(super) fn bits(board: &Board) -> [Vec<u32>; 2] {
     [words().map(|(i, word)| word & !age(0, i)).collect(), words().map(|(i, _)| age(0, i) | age(1, i)).collect()]
 }
 
-impl Ages {
+impl TwoBitCells {
     /// Makes a board of dead cells with `words` words per plane.
     pub(super) fn dead(device: &Device, tables: &'static [u8], states: u32, words: usize) -> Result<Self, Error> {
         let now = [device.zeroed(words)?, device.zeroed(words)?];
@@ -44,7 +44,7 @@ impl Ages {
     /// Enqueues one generation.
     pub(super) fn advance(&mut self, queue: Queue<'_>, width: usize, height: usize) -> Result<(), Error> {
         let across = width.div_ceil(CELLS_PER_WORD).div_ceil(AGES_WORDS);
-        let config: LaunchConfig = planar(32 * across, height.div_ceil(ROWS_PER_THREAD)).tables(self.tables);
+        let config = planar(32 * across, height.div_ceil(ROWS_PER_THREAD)).tables(self.tables);
         let ([low, high], [next_low, next_high]) = (&self.now, &mut self.next);
         let (low, high) = (low.view(), high.view());
         let (next_low, next_high) = (next_low.view_mut(), next_high.view_mut());

@@ -1,4 +1,4 @@
-//! Direct copies of rows between devices of two ranks on one host, through CUDA's IPC.
+//! IpcLink copies of rows between devices of two ranks on one host, through CUDA's IPC.
 //!
 //! The sender packs rows into shared memory, and the receiver's device copies them from there in stream order. Events
 //! order the copies: before the copies of an exchange, each device waits until the other one has reached the same
@@ -12,7 +12,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use launch::{Buffer, Device, GivenBuffer, GivenEvent, IpcHandle, OpenedBuffer, OpenedEvent};
 
 use super::Workers;
-use super::messages::{Way, exchange_bytes};
 use crate::error::LifeError;
 use multi::ranks::Communicator;
 
@@ -23,9 +22,9 @@ const SWITCH: &str = "GRIDSTRIDE_IPC";
 const HANDLE: usize = size_of::<IpcHandle>();
 
 /// For each pair of ranks, true if their devices can read each other's memory.
-pub(super) struct Peers(Vec<Vec<bool>>);
+pub(super) struct PeerAccess(Vec<Vec<bool>>);
 
-impl Peers {
+impl PeerAccess {
     /// Returns a matrix in which no ranks can read each other's memory.
     pub(super) fn none(ranks: &dyn Communicator) -> Self {
         Self(vec![vec![false; ranks.size()]; ranks.size()])
@@ -93,19 +92,19 @@ fn handle(bytes: &[u8], i: usize) -> IpcHandle {
 }
 
 /// One end of a direct link.
-pub(super) struct Direct {
+pub(super) struct IpcLink {
     own: [GivenEvent; 2],
     theirs: [OpenedEvent; 2],
-    rows: Rows,
+    rows: SharedBuffers,
 }
 
-enum Rows {
-    Leave([GivenBuffer<u32>; 2]),
-    Arrive([OpenedBuffer<u32>; 2]),
+enum SharedBuffers {
+    Own([GivenBuffer<u32>; 2]),
+    Opened([OpenedBuffer<u32>; 2]),
 }
 
 /// One end of a direct link that does not have the handles of the other end yet.
-pub(super) struct Begun {
+pub(super) struct PendingLink {
     device: Device,
     own: [GivenEvent; 2],
     /// The shared buffers, if rows leave from this end.
@@ -114,7 +113,7 @@ pub(super) struct Begun {
     handles: Vec<u8>,
 }
 
-impl Begun {
+impl PendingLink {
     /// Makes an end on `device`. If rows leave from it, `words` is the size of a buffer.
     pub(super) fn new(device: &Device, words: Option<usize>) -> Result<Self, LifeError> {
         let [(even, of_even), (odd, of_odd)] = [device.given_event()?, device.given_event()?];
@@ -132,48 +131,49 @@ impl Begun {
 
     /// Exchanges handles with the other end of each link, which is on the rank beside it. All ranks must pass their
     /// links in the same order.
-    pub(super) fn meet(ends: Vec<(usize, Self)>, ranks: &dyn Communicator) -> Result<Vec<Direct>, LifeError> {
+    pub(super) fn connect(ends: Vec<(usize, Self)>, ranks: &dyn Communicator) -> Result<Vec<IpcLink>, LifeError> {
         // An end from which rows leave sends four handles and receives two; the other end the reverse.
-        let mut heard: Vec<Vec<u8>> =
-            ends.iter().map(|(_, end)| vec![0; HANDLE * if end.leave.is_some() { 2 } else { 4 }]).collect();
-        let ways = ends.iter().zip(&mut heard);
-        let ways = ways.flat_map(|((rank, end), heard)| [Way::To(*rank, &end.handles), Way::From(*rank, heard)]);
-        exchange_bytes(ranks, ways.collect())?;
-        let direct = ends.into_iter().zip(heard).map(|((_, end), heard)| {
+        let received = |end: &Self| vec![0; HANDLE * if end.leave.is_some() { 2 } else { 4 }];
+        let mut handles: Vec<Vec<u8>> = ends.iter().map(|(_, end)| received(end)).collect();
+        let sends: Vec<_> = ends.iter().map(|(rank, end)| (*rank, &end.handles[..])).collect();
+        let mut receives: Vec<_> =
+            ends.iter().zip(&mut handles).map(|((rank, _), all)| (*rank, &mut all[..])).collect();
+        ranks.exchange(&sends, &mut receives)?;
+        let links = ends.into_iter().zip(handles).map(|((_, end), handles)| {
             let Self { device, own, leave, .. } = end;
-            let event = |i| device.open_event(&handle(&heard, i));
+            let event = |i| device.open_event(&handle(&handles, i));
             let theirs = [event(0)?, event(1)?];
-            let memory = |i| device.open_given(&handle(&heard, i));
+            let memory = |i| device.open_given(&handle(&handles, i));
             let rows = match leave {
-                Some(given) => Rows::Leave(given),
-                None => Rows::Arrive([memory(2)?, memory(3)?]),
+                Some(given) => SharedBuffers::Own(given),
+                None => SharedBuffers::Opened([memory(2)?, memory(3)?]),
             };
-            Ok(Direct { own, theirs, rows })
+            Ok(IpcLink { own, theirs, rows })
         });
-        direct.collect()
+        links.collect()
     }
 }
 
-impl Direct {
+impl IpcLink {
     /// Returns the buffer of exchange `number` if rows leave from this end.
-    pub(super) fn leaves(&mut self, number: u64) -> Option<&mut Buffer<u32>> {
+    pub(super) fn leaving(&mut self, number: u64) -> Option<&mut Buffer<u32>> {
         match &mut self.rows {
-            Rows::Leave(given) => Some(&mut given[(number % 2) as usize]),
-            Rows::Arrive(_) => None,
+            SharedBuffers::Own(given) => Some(&mut given[(number % 2) as usize]),
+            SharedBuffers::Opened(_) => None,
         }
     }
 
     /// Records that the device has reached exchange `number`.
-    pub(super) fn come(&mut self, number: u64) -> Result<(), LifeError> {
+    pub(super) fn record(&mut self, number: u64) -> Result<(), LifeError> {
         Ok(self.own[(number % 2) as usize].record()?)
     }
 
     /// Makes the device wait until the other end has reached exchange `number`, and copies the rows if they arrive at
     /// this end. The message of the other end must have been received.
-    pub(super) fn follow(&self, number: u64, words: Option<&mut Buffer<u32>>) -> Result<(), LifeError> {
+    pub(super) fn receive(&self, number: u64, words: Option<&mut Buffer<u32>>) -> Result<(), LifeError> {
         let which = (number % 2) as usize;
         self.theirs[which].wait()?;
-        if let (Rows::Arrive(opened), Some(words)) = (&self.rows, words) {
+        if let (SharedBuffers::Opened(opened), Some(words)) = (&self.rows, words) {
             let len = words.len();
             words.copy_range_from_given(0, &opened[which], 0..len)?;
         }

@@ -5,18 +5,18 @@ use std::ops::Range;
 
 use super::Bands;
 use super::band::chunks;
-use super::messages::{Message, all, board_of, exchange, words_of};
+use super::encoding::{board_of, gather, words_of};
 use crate::Board;
 use crate::board::WORD_BITS;
 use crate::error::LifeError;
 
 /// A copy of the rows of a rank.
-pub struct Copied(Vec<Board>);
+pub struct BandsCopy(Vec<Board>);
 
 impl Bands<'_> {
     /// Divides `rows` into parts that the first rank can hold at once.
     pub fn parts(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
-        chunks(rows, self.setting.width)
+        chunks(rows, self.spec.width)
     }
 
     /// Returns these rows of the present board on the first rank, and `None` on the other ranks.
@@ -24,8 +24,8 @@ impl Bands<'_> {
     /// # Errors
     /// If the board lacks one of the rows, if a device or a rank fails, or if memory does not suffice.
     pub fn rows(&self, rows: Range<usize>) -> Result<Option<Board>, LifeError> {
-        self.check_rows(&rows)?;
-        let (width, states, rank) = (self.setting.width, self.setting.rule.states(), self.ranks.rank());
+        LifeError::check_rows(&rows, self.spec.height)?;
+        let (width, states, rank) = (self.spec.width, self.spec.rule.states(), self.ranks.rank());
         let words_per_row = width.div_ceil(WORD_BITS);
         let plane = words_per_row * rows.len();
         let mut words = Vec::new();
@@ -38,13 +38,13 @@ impl Bands<'_> {
                 Some(band) => words_of(&band.read(&part)?),
                 None if rank == 0 => {
                     let mut read = vec![0; words_per_row * part.len() * Board::planes(states)];
-                    exchange(self.ranks, vec![Message::From(owner, &mut read)])?;
+                    self.ranks.exchange(&[], &mut [(owner, bytemuck::cast_slice_mut(&mut read))])?;
                     read
                 }
                 None => continue,
             };
             if rank != 0 {
-                exchange(self.ranks, vec![Message::To(0, &read)])?;
+                self.ranks.exchange(&[(0, bytemuck::cast_slice(&read))], &mut [])?;
                 continue;
             }
             let len = words_per_row * part.len();
@@ -61,16 +61,13 @@ impl Bands<'_> {
     /// # Errors
     /// If the board lacks one of the rows, if `board` has another size, or if a device or a rank fails.
     pub fn put_rows(&mut self, rows: Range<usize>, board: Option<&Board>) -> Result<(), LifeError> {
-        self.check_rows(&rows)?;
+        LifeError::check_rows(&rows, self.spec.height)?;
         self.right_for = 0;
-        let (width, states, rank) = (self.setting.width, self.setting.rule.states(), self.ranks.rank());
+        let (width, states, rank) = (self.spec.width, self.spec.rule.states(), self.ranks.rank());
         let words_per_row = width.div_ceil(WORD_BITS);
         let all_words = match board {
             Some(board) if rank == 0 => {
-                if (board.width(), board.height()) != (width, rows.len()) {
-                    let given = (board.width(), board.height());
-                    return Err(LifeError::OtherSize { given, size: (width, rows.len()) });
-                }
+                LifeError::check_size(board, (width, rows.len()))?;
                 words_of(board)
             }
             _ => Vec::new(),
@@ -89,8 +86,8 @@ impl Bands<'_> {
             };
             match (rank, owner) {
                 (0, 0) => {}
-                (0, _) => exchange(self.ranks, vec![Message::To(owner, &words)])?,
-                _ => exchange(self.ranks, vec![Message::From(0, &mut words)])?,
+                (0, _) => self.ranks.exchange(&[(owner, bytemuck::cast_slice(&words))], &mut [])?,
+                _ => self.ranks.exchange(&[], &mut [(0, bytemuck::cast_slice_mut(&mut words))])?,
             }
             if let Some(band) = self.bands.iter_mut().find(|band| band.number == number) {
                 band.write(part.start, &board_of(width, part.len(), &words)?)?;
@@ -105,7 +102,7 @@ impl Bands<'_> {
     /// # Errors
     /// As for [`put_rows`](Self::put_rows), and the errors of `read`.
     pub fn put<E: From<LifeError>>(&mut self, mut read: impl FnMut(Range<usize>) -> Result<Board, E>) -> Result<(), E> {
-        for rows in self.parts(0..self.setting.height) {
+        for rows in self.parts(0..self.spec.height) {
             let board = if self.ranks.rank() == 0 { Some(read(rows.clone())?) } else { None };
             self.put_rows(rows, board.as_ref())?;
         }
@@ -116,17 +113,17 @@ impl Bands<'_> {
     ///
     /// # Errors
     /// If a device fails or memory does not suffice.
-    pub fn copied(&self) -> Result<Copied, LifeError> {
-        Ok(Copied(self.bands.iter().map(|band| band.read(&band.rows)).collect::<Result<_, _>>()?))
+    pub fn copy(&self) -> Result<BandsCopy, LifeError> {
+        Ok(BandsCopy(self.bands.iter().map(|band| band.read(&band.rows)).collect::<Result<_, _>>()?))
     }
 
     /// Replaces the rows of this rank by a copy. The copy must be of a board with the same bands.
     ///
     /// # Errors
     /// If the copy has another size, or a device fails.
-    pub fn put_copied(&mut self, copied: &Copied) -> Result<(), LifeError> {
+    pub fn put_copy(&mut self, copy: &BandsCopy) -> Result<(), LifeError> {
         self.right_for = 0;
-        let mut pairs = self.bands.iter_mut().zip(&copied.0);
+        let mut pairs = self.bands.iter_mut().zip(&copy.0);
         pairs.try_for_each(|(band, board)| band.write(band.rows.start, board))
     }
 
@@ -134,18 +131,11 @@ impl Bands<'_> {
     ///
     /// # Errors
     /// If a device or a rank fails.
-    pub fn is(&self, copied: &Copied) -> Result<bool, LifeError> {
+    pub fn equals(&self, copy: &BandsCopy) -> Result<bool, LifeError> {
         let mut differs = false;
-        for (band, board) in self.bands.iter().zip(&copied.0) {
+        for (band, board) in self.bands.iter().zip(&copy.0) {
             differs |= band.read(&band.rows)? != *board;
         }
-        Ok(all(self.ranks, &[differs.into()])?.iter().all(|of_rank| of_rank[0] == 0))
-    }
-
-    fn check_rows(&self, rows: &Range<usize>) -> Result<(), LifeError> {
-        if rows.start < rows.end && rows.end <= self.setting.height {
-            return Ok(());
-        }
-        Err(LifeError::NoSuchRows { rows: rows.clone(), height: self.setting.height })
+        Ok(gather(self.ranks, &[differs.into()])?.iter().all(|of_rank| of_rank[0] == 0))
     }
 }

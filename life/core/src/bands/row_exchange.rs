@@ -1,24 +1,24 @@
 //! The exchange of whole rows.
 //!
-//! Rows between members of a rank are copied from device to device. Rows between ranks are copied the same way if IPC
-//! allows it (`direct.rs`). Otherwise they pass through page-locked memory and messages. Meanwhile, the bands run the
+//! RowExchange between members of a rank are copied from device to device. RowExchange between ranks are copied the same way if IPC
+//! allows it (`ipc.rs`). Otherwise they pass through page-locked memory and messages. Meanwhile, the bands run the
 //! generations for which their old halos are correct (`late_halo.rs`).
 
-use std::ops::Range;
+use std::ops::{DerefMut, Range};
 
-use launch::{Buffer, Group, PinnedBuffer};
+use launch::{Buffer, Group};
 
-use super::Setting;
+use super::BoardSpec;
 use super::band::{Band, Engine};
-use super::direct::{Begun, Direct, Peers};
 use super::division::Division;
+use super::encoding::gather;
+use super::ipc::{IpcLink, PeerAccess, PendingLink};
 use super::late_halo::LateHalo;
-use super::messages::{Message, Way, all_of_any, exchange_bytes};
 use crate::error::LifeError;
 use crate::{Board, Simulation};
 use multi::ranks::Communicator;
 
-/// Rows of one band that are in the halo of another.
+/// RowExchange of one band that are in the halo of another.
 struct Piece {
     /// The rows, numbered as on the whole board.
     rows: Range<usize>,
@@ -34,7 +34,7 @@ pub(super) struct Link {
     /// The words of a row if rows are copied without packing, between boards of the same layout.
     as_it_lies: Option<usize>,
     /// The link through IPC, if the other end is a device of another rank and the two can read each other's memory.
-    direct: Option<Direct>,
+    direct: Option<IpcLink>,
     /// The buffers from which rows leave and at which they arrive. `None` if that end is on another rank.
     out: Option<Staging>,
     arrived: Option<Staging>,
@@ -44,45 +44,20 @@ pub(super) struct Link {
 struct Staging {
     on_device: Option<Buffer<u32>>,
     /// The copy in host memory. It is empty for rows between members.
-    on_host: OnHost,
-}
-
-enum OnHost {
-    Pinned(PinnedBuffer<u32>),
-    Plain(Vec<u32>),
-}
-
-impl OnHost {
-    fn words(&mut self) -> &mut [u32] {
-        match self {
-            Self::Pinned(words) => words,
-            Self::Plain(words) => words,
-        }
-    }
+    on_host: Box<dyn DerefMut<Target = [u32]>>,
 }
 
 impl Staging {
-    /// Makes a buffer of `words` words for a link of `band`.
-    fn new(band: &Band, words: usize, way: Between) -> Result<Self, LifeError> {
+    /// Makes a buffer of `words` words for a link of `band`, for messages between ranks if `is_sent` is true.
+    fn new(band: &Band, words: usize, is_sent: bool) -> Result<Self, LifeError> {
         let Engine::Kernel(life) = &band.engine else {
-            return Ok(Self { on_device: None, on_host: OnHost::Plain(vec![0; words]) });
+            return Ok(Self { on_device: None, on_host: Box::new(vec![0; words]) });
         };
         let device = life.device();
-        let on_host =
-            if way == Between::Ranks { OnHost::Pinned(device.pinned(words)?) } else { OnHost::Plain(Vec::new()) };
+        let on_host: Box<dyn DerefMut<Target = [u32]>> =
+            if is_sent { Box::new(device.pinned(words)?) } else { Box::new(Vec::new()) };
         Ok(Self { on_device: Some(device.alloc(words)?), on_host })
     }
-}
-
-/// The ends of a link.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Between {
-    /// Two bands of one rank.
-    Members,
-    /// Two ranks whose devices can read each other's memory.
-    Peers,
-    /// Two ranks that exchange messages.
-    Ranks,
 }
 
 /// Returns the halo rows above and below a band, each piece with the band that owns it.
@@ -113,7 +88,8 @@ pub(super) fn rows_beyond(division: &Division, band: usize, halo: usize, goes_ar
 }
 
 /// The links of all whole rows that are exchanged.
-pub(super) struct Rows {
+#[derive(Default)]
+pub(super) struct RowExchange {
     links: Vec<Link>,
     /// For each band of this rank, if bands run generations during an exchange.
     late_halos: Vec<LateHalo>,
@@ -122,97 +98,89 @@ pub(super) struct Rows {
 }
 
 /// Returns all pairs of bands between which rows are copied, with the rows, in the same order on every rank.
-fn ways(division: &Division, halo: usize, goes_around: bool) -> Vec<(usize, usize, Vec<Piece>)> {
-    let mut ways: Vec<(usize, usize, Vec<Piece>)> = Vec::new();
+fn row_links(division: &Division, halo: usize, goes_around: bool) -> Vec<(usize, usize, Vec<Piece>)> {
+    let mut links: Vec<(usize, usize, Vec<Piece>)> = Vec::new();
     for to in 0..division.bands() {
-        let first = ways.len();
+        let first = links.len();
         for (from, piece) in halo_of(division, to, halo, goes_around) {
-            match ways[first..].iter_mut().find(|(other, ..)| *other == from) {
+            match links[first..].iter_mut().find(|(other, ..)| *other == from) {
                 Some((.., pieces)) => pieces.push(piece),
-                None => ways.push((from, to, vec![piece])),
+                None => links.push((from, to, vec![piece])),
             }
         }
     }
-    ways
+    links
 }
 
 /// Returns true if all rows are copied from device to device.
-pub(super) fn are_all_direct(division: &Division, halo: usize, peers: &Peers) -> bool {
-    ways(division, halo, true).iter().all(|&(from, to, _)| {
+pub(super) fn are_all_direct(division: &Division, halo: usize, peers: &PeerAccess) -> bool {
+    row_links(division, halo, true).iter().all(|&(from, to, _)| {
         let (from, to) = (division.owner(from).0, division.owner(to).0);
         from == to || peers.are(from, to)
     })
 }
 
-impl Rows {
-    /// Makes an exchange without links.
-    pub(super) fn none() -> Self {
-        Self { links: Vec::new(), late_halos: Vec::new(), exchanges: 0 }
-    }
-
+impl RowExchange {
     /// Makes the links of `bands`, which are those of this rank. The `late` innermost rows of their halos may arrive
     /// late.
     pub(super) fn new(
         division: &Division,
         (halo, goes_around, late): (usize, bool, usize),
-        setting: &Setting,
+        spec: &BoardSpec,
         bands: &[Band],
         ranks: &dyn Communicator,
-        peers: &Peers,
+        peers: &PeerAccess,
     ) -> Result<Self, LifeError> {
-        let (rank, mut links, mut begun, mut layouts) = (ranks.rank(), Vec::new(), Vec::new(), Vec::new());
+        let (rank, mut links, mut pending, mut layouts) = (ranks.rank(), Vec::new(), Vec::new(), Vec::new());
         let found = |band: usize| bands.iter().find(|other| other.number == band);
         // The row layout of each band's device. It is 0 if rows must be packed.
         for band in bands {
             let (words, folds) = band.row_layout().filter(|_| late == 0).unwrap_or_default();
             layouts.extend([band.number as u64, words as u64, folds.into()]);
         }
-        let layouts: Vec<u64> = all_of_any(ranks, &layouts)?;
+        let layouts = gather(ranks, &layouts)?.concat();
         let layout = |band: usize| {
             let found = layouts.chunks_exact(3).find(|layout| layout[0] == band as u64);
             found.map(|layout| (layout[1] as usize, layout[2])).filter(|&(words, _)| words > 0)
         };
-        for (from, to, pieces) in ways(division, halo, goes_around) {
+        for (from, to, pieces) in row_links(division, halo, goes_around) {
             let owners = [from, to].map(|band| division.owner(band).0);
             if !owners.contains(&rank) {
                 continue;
             }
-            let between = match owners {
-                [from, to] if from == to => Between::Members,
-                [from, to] if peers.are(from, to) => Between::Peers,
-                _ => Between::Ranks,
-            };
+            let is_remote = owners[0] != owners[1];
+            let is_direct = is_remote && peers.are(owners[0], owners[1]);
             let rows: usize = pieces.iter().map(|piece| piece.rows.len()).sum();
             let as_it_lies = layout(from).filter(|&from| layout(to) == Some(from)).map(|(words, _)| words);
             let words_of = |band: &Band| match &band.engine {
                 Engine::Kernel(life) => Ok(as_it_lies.unwrap_or(life.words_of_row()) * rows),
-                Engine::Cores(_) => Board::with_states(band.width, rows, setting.rule.states())
+                Engine::Cores(_) => Board::with_states(band.width, rows, spec.rule.states())
                     .map(|board| board.words().len() * (1 + board.ages().len())),
             };
+            let is_sent = is_remote && !is_direct;
             let staging =
-                |band: Option<&Band>| band.map(|band| Staging::new(band, words_of(band)?, between)).transpose();
+                |band: Option<&Band>| band.map(|band| Staging::new(band, words_of(band)?, is_sent)).transpose();
             let (mut leaving, arriving) = (found(from), found(to));
-            if let (Between::Peers, Some(band)) = (between, leaving.or(arriving)) {
+            if let (true, Some(band)) = (is_direct, leaving.or(arriving)) {
                 if let Engine::Kernel(life) = &band.engine {
                     let words = leaving.map(words_of).transpose()?;
                     let other = if owners[0] == rank { owners[1] } else { owners[0] };
-                    begun.push((links.len(), other, Begun::new(life.device(), words)?));
+                    pending.push((links.len(), (other, PendingLink::new(life.device(), words)?)));
                 }
-                // Rows leave from the shared buffer that the other end reads.
+                // RowExchange leave from the shared buffer that the other end reads.
                 leaving = None;
             }
             let (out, arrived) = (staging(leaving)?, staging(arriving)?);
             links.push(Link { from, to, pieces, as_it_lies, direct: None, out, arrived });
         }
-        let (of_links, ends): (Vec<usize>, Vec<_>) =
-            begun.into_iter().map(|(link, rank, end)| (link, (rank, end))).unzip();
-        for (link, direct) in of_links.into_iter().zip(Begun::meet(ends, ranks)?) {
+        let (numbers, ends): (Vec<usize>, Vec<_>) = pending.into_iter().unzip();
+        for (link, direct) in numbers.into_iter().zip(PendingLink::connect(ends, ranks)?) {
             links[link].direct = Some(direct);
         }
         let mut late_halos = Vec::new();
         for band in bands.iter().filter(|_| late > 0) {
             if let Engine::Kernel(life) = &band.engine {
-                late_halos.push(LateHalo::new(life.device(), setting, halo, late)?);
+                late_halos.push(LateHalo::new(life.device(), spec, halo, late)?);
             }
         }
         Ok(Self { links, late_halos, exchanges: 0 })
@@ -237,7 +205,7 @@ impl Rows {
                 leave(band, link, number)?;
             }
         }
-        links.iter_mut().filter_map(|link| link.direct.as_mut()).try_for_each(|direct| direct.come(number))?;
+        links.iter_mut().filter_map(|link| link.direct.as_mut()).try_for_each(|direct| direct.record(number))?;
         if let Some(group) = group {
             let on_devices = links.iter_mut().filter_map(|link| match (&link.out, &mut link.arrived) {
                 (Some(out), Some(arrived)) => {
@@ -251,10 +219,10 @@ impl Rows {
         for link in links.iter_mut() {
             match (&mut link.out, &mut link.arrived) {
                 (Some(out), Some(arrived)) if arrived.on_device.is_none() => {
-                    arrived.on_host.words().copy_from_slice(out.on_host.words());
+                    arrived.on_host.copy_from_slice(&out.on_host);
                 }
                 (Some(Staging { on_device: Some(words), on_host }), None) => {
-                    words.download_range(0, on_host.words())?;
+                    words.download_range(0, on_host)?;
                 }
                 _ => {}
             }
@@ -272,11 +240,11 @@ impl Rows {
         for link in links.iter_mut() {
             let Link { to, pieces, as_it_lies, direct, out, arrived, .. } = link;
             if let Some(direct) = direct {
-                direct.follow(number, arrived.as_mut().and_then(|arrived| arrived.on_device.as_mut()))?;
+                direct.receive(number, arrived.as_mut().and_then(|arrived| arrived.on_device.as_mut()))?;
             }
             let Some(arrived) = arrived else { continue };
             if let (None, None, Staging { on_device: Some(words), on_host }) = (&out, &direct, &mut *arrived) {
-                words.upload_range(0, on_host.words())?;
+                words.upload_range(0, on_host)?;
             }
             let Some(i) = bands.iter().position(|band| band.number == *to) else { continue };
             match late_halos.get_mut(i).filter(|_| late > 0) {
@@ -303,21 +271,22 @@ impl Rows {
 /// Sends and receives the rows that go by messages. For a direct link, each end sends one byte, which reports that its
 /// event has been recorded.
 fn send(links: &mut [Link], division: &Division, ranks: &dyn Communicator) -> Result<(), LifeError> {
-    let mut ways = Vec::new();
+    let (mut sends, mut receives): (Vec<(usize, &[u8])>, Vec<(usize, &mut [u8])>) = Default::default();
     let mut bytes = vec![0_u8; links.len()];
     for (link, byte) in links.iter_mut().zip(&mut bytes) {
         let [from, to] = [link.from, link.to].map(|band| division.owner(band).0);
         match (&link.direct, &mut link.out, &mut link.arrived) {
             (Some(_), ..) => {
                 let other = if from == ranks.rank() { to } else { from };
-                ways.extend([Way::To(other, &[1]), Way::From(other, std::slice::from_mut(byte))]);
+                sends.push((other, &[1]));
+                receives.push((other, std::slice::from_mut(byte)));
             }
-            (None, Some(out), None) => ways.push(Message::To(to, out.on_host.words()).into()),
-            (None, None, Some(arrived)) => ways.push(Message::From(from, arrived.on_host.words()).into()),
+            (None, Some(out), None) => sends.push((to, bytemuck::cast_slice(&out.on_host))),
+            (None, None, Some(arrived)) => receives.push((from, bytemuck::cast_slice_mut(&mut arrived.on_host))),
             _ => {}
         }
     }
-    exchange_bytes(ranks, ways)
+    Ok(ranks.exchange(&sends, &mut receives)?)
 }
 
 /// Packs the rows of a link, or copies them unpacked.
@@ -328,7 +297,7 @@ fn leave(band: &mut Band, link: &mut Link, number: u64) -> Result<(), LifeError>
         let local = band.local(&piece.rows);
         match &mut band.engine {
             Engine::Kernel(life) => {
-                let given = direct.as_mut().and_then(|direct| direct.leaves(number));
+                let given = direct.as_mut().and_then(|direct| direct.leaving(number));
                 let out = out.as_mut().and_then(|out| out.on_device.as_mut());
                 let Some(words) = given.or(out) else { continue };
                 match as_it_lies {
@@ -341,7 +310,7 @@ fn leave(band: &mut Band, link: &mut Link, number: u64) -> Result<(), LifeError>
                 let Some(out) = out else { continue };
                 let rows = life.rows(local)?;
                 for plane in std::iter::once(rows.words()).chain(rows.ages().iter().map(|age| &age[..])) {
-                    out.on_host.words()[at..at + plane.len()].copy_from_slice(plane);
+                    out.on_host[at..at + plane.len()].copy_from_slice(plane);
                     at += plane.len();
                 }
             }
@@ -362,7 +331,7 @@ fn arrive(
         (Engine::Cores(life), _) => {
             let mut at = 0;
             for Piece { rows, at: row } in pieces {
-                at += life.put_words(*row..row + rows.len(), &arrived.on_host.words()[at..]);
+                at += life.put_words(*row..row + rows.len(), &arrived.on_host[at..]);
             }
             Ok(())
         }
