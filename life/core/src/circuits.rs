@@ -24,20 +24,6 @@ pub fn count_tables(birth: u16, survival: u16) -> &'static [u8] {
     launch::tables(&tables)
 }
 
-/// Returns the tables of [`life_streaming()`](gpu::life::life_streaming()), for launches that begin in an even and in
-/// an odd generation. Returns `None` if the rule does not count neighbours or has more than two states.
-pub fn alternating_tables(rule: &Rule) -> Option<[&'static [u8]; 2]> {
-    let phases = rule.phases();
-    if rule.states() != 2 || !phases.iter().all(|phase| phase.totalistic().is_some()) {
-        return None;
-    }
-    let [even, odd] = phases.map(|phase| {
-        let (birth, survival) = phase.totalistic().unwrap_or_default();
-        count_tables(birth, survival)
-    });
-    Some([[even, odd], [odd, even]].map(|tables| launch::tables(&tables.concat())))
-}
-
 /// The logic by which the kernels run a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Circuit {
@@ -55,13 +41,17 @@ impl Circuit {
     /// Returns the circuit of `rule`. Returns `None` for more than four states, and for more than two if the rule does
     /// not count neighbours.
     pub fn of(rule: &Rule) -> Option<Self> {
-        match (rule.states(), rule.totalistic()) {
-            _ if *rule == Rule::LIFE => Some(Self::Conway),
-            (2, _) => {
-                let any = || Self::Table(rule.phases().map(|phase| tables(&phase)));
-                Some(alternating_tables(rule).map_or_else(any, Self::Counts))
+        if *rule == Rule::LIFE {
+            return Some(Self::Conway);
+        }
+        let (states, phases) = (rule.states(), rule.phases());
+        match (states, phases.map(|phase| phase.totalistic())) {
+            (2, [Some(even), Some(odd)]) => {
+                let [even, odd] = [even, odd].map(|(birth, survival)| count_tables(birth, survival));
+                Some(Self::Counts([[even, odd], [odd, even]].map(|tables| launch::tables(&tables.concat()))))
             }
-            (states @ 3..=4, Some((birth, survival))) => {
+            (2, _) => Some(Self::Table(phases.map(|phase| tables(&phase)))),
+            (3..=4, [Some((birth, survival)), _]) => {
                 Some(Self::Generations(count_tables(birth, survival), states.into()))
             }
             _ => None,

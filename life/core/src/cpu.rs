@@ -5,7 +5,6 @@ use std::ops::Range;
 use life_cpu::{Automaton, FirstBoard};
 pub use life_cpu::{Instructions, OutOfMemory};
 
-use super::board::WORD_BITS;
 use super::{Board, Rule, Topology};
 use crate::error::LifeError;
 
@@ -104,16 +103,6 @@ impl CpuSimulation {
         LifeError::check_size(board, (self.width, rows.len()))?;
         self.automaton.put_words(rows, board.words(), board.ages());
         Ok(())
-    }
-
-    /// Replaces `rows` by the first of `words`, plane by plane. Returns the number of words that these rows have.
-    pub(super) fn put_words(&mut self, rows: Range<usize>, words: &[u32]) -> usize {
-        let (plane, planes) = (rows.len() * self.width.div_ceil(WORD_BITS), self.automaton.planes());
-        let mut of_planes = words.chunks_exact(plane).take(planes);
-        let alive = of_planes.next().unwrap_or_default();
-        let ages: Vec<_> = of_planes.map(<[u32]>::to_vec).collect();
-        self.automaton.put_words(rows, alive, &ages);
-        planes * plane
     }
 
     /// Returns the number of generations run so far.

@@ -81,12 +81,8 @@ pub(super) fn rows_of_soup(
         }
     };
     let words_per_row = board.words_per_row();
-    let words = board.words_mut();
-    if words.len() < ALL_CORES {
-        words.chunks_exact_mut(words_per_row).enumerate().for_each(fill);
-    } else {
-        words.par_chunks_exact_mut(words_per_row).enumerate().for_each(fill);
-    }
+    let rows = board.words_mut().par_chunks_exact_mut(words_per_row).enumerate();
+    rows.with_min_len(ALL_CORES / words_per_row).for_each(fill);
     Ok(board)
 }
 

@@ -40,8 +40,8 @@ impl Automaton {
         with_grid!(&self.grid, grid => grid.planes)
     }
 
-    /// Returns the bits of one cell. The lowest is set if the cell is alive. The others are the generations that a dying
-    /// cell has left.
+    /// Returns the bits of one cell. The lowest is set if the cell is alive. The others are the generations that a
+    /// dying cell has left.
     ///
     /// # Panics
     /// If the board lacks this cell.

@@ -8,8 +8,8 @@
 use crate::grid::Grid;
 use crate::{FirstBoard, OutOfMemory};
 
-/// Rows and columns of the small board. Each corner needs 2 × [`crate::GENERATIONS_PER_PASS`] of them: the inner half becomes wrong
-/// within [`crate::GENERATIONS_PER_PASS`] generations, the outer half stays correct.
+/// Rows and columns of the small board. Each corner needs 2 × [`crate::GENERATIONS_PER_PASS`] of them: the inner half
+/// becomes wrong within [`crate::GENERATIONS_PER_PASS`] generations, the outer half stays correct.
 const SIDE: usize = 4 * crate::GENERATIONS_PER_PASS;
 
 /// The small board that has the corners of a board.

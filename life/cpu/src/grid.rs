@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::corners::Corners;
 use crate::layout::Layout;
-use crate::margins::{self, MarginPair};
+use crate::margins::{self, MarginCell};
 use crate::rule::{Logic, Rule};
 use crate::sweep::BandPass;
 use crate::topology::Topology;
@@ -34,7 +34,7 @@ pub struct Grid<const N: usize> {
     now: Vec<Block<N>>,
     next: Vec<Block<N>>,
     /// The margin cells of each strip.
-    pub margins: Vec<Vec<MarginPair>>,
+    pub margins: Vec<Vec<[MarginCell; 2]>>,
     corners: Option<Corners<N>>,
     /// Scratch memory of earlier passes, to be used again.
     scratch: Mutex<Vec<Scratch<N>>>,
@@ -135,10 +135,7 @@ impl<const N: usize> Grid<N> {
         if len > 0 {
             for (plane, words) in all.iter_mut().enumerate() {
                 words.par_chunks_exact_mut(row_words).enumerate().for_each(|(y, words)| {
-                    for strip in 0..self.layout.strips {
-                        let row = self.plane(self.row(strip, first + y), plane);
-                        self.layout.gather(row, self.layout.columns(strip), words);
-                    }
+                    self.gather_row(first + y, plane, words);
                 });
             }
         }
@@ -147,13 +144,11 @@ impl<const N: usize> Grid<N> {
         Ok((words, all))
     }
 
-    /// Returns one plane of row `y` as packed words.
-    pub fn row_words(&self, y: usize, plane: usize) -> Vec<u32> {
-        let mut words = vec![0; self.layout.width.div_ceil(32)];
+    /// Adds one plane of row `y` to `words`, whose cells must be dead.
+    pub fn gather_row(&self, y: usize, plane: usize, words: &mut [u32]) {
         for strip in 0..self.layout.strips {
-            self.layout.gather(self.plane(self.row(strip, y), plane), self.layout.columns(strip), &mut words);
+            self.layout.gather(self.plane(self.row(strip, y), plane), self.layout.columns(strip), words);
         }
-        words
     }
 
     /// Counts the cells of these rows that are not dead.
@@ -286,7 +281,8 @@ impl<const N: usize> Grid<N> {
         let (stride, band) = (self.stride(), self.band_rows());
         let mut next = std::mem::take(&mut self.next);
         let advance = |(i, out): (usize, &mut [Block<N>])| {
-            let (strip, first_row) = self.layout.band(i, self.height, band);
+            let bands = self.height.div_ceil(band);
+            let (strip, first_row) = (i / bands, i % bands * band);
             let mut scratch = self.scratch().pop().unwrap_or_default();
             let pass = BandPass { grid: self, strip, first_row, generations, out, scratch: &mut scratch };
             // SAFETY: `Dynamics::new` requires a processor that can run `advance`.

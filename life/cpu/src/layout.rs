@@ -94,12 +94,6 @@ impl<const N: usize> Layout<N> {
         (strip, self.position_in((column - strip * self.strip_columns) as isize))
     }
 
-    /// Returns the strip and the first row of the `i`-th band, if bands have `band` of the `height` rows.
-    pub fn band(&self, i: usize, height: usize, band: usize) -> (usize, usize) {
-        let bands = height.div_ceil(band);
-        (i / bands, i % bands * band)
-    }
-
     /// Calls `exchange` for each square of up to 64 × 64 cells. The square's columns are runs of the row, and its rows
     /// are words of vectors. `exchange` gets the first vector, the word index, and a function that describes each of
     /// the 64 runs. That function returns the first column of the run that the strip owns, their number, and the number

@@ -100,13 +100,7 @@ impl Instructions {
 
 impl fmt::Display for Instructions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => "avx512",
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => "avx2",
-            Self::Portable => "portable",
-        })
+        f.write_str(&format!("{self:?}").to_lowercase())
     }
 }
 

@@ -7,10 +7,8 @@ use crate::rule::Rule;
 use crate::topology::{Edges, Topology};
 use crate::vector::Block;
 
-/// A margin cell on the left of a strip and one on the right, with the cells that they copy.
-pub struct MarginPair([MarginCell; 2]);
-
-struct MarginCell {
+/// A cell of a strip's margins, and the cell that it copies.
+pub struct MarginCell {
     to: CellPosition,
     /// The column of the board, which may be beyond its edges.
     column: isize,
@@ -18,14 +16,14 @@ struct MarginCell {
     from: CellPosition,
 }
 
-/// Returns the margin cells of `strip`, those next to it first.
-pub fn of_strip<const N: usize>(layout: &Layout<N>, strip: usize) -> Vec<MarginPair> {
+/// Returns the margin cells of `strip` by their distance from it: one on the left and one on the right each.
+pub fn of_strip<const N: usize>(layout: &Layout<N>, strip: usize) -> Vec<[MarginCell; 2]> {
     let columns = layout.columns(strip);
     let copied = |column: isize| {
         let (from_strip, from) = layout.position(column.rem_euclid(layout.width as isize) as usize);
         MarginCell { to: layout.position_in(column - columns.start as isize), column, from_strip, from }
     };
-    let pair = |i: isize| MarginPair([columns.start as isize - i, columns.end as isize - 1 + i].map(copied));
+    let pair = |i: isize| [columns.start as isize - i, columns.end as isize - 1 + i].map(copied);
     (1..=layout.margin as isize).map(pair).collect()
 }
 
@@ -89,17 +87,18 @@ impl<const N: usize> Grid<N> {
             OuterRow::Dead => row.fill(Block::DEAD),
             OuterRow::Row(y) => {
                 row.copy_from_slice(self.row(strip, y));
-                self.copy_margins(strip, y, depth, row);
+                self.copy_margins(strip, y as isize, depth, row);
             }
             OuterRow::Moved { row: from, first, is_reversed } => {
                 row.fill(Block::DEAD);
                 let columns = self.layout.columns(strip);
                 for plane in 0..self.planes {
-                    let words = self.row_words(from, plane);
+                    let mut words = vec![0; self.layout.width.div_ceil(32)];
+                    self.gather_row(from, plane, &mut words);
                     let moved = moved(&words, self.layout.width, first, is_reversed);
                     self.layout.spread(&moved, columns.clone(), self.plane_mut(row, plane));
                 }
-                self.copy_cells(strip, y, depth, row);
+                self.copy_margins(strip, y, depth, row);
             }
             OuterRow::Cells => {
                 row.fill(Block::DEAD);
@@ -107,7 +106,7 @@ impl<const N: usize> Grid<N> {
                 for (i, column) in columns.enumerate() {
                     self.copy_cell(self.layout.position_in(i as isize), column as isize, y, row);
                 }
-                self.copy_cells(strip, y, depth, row);
+                self.copy_margins(strip, y, depth, row);
             }
         }
     }
@@ -137,28 +136,18 @@ impl<const N: usize> Grid<N> {
         }
     }
 
-    /// Fills the margins of row `y` of the board.
-    fn copy_margins(&self, strip: usize, y: usize, depth: usize, row: &mut [Block<N>]) {
-        let width = self.layout.width as isize;
+    /// Fills `depth` columns of the margins of row `y`, which may be beyond the edges.
+    fn copy_margins(&self, strip: usize, y: isize, depth: usize, row: &mut [Block<N>]) {
+        let is_inside = (0..self.height as isize).contains(&y);
+        let own_columns = 0..self.layout.width as isize;
         let own_rows = is_ring(self.dynamics.topology);
-        for MarginPair(pair) in self.margins[strip].iter().take(depth) {
-            for MarginCell { to, column, from_strip, from } in pair {
-                if own_rows || (0..width).contains(column) {
-                    let from_row = self.row(*from_strip, y);
-                    for plane in 0..self.planes {
-                        to.put(self.plane_mut(row, plane), from.get(self.plane(from_row, plane)));
-                    }
-                } else {
-                    self.copy_cell(*to, *column, y as isize, row);
+        for MarginCell { to, column, from_strip, from } in self.margins[strip].iter().take(depth).flatten() {
+            if is_inside && (own_rows || own_columns.contains(column)) {
+                let from_row = self.row(*from_strip, y as usize);
+                for plane in 0..self.planes {
+                    to.put(self.plane_mut(row, plane), from.get(self.plane(from_row, plane)));
                 }
-            }
-        }
-    }
-
-    /// Fills the margins of a row beyond the edges.
-    fn copy_cells(&self, strip: usize, y: isize, depth: usize, row: &mut [Block<N>]) {
-        for MarginPair(pair) in self.margins[strip].iter().take(depth) {
-            for MarginCell { to, column, .. } in pair {
+            } else {
                 self.copy_cell(*to, *column, y, row);
             }
         }

@@ -33,17 +33,14 @@ impl<const N: usize> BandPass<'_, N> {
         for (i, row) in now.chunks_exact_mut(stride).enumerate() {
             grid.copy_row(strip, top + i as isize, generations, row);
         }
-        for generation in 1..generations {
+        for generation in 1..=generations {
             let rows = rows - 2 * generation;
-            let to = &mut next[..rows * stride];
+            let to = if generation == generations { &mut *out } else { &mut next[..rows * stride] };
             // SAFETY: the caller guarantees the instructions of `V`.
             unsafe { sweep::<V, N>(grid, generation - 1, &now[..(rows + 2) * stride], to, sums) };
             grid.keep_dead(strip, top + generation as isize, to);
             std::mem::swap(now, next);
         }
-        // SAFETY: the caller guarantees the instructions of `V`.
-        unsafe { sweep::<V, N>(grid, generations - 1, &now[..out.len() + 2 * stride], out, sums) };
-        grid.keep_dead(strip, first_row as isize, out);
     }
 }
 

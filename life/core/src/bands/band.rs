@@ -150,9 +150,8 @@ pub(super) fn chunks(rows: Range<usize>, width: usize) -> impl Iterator<Item = R
 
 /// Copies the cells of `board` to a board of another width, `by` columns further right.
 fn moved(board: &Board, width: usize, by: i64) -> Result<Board, LifeError> {
-    let planes = std::iter::once(board.words()).chain(board.ages().iter().map(|age| &age[..]));
     let (words_per_row, bits) = (width.div_ceil(WORD_BITS), WORD_BITS as i64);
-    let mut planes = planes.map(|words| {
+    let mut planes = board.planes_of_words().map(|words| {
         let rows = words.chunks_exact(board.words_per_row());
         rows.flat_map(|row| {
             let word = |i: i64| usize::try_from(i).ok().and_then(|i| row.get(i)).copied().unwrap_or(0);

@@ -26,34 +26,33 @@ impl Bands<'_> {
     pub fn rows(&self, rows: Range<usize>) -> Result<Option<Board>, LifeError> {
         LifeError::check_rows(&rows, self.spec.height)?;
         let (width, states, rank) = (self.spec.width, self.spec.rule.states(), self.ranks.rank());
-        let words_per_row = width.div_ceil(WORD_BITS);
-        let plane = words_per_row * rows.len();
-        let mut words = Vec::new();
-        if rank == 0 {
-            words = words_of(&Board::with_states(width, rows.len(), states)?);
-        }
-        for (number, part) in self.division.parts(rows.clone()) {
-            let owner = self.division.owner(number).0;
-            let read = match self.bands.iter().find(|band| band.number == number) {
-                Some(band) => words_of(&band.read(&part)?),
-                None if rank == 0 => {
-                    let mut read = vec![0; words_per_row * part.len() * Board::planes(states)];
-                    self.ranks.exchange(&[], &mut [(owner, bytemuck::cast_slice_mut(&mut read))])?;
-                    read
+        let mut whole = if rank == 0 { Some(Board::with_states(width, rows.len(), states)?) } else { None };
+        for (number, part) in self.plan.division.parts(rows.clone()) {
+            let own = self.bands.iter().find(|band| band.number == number);
+            match (&mut whole, own.map(|band| band.read(&part)).transpose()?) {
+                (Some(whole), Some(own)) => whole.replace_rows(part.start - rows.start, &own),
+                (Some(whole), None) => {
+                    let owner = self.plan.division.owner(number).0;
+                    whole.replace_rows(part.start - rows.start, &self.receive(owner, part.len())?);
                 }
-                None => continue,
-            };
-            if rank != 0 {
-                self.ranks.exchange(&[(0, bytemuck::cast_slice(&read))], &mut [])?;
-                continue;
-            }
-            let len = words_per_row * part.len();
-            let at = words_per_row * (part.start - rows.start);
-            for (plane, read) in words.chunks_exact_mut(plane).zip(read.chunks_exact(len)) {
-                plane[at..at + len].copy_from_slice(read);
+                (None, Some(own)) => self.send(0, &own)?,
+                (None, None) => {}
             }
         }
-        if rank == 0 { board_of(width, rows.len(), &words).map(Some) } else { Ok(None) }
+        Ok(whole)
+    }
+
+    /// Sends a board to a rank.
+    fn send(&self, rank: usize, board: &Board) -> Result<(), LifeError> {
+        Ok(self.ranks.exchange(&[(rank, bytemuck::cast_slice(&words_of(board)))], &mut [])?)
+    }
+
+    /// Receives a board of `rows` rows from a rank.
+    fn receive(&self, rank: usize, rows: usize) -> Result<Board, LifeError> {
+        let planes = Board::planes(self.spec.rule.states());
+        let mut words = vec![0; planes * rows * self.spec.width.div_ceil(WORD_BITS)];
+        self.ranks.exchange(&[], &mut [(rank, bytemuck::cast_slice_mut(&mut words))])?;
+        board_of(self.spec.width, rows, &words)
     }
 
     /// Replaces `rows` by `board`, which the first rank must pass.
@@ -63,34 +62,23 @@ impl Bands<'_> {
     pub fn put_rows(&mut self, rows: Range<usize>, board: Option<&Board>) -> Result<(), LifeError> {
         LifeError::check_rows(&rows, self.spec.height)?;
         self.right_for = 0;
-        let (width, states, rank) = (self.spec.width, self.spec.rule.states(), self.ranks.rank());
-        let words_per_row = width.div_ceil(WORD_BITS);
-        let all_words = match board {
-            Some(board) if rank == 0 => {
-                LifeError::check_size(board, (width, rows.len()))?;
-                words_of(board)
-            }
-            _ => Vec::new(),
-        };
-        for (number, part) in self.division.parts(rows.clone()) {
-            let owner = self.division.owner(number).0;
-            let len = words_per_row * part.len();
-            let mut words = if rank == 0 {
-                let at = words_per_row * (part.start - rows.start);
-                let planes = all_words.chunks_exact(words_per_row * rows.len());
-                planes.flat_map(|plane| &plane[at..at + len]).copied().collect()
-            } else if owner == rank {
-                vec![0; len * Board::planes(states)]
-            } else {
-                continue;
+        let (rank, size) = (self.ranks.rank(), (self.spec.width, rows.len()));
+        let whole = board.filter(|_| rank == 0);
+        match whole {
+            Some(whole) => LifeError::check_size(whole, size)?,
+            None if rank == 0 => return Err(LifeError::OtherSize { given: (0, 0), size }),
+            None => {}
+        }
+        for (number, part) in self.plan.division.parts(rows.clone()) {
+            let owner = self.plan.division.owner(number).0;
+            let board = match whole {
+                Some(whole) => whole.part(part.start - rows.start..part.end - rows.start)?,
+                None if owner == rank => self.receive(0, part.len())?,
+                None => continue,
             };
-            match (rank, owner) {
-                (0, 0) => {}
-                (0, _) => self.ranks.exchange(&[(owner, bytemuck::cast_slice(&words))], &mut [])?,
-                _ => self.ranks.exchange(&[], &mut [(0, bytemuck::cast_slice_mut(&mut words))])?,
-            }
-            if let Some(band) = self.bands.iter_mut().find(|band| band.number == number) {
-                band.write(part.start, &board_of(width, part.len(), &words)?)?;
+            match self.bands.iter_mut().find(|band| band.number == number) {
+                Some(band) => band.write(part.start, &board)?,
+                None => self.send(owner, &board)?,
             }
         }
         Ok(())

@@ -15,7 +15,7 @@ use crate::{LifeRung, Topology};
 /// A division of a board's rows into bands of nearly equal height, one per member, but no more than there are rows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Division {
-    height: usize,
+    pub(super) height: usize,
     /// For each band, its rank and the index of its member on that rank.
     owners: Vec<(usize, usize)>,
 }
@@ -30,11 +30,6 @@ impl Division {
 
     pub(super) fn bands(&self) -> usize {
         self.owners.len()
-    }
-
-    /// Returns the rows of the board.
-    pub(super) fn height(&self) -> usize {
-        self.height
     }
 
     /// Returns the rank of a band and the index of its member on that rank.

@@ -13,7 +13,7 @@ pub(super) fn gather(ranks: &dyn Communicator, numbers: &[u64]) -> Result<Vec<Ve
 
 /// Returns the words of a board, followed by the bits of its ages.
 pub(super) fn words_of(board: &Board) -> Vec<u32> {
-    [board.words()].into_iter().chain(board.ages().iter().map(|age| &age[..])).collect::<Vec<_>>().concat()
+    board.planes_of_words().collect::<Vec<_>>().concat()
 }
 
 /// Makes a board of the words that [`words_of`] returned.

@@ -95,20 +95,17 @@ fn handle(bytes: &[u8], i: usize) -> IpcHandle {
 pub(super) struct IpcLink {
     own: [GivenEvent; 2],
     theirs: [OpenedEvent; 2],
-    rows: SharedBuffers,
-}
-
-enum SharedBuffers {
-    Own([GivenBuffer<u32>; 2]),
-    Opened([OpenedBuffer<u32>; 2]),
+    /// The buffers from which rows leave, if they leave from this end.
+    own_rows: Option<[GivenBuffer<u32>; 2]>,
+    /// The other end's buffers, if rows arrive at this end.
+    their_rows: Option<[OpenedBuffer<u32>; 2]>,
 }
 
 /// One end of a direct link that does not have the handles of the other end yet.
 pub(super) struct PendingLink {
     device: Device,
     own: [GivenEvent; 2],
-    /// The shared buffers, if rows leave from this end.
-    leave: Option<[GivenBuffer<u32>; 2]>,
+    own_rows: Option<[GivenBuffer<u32>; 2]>,
     /// The handles to send to the other end.
     handles: Vec<u8>,
 }
@@ -118,7 +115,7 @@ impl PendingLink {
     pub(super) fn new(device: &Device, words: Option<usize>) -> Result<Self, LifeError> {
         let [(even, of_even), (odd, of_odd)] = [device.given_event()?, device.given_event()?];
         let mut handles = [of_even.0, of_odd.0].concat();
-        let leave = match words {
+        let own_rows = match words {
             None => None,
             Some(words) => {
                 let [(even, of_even), (odd, of_odd)] = [device.given(words)?, device.given(words)?];
@@ -126,29 +123,26 @@ impl PendingLink {
                 Some([even, odd])
             }
         };
-        Ok(Self { device: device.clone(), own: [even, odd], leave, handles })
+        Ok(Self { device: device.clone(), own: [even, odd], own_rows, handles })
     }
 
     /// Exchanges handles with the other end of each link, which is on the rank beside it. All ranks must pass their
     /// links in the same order.
     pub(super) fn connect(ends: Vec<(usize, Self)>, ranks: &dyn Communicator) -> Result<Vec<IpcLink>, LifeError> {
         // An end from which rows leave sends four handles and receives two; the other end the reverse.
-        let received = |end: &Self| vec![0; HANDLE * if end.leave.is_some() { 2 } else { 4 }];
+        let received = |end: &Self| vec![0; HANDLE * if end.own_rows.is_some() { 2 } else { 4 }];
         let mut handles: Vec<Vec<u8>> = ends.iter().map(|(_, end)| received(end)).collect();
         let sends: Vec<_> = ends.iter().map(|(rank, end)| (*rank, &end.handles[..])).collect();
         let mut receives: Vec<_> =
             ends.iter().zip(&mut handles).map(|((rank, _), all)| (*rank, &mut all[..])).collect();
         ranks.exchange(&sends, &mut receives)?;
         let links = ends.into_iter().zip(handles).map(|((_, end), handles)| {
-            let Self { device, own, leave, .. } = end;
+            let Self { device, own, own_rows, .. } = end;
             let event = |i| device.open_event(&handle(&handles, i));
-            let theirs = [event(0)?, event(1)?];
             let memory = |i| device.open_given(&handle(&handles, i));
-            let rows = match leave {
-                Some(given) => SharedBuffers::Own(given),
-                None => SharedBuffers::Opened([memory(2)?, memory(3)?]),
-            };
-            Ok(IpcLink { own, theirs, rows })
+            let theirs = [event(0)?, event(1)?];
+            let their_rows = if own_rows.is_none() { Some([memory(2)?, memory(3)?]) } else { None };
+            Ok(IpcLink { own, theirs, own_rows, their_rows })
         });
         links.collect()
     }
@@ -157,10 +151,7 @@ impl PendingLink {
 impl IpcLink {
     /// Returns the buffer of exchange `number` if rows leave from this end.
     pub(super) fn leaving(&mut self, number: u64) -> Option<&mut Buffer<u32>> {
-        match &mut self.rows {
-            SharedBuffers::Own(given) => Some(&mut given[(number % 2) as usize]),
-            SharedBuffers::Opened(_) => None,
-        }
+        self.own_rows.as_mut().map(|rows| &mut *rows[(number % 2) as usize])
     }
 
     /// Records that the device has reached exchange `number`.
@@ -173,9 +164,9 @@ impl IpcLink {
     pub(super) fn receive(&self, number: u64, words: Option<&mut Buffer<u32>>) -> Result<(), LifeError> {
         let which = (number % 2) as usize;
         self.theirs[which].wait()?;
-        if let (SharedBuffers::Opened(opened), Some(words)) = (&self.rows, words) {
+        if let (Some(rows), Some(words)) = (&self.their_rows, words) {
             let len = words.len();
-            words.copy_range_from_given(0, &opened[which], 0..len)?;
+            words.copy_range_from_given(0, &rows[which], 0..len)?;
         }
         Ok(())
     }

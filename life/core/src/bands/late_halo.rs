@@ -36,14 +36,15 @@ impl LateHalo {
     pub(super) fn new(device: &Device, spec: &BoardSpec, halo: usize, max_late: usize) -> Result<Self, LifeError> {
         let size = Self::size(spec.width, halo, max_late);
         let life = Simulation::dead(device, Self::RUNG, size, &spec.rule, spec.from)?;
-        let staging = device.alloc(life.words_of_row() * halo.max(max_late))?;
+        let staging = device.alloc(life.words_of_row(true) * halo.max(max_late))?;
         Ok(Self { life, halo, max_late, staging })
     }
 
-    /// Converts row `at` of the band's board, which must be in the halo, to a row of this board. The band owns `rows`
+    /// Returns a function that converts a halo row of the band's board to a row of this board. The band owns `rows`
     /// rows.
-    pub(super) fn row(&self, at: usize, rows: usize) -> usize {
-        if at < self.halo { at } else { at - rows + 2 * self.max_late }
+    pub(super) fn halo_row(&self, rows: usize) -> impl Fn(usize) -> usize + use<> {
+        let (halo, max_late) = (self.halo, self.max_late);
+        move |at| if at < halo { at } else { at - rows + 2 * max_late }
     }
 
     /// Copies the band's own rows that are needed for the next `late` generations. The present generation is

@@ -40,7 +40,7 @@ mod tests;
 
 use band::{Band, Engine};
 pub use board_transfer::BandsCopy;
-use division::{Division, HaloKind};
+use division::HaloKind;
 use encoding::gather;
 use ipc::PeerAccess;
 pub use plan::{BandMemory, memory, rung};
@@ -86,24 +86,17 @@ pub enum Workers<'g> {
 pub struct Bands<'c> {
     ranks: &'c dyn Communicator,
     spec: BoardSpec,
-    division: Division,
+    plan: BandPlan,
     /// The bands of this rank.
     bands: Vec<Band>,
-    links: Links,
+    halos: HaloExchange,
     /// The devices of the bands that kernels advance.
     group: Option<Group>,
-    /// The generations after an exchange for which the bands' own rows stay correct.
-    halo: usize,
-    /// The generations for which they still stay correct.
+    /// The generations for which the bands' own rows still stay correct.
     right_for: usize,
-    /// The maximum number of generations that bands run during an exchange.
-    late: usize,
-    /// The preferred number of generations to run at once, at most `halo`.
+    /// The preferred number of generations to run at once, at most the number of halo rows.
     at_once: u64,
-    /// How halos are copied between ranks.
-    transport: Option<HaloTransport>,
     generation: u64,
-    rung: Option<LifeRung>,
 }
 
 /// How halos are copied from the device of one rank to that of another.
@@ -135,8 +128,8 @@ struct Overrides {
     by_messages: bool,
 }
 
-/// The links between bands.
-enum Links {
+/// The exchange of halos between bands.
+enum HaloExchange {
     Rows(RowExchange),
     Cells(Vec<cell_exchange::CellLink>),
 }
@@ -201,32 +194,18 @@ impl<'c> Bands<'c> {
             })?;
             bands.push(Band { number, rows: plan.division.rows(number), above, beside, width, engine });
         }
-        let BandPlan { division, halo, late, beyond, rung, transport } = plan;
-        let links = match beyond {
-            _ if count == 1 => Links::Rows(RowExchange::default()),
+        let BandPlan { ref division, halo, late, .. } = plan;
+        let halos = match plan.beyond {
+            _ if count == 1 => HaloExchange::Rows(RowExchange::default()),
             HaloKind::Rows { goes_around, .. } => {
-                Links::Rows(RowExchange::new(&division, (halo, goes_around, late), &spec, &bands, ranks, &peers)?)
+                let rows = (halo, goes_around, late);
+                HaloExchange::Rows(RowExchange::new(division, rows, &spec, &bands, ranks, &peers)?)
             }
-            HaloKind::Cells => Links::Cells(cell_exchange::links(&spec, &division, halo, rank)),
+            HaloKind::Cells => HaloExchange::Cells(cell_exchange::links(&spec, division, halo, rank)),
         };
-        let at_once = rung.map_or(division::OF_CORES as u64, generations_per_launch).min(halo as u64);
+        let at_once = plan.rung.map_or(division::OF_CORES as u64, generations_per_launch).min(halo as u64);
         let group = if let Workers::Kernels(group, _) = workers { Some(group.clone()) } else { None };
-        let (right_for, generation) = (0, 0);
-        Ok(Self {
-            ranks,
-            spec,
-            division,
-            bands,
-            links,
-            group,
-            halo,
-            right_for,
-            late,
-            at_once,
-            transport,
-            generation,
-            rung,
-        })
+        Ok(Self { ranks, spec, plan, bands, halos, group, right_for: 0, at_once, generation: 0 })
     }
 
     /// Runs `generations` generations. Does not wait for GPUs to finish them.
@@ -237,17 +216,17 @@ impl<'c> Bands<'c> {
         let mut left = generations;
         while left > 0 {
             let mut now = left;
-            if self.division.bands() > 1 {
+            if self.plan.division.bands() > 1 {
                 let right_for = self.right_for as u64;
                 // During an exchange, the bands run the generations for which their old halos are still correct. If
                 // they run none, the exchange comes before the halo would cut a launch short.
-                let late = if right_for < left && self.right_for <= self.late { right_for } else { 0 };
+                let late = if right_for < left && self.right_for <= self.plan.late { right_for } else { 0 };
                 if late > 0 || right_for < left.min(self.at_once) {
                     self.exchange(late as usize)?;
                     left -= late;
                     continue;
                 }
-                now = if left > right_for { right_for - self.late as u64 } else { left };
+                now = if left > right_for { right_for - self.plan.late as u64 } else { left };
                 self.right_for -= now as usize;
             }
             self.bands.iter_mut().try_for_each(|band| band.advance(now))?;
@@ -268,15 +247,17 @@ impl<'c> Bands<'c> {
     /// Fills the halos. Meanwhile advances the bands by `late` generations, for which the old halos must be correct.
     fn exchange(&mut self, late: usize) -> Result<(), LifeError> {
         let (group, bands) = (self.group.as_ref(), &mut self.bands);
-        match &mut self.links {
-            Links::Rows(rows) => rows.exchange(group, &self.division, bands, self.ranks, (late, self.generation))?,
-            Links::Cells(links) => {
+        match &mut self.halos {
+            HaloExchange::Rows(rows) => {
+                rows.exchange(group, &self.plan.division, bands, self.ranks, (late, self.generation))?
+            }
+            HaloExchange::Cells(links) => {
                 let planes = Board::planes(self.spec.rule.states());
-                cell_exchange::fill_halos(links, planes, &self.division, bands, self.ranks)?;
+                cell_exchange::fill_halos(links, planes, &self.plan.division, bands, self.ranks)?;
             }
         }
         self.generation += late as u64;
-        self.right_for = self.halo - late;
+        self.right_for = self.plan.halo - late;
         Ok(())
     }
 
@@ -338,33 +319,29 @@ impl<'c> Bands<'c> {
 
     /// Returns the rung of this rank's bands, or `None` if the host's cores advance them.
     pub fn rung(&self) -> Option<LifeRung> {
-        self.rung
+        self.plan.rung
     }
 
     /// Returns the name of the rung that advances this rank's bands, or of the cores' instruction set.
     pub fn engine_name(&self) -> String {
-        let of_band = self.bands.iter().find_map(|band| match &band.engine {
-            Engine::Cores(life) => Some(life.instructions()),
-            Engine::Kernel(_) => None,
-        });
-        match self.rung {
+        match self.plan.rung {
             Some(rung) => rung.to_string(),
-            None => of_band.or(Instructions::available().into_iter().next()).map_or(String::new(), |by| by.to_string()),
+            None => Instructions::available()[0].to_string(),
         }
     }
 
     /// Returns the number of bands of all ranks.
     pub fn count(&self) -> usize {
-        self.division.bands()
+        self.plan.division.bands()
     }
 
     /// Returns the number of generations between two exchanges.
     pub fn halo(&self) -> usize {
-        self.halo - self.late
+        self.plan.halo - self.plan.late
     }
 
     /// Returns how halos are copied between ranks, or `None` unless several ranks have devices.
     pub fn transport(&self) -> Option<HaloTransport> {
-        self.transport
+        self.plan.transport
     }
 }

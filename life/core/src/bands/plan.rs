@@ -24,8 +24,9 @@ pub(super) struct BandShape {
 /// The plan of a board's bands.
 pub(super) struct BandPlan {
     pub(super) division: Division,
+    /// The generations after an exchange for which the bands' own rows stay correct.
     pub(super) halo: usize,
-    /// The halo rows that may arrive late.
+    /// The halo rows that may arrive late, which is the maximum number of generations during an exchange.
     pub(super) late: usize,
     pub(super) beyond: HaloKind,
     pub(super) rung: Option<LifeRung>,
@@ -40,10 +41,8 @@ impl BandPlan {
         overrides: Overrides,
         peers: &PeerAccess,
     ) -> Result<Self, LifeError> {
-        let (members, is_kernel) = match workers {
-            Workers::Cores => (1, 0),
-            Workers::Kernels(group, _) => (group.members().len() as u64, 1),
-        };
+        let kernels = if let Workers::Kernels(group, rung) = workers { Some((group.members(), rung)) } else { None };
+        let (members, is_kernel) = kernels.map_or((1, 0), |(members, _)| (members.len() as u64, 1));
         let of_ranks = gather(ranks, &[members, is_kernel])?;
         if of_ranks.iter().any(|of_rank| of_rank[1] != is_kernel) {
             return Err(LifeError::MixedRanks);
@@ -51,44 +50,33 @@ impl BandPlan {
         let members: Vec<usize> = of_ranks.iter().map(|of_rank| of_rank[0] as usize).collect();
         let division = Division::new(spec.height, &members);
         let rows = division.max_rows();
-        let (beyond, asked) = match workers {
-            Workers::Cores => (HaloKind::on_cores(spec.topology), None),
-            Workers::Kernels(group, asked) => {
-                let device = &group.members()[0];
-                (
-                    HaloKind::BY_KERNELS,
-                    Some(asked.unwrap_or_else(|| {
-                        default_rung(device, (spec.width, rows), &spec.rule, Topology::TORUS, u64::MAX)
-                    })),
-                )
-            }
+        let rung_for = |height| {
+            let default = |device| default_rung(device, (spec.width, height), &spec.rule, Topology::TORUS, u64::MAX);
+            kernels.map(|(members, rung)| rung.unwrap_or_else(|| default(&members[0])))
         };
-        let best = overrides.halo.unwrap_or_else(|| halo_of(spec, rows, asked, is_far(ranks, is_kernel == 1), beyond));
+        let beyond = if kernels.is_some() { HaloKind::BY_KERNELS } else { HaloKind::on_cores(spec.topology) };
+        let is_far = is_far(ranks, kernels.is_some());
+        let best = overrides.halo.unwrap_or_else(|| halo_of(spec, rows, rung_for(rows), is_far, beyond));
         // The ranks may have different devices. All of them use the largest halo.
         let best = gather(ranks, &[best as u64])?.iter().flatten().max().map_or(best, |&best| best as usize);
-        let is_remote = is_kernel == 1 && ranks.size() > 1 && division.bands() > 1;
+        let is_remote = kernels.is_some() && ranks.size() > 1 && division.bands() > 1;
         let transport = is_remote.then(|| match are_all_direct(&division, best, peers) {
             true => HaloTransport::Direct,
             false => HaloTransport::Messages,
         });
         let late = match transport {
             Some(HaloTransport::Messages) => {
-                overrides.late.unwrap_or_else(|| late_of(spec, division.height() / division.bands(), best))
+                overrides.late.unwrap_or_else(|| late_of(spec, division.height / division.bands(), best))
             }
             _ => 0,
         };
         // The halo of a test includes the late rows.
         let halo = if overrides.halo.is_some() { best } else { best + late };
-        let rung = match workers {
-            Workers::Kernels(group, asked) => {
-                let size = (spec.width, if division.bands() == 1 { rows } else { rows + 2 * halo });
-                let rung = asked
-                    .unwrap_or_else(|| default_rung(&group.members()[0], size, &spec.rule, Topology::TORUS, u64::MAX));
-                group.members().iter().try_for_each(|device| check_on(rung, device, size, &spec.rule))?;
-                Some(rung)
-            }
-            Workers::Cores => None,
-        };
+        let height = if division.bands() == 1 { rows } else { rows + 2 * halo };
+        let rung = rung_for(height);
+        if let (Some((members, _)), Some(rung)) = (kernels, rung) {
+            members.iter().try_for_each(|device| check_on(rung, device, (spec.width, height), &spec.rule))?;
+        }
         Ok(Self { division, halo, late, beyond, rung, transport })
     }
 

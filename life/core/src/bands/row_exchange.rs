@@ -1,6 +1,6 @@
 //! The exchange of whole rows.
 //!
-//! RowExchange between members of a rank are copied from device to device. RowExchange between ranks are copied the same way if IPC
+//! Rows between members of a rank are copied from device to device. Rows between ranks are copied the same way if IPC
 //! allows it (`ipc.rs`). Otherwise they pass through page-locked memory and messages. Meanwhile, the bands run the
 //! generations for which their old halos are correct (`late_halo.rs`).
 
@@ -11,14 +11,15 @@ use launch::{Buffer, Group};
 use super::BoardSpec;
 use super::band::{Band, Engine};
 use super::division::Division;
-use super::encoding::gather;
+use super::encoding::{board_of, gather, words_of};
 use super::ipc::{IpcLink, PeerAccess, PendingLink};
 use super::late_halo::LateHalo;
+use crate::board::WORD_BITS;
 use crate::error::LifeError;
 use crate::{Board, Simulation};
 use multi::ranks::Communicator;
 
-/// RowExchange of one band that are in the halo of another.
+/// Rows of one band that are in the halo of another.
 struct Piece {
     /// The rows, numbered as on the whole board.
     rows: Range<usize>,
@@ -31,8 +32,8 @@ pub(super) struct Link {
     from: usize,
     to: usize,
     pieces: Vec<Piece>,
-    /// The words of a row if rows are copied without packing, between boards of the same layout.
-    as_it_lies: Option<usize>,
+    /// False if rows are copied without packing, between boards of the same layout.
+    is_packed: bool,
     /// The link through IPC, if the other end is a device of another rank and the two can read each other's memory.
     direct: Option<IpcLink>,
     /// The buffers from which rows leave and at which they arrive. `None` if that end is on another rank.
@@ -139,10 +140,7 @@ impl RowExchange {
             layouts.extend([band.number as u64, words as u64, folds.into()]);
         }
         let layouts = gather(ranks, &layouts)?.concat();
-        let layout = |band: usize| {
-            let found = layouts.chunks_exact(3).find(|layout| layout[0] == band as u64);
-            found.map(|layout| (layout[1] as usize, layout[2])).filter(|&(words, _)| words > 0)
-        };
+        let layout = |band: usize| layouts.chunks_exact(3).find(|row| row[0] == band as u64).map(|row| &row[1..]);
         for (from, to, pieces) in row_links(division, halo, goes_around) {
             let owners = [from, to].map(|band| division.owner(band).0);
             if !owners.contains(&rank) {
@@ -151,9 +149,9 @@ impl RowExchange {
             let is_remote = owners[0] != owners[1];
             let is_direct = is_remote && peers.are(owners[0], owners[1]);
             let rows: usize = pieces.iter().map(|piece| piece.rows.len()).sum();
-            let as_it_lies = layout(from).filter(|&from| layout(to) == Some(from)).map(|(words, _)| words);
+            let is_packed = layout(from) != layout(to) || layout(from).is_none_or(|layout| layout[0] == 0);
             let words_of = |band: &Band| match &band.engine {
-                Engine::Kernel(life) => Ok(as_it_lies.unwrap_or(life.words_of_row()) * rows),
+                Engine::Kernel(life) => Ok(life.words_of_row(is_packed) * rows),
                 Engine::Cores(_) => Board::with_states(band.width, rows, spec.rule.states())
                     .map(|board| board.words().len() * (1 + board.ages().len())),
             };
@@ -167,11 +165,11 @@ impl RowExchange {
                     let other = if owners[0] == rank { owners[1] } else { owners[0] };
                     pending.push((links.len(), (other, PendingLink::new(life.device(), words)?)));
                 }
-                // RowExchange leave from the shared buffer that the other end reads.
+                // Rows leave from the shared buffer that the other end reads.
                 leaving = None;
             }
             let (out, arrived) = (staging(leaving)?, staging(arriving)?);
-            links.push(Link { from, to, pieces, as_it_lies, direct: None, out, arrived });
+            links.push(Link { from, to, pieces, is_packed, direct: None, out, arrived });
         }
         let (numbers, ends): (Vec<usize>, Vec<_>) = pending.into_iter().unzip();
         for (link, direct) in numbers.into_iter().zip(PendingLink::connect(ends, ranks)?) {
@@ -238,7 +236,7 @@ impl RowExchange {
             send(links, division, ranks)?;
         }
         for link in links.iter_mut() {
-            let Link { to, pieces, as_it_lies, direct, out, arrived, .. } = link;
+            let Link { to, pieces, is_packed, direct, out, arrived, .. } = link;
             if let Some(direct) = direct {
                 direct.receive(number, arrived.as_mut().and_then(|arrived| arrived.on_device.as_mut()))?;
             }
@@ -249,16 +247,12 @@ impl RowExchange {
             let Some(i) = bands.iter().position(|band| band.number == *to) else { continue };
             match late_halos.get_mut(i).filter(|_| late > 0) {
                 Some(late_halo) => {
-                    let rows = bands[i].rows.len();
-                    let pieces: Vec<Piece> = pieces
-                        .iter()
-                        .map(|piece| Piece { rows: piece.rows.clone(), at: late_halo.row(piece.at, rows) })
-                        .collect();
+                    let row = late_halo.halo_row(bands[i].rows.len());
                     if let Some(words) = &mut arrived.on_device {
-                        put(&mut late_halo.life, &pieces, None, words)?;
+                        put(&mut late_halo.life, pieces, true, words, row)?;
                     }
                 }
-                None => arrive(&mut bands[i], pieces, *as_it_lies, arrived)?,
+                None => arrive(&mut bands[i], pieces, *is_packed, arrived)?,
             }
         }
         if late > 0 {
@@ -291,28 +285,22 @@ fn send(links: &mut [Link], division: &Division, ranks: &dyn Communicator) -> Re
 
 /// Packs the rows of a link, or copies them unpacked.
 fn leave(band: &mut Band, link: &mut Link, number: u64) -> Result<(), LifeError> {
-    let Link { pieces, as_it_lies, direct, out, .. } = link;
+    let Link { pieces, is_packed, direct, out, .. } = link;
     let mut at = 0;
     for piece in &*pieces {
         let local = band.local(&piece.rows);
         match &mut band.engine {
             Engine::Kernel(life) => {
-                let given = direct.as_mut().and_then(|direct| direct.leaving(number));
+                let shared = direct.as_mut().and_then(|direct| direct.leaving(number));
                 let out = out.as_mut().and_then(|out| out.on_device.as_mut());
-                let Some(words) = given.or(out) else { continue };
-                match as_it_lies {
-                    Some(_) => life.take(local, words, at)?,
-                    None => life.gather(local, words, at)?,
-                }
-                at += as_it_lies.unwrap_or(life.words_of_row()) * piece.rows.len();
+                let Some(words) = shared.or(out) else { continue };
+                at = life.take(local, words, at, *is_packed)?;
             }
             Engine::Cores(life) => {
                 let Some(out) = out else { continue };
-                let rows = life.rows(local)?;
-                for plane in std::iter::once(rows.words()).chain(rows.ages().iter().map(|age| &age[..])) {
-                    out.on_host[at..at + plane.len()].copy_from_slice(plane);
-                    at += plane.len();
-                }
+                let words = words_of(&life.rows(local)?);
+                out.on_host[at..at + words.len()].copy_from_slice(&words);
+                at += words.len();
             }
         }
     }
@@ -320,18 +308,15 @@ fn leave(band: &mut Band, link: &mut Link, number: u64) -> Result<(), LifeError>
 }
 
 /// Writes the rows that have arrived into a band's halo.
-fn arrive(
-    band: &mut Band,
-    pieces: &[Piece],
-    as_it_lies: Option<usize>,
-    arrived: &mut Staging,
-) -> Result<(), LifeError> {
+fn arrive(band: &mut Band, pieces: &[Piece], is_packed: bool, arrived: &mut Staging) -> Result<(), LifeError> {
     match (&mut band.engine, &mut arrived.on_device) {
-        (Engine::Kernel(life), Some(words)) => put(life, pieces, as_it_lies, words),
+        (Engine::Kernel(life), Some(words)) => put(life, pieces, is_packed, words, |at| at),
         (Engine::Cores(life), _) => {
             let mut at = 0;
             for Piece { rows, at: row } in pieces {
-                at += life.put_words(*row..row + rows.len(), &arrived.on_host[at..]);
+                let len = rows.len() * band.width.div_ceil(WORD_BITS) * life.automaton.planes();
+                life.put_rows(*row, &board_of(band.width, rows.len(), &arrived.on_host[at..at + len])?)?;
+                at += len;
             }
             Ok(())
         }
@@ -339,21 +324,18 @@ fn arrive(
     }
 }
 
-/// Writes rows into a board on a device.
+/// Writes rows into a board on a device. `row` converts the first row of a piece to a row of that board.
 fn put(
     life: &mut Simulation,
     pieces: &[Piece],
-    as_it_lies: Option<usize>,
+    is_packed: bool,
     words: &mut Buffer<u32>,
+    row: impl Fn(usize) -> usize,
 ) -> Result<(), LifeError> {
-    let mut at = 0;
-    for Piece { rows, at: row } in pieces {
-        let at_rows = *row..row + rows.len();
-        match as_it_lies {
-            Some(_) => life.put(at_rows, words, at)?,
-            None => life.scatter(at_rows, words, at)?,
-        }
-        at += as_it_lies.unwrap_or(life.words_of_row()) * rows.len();
+    let mut from = 0;
+    for Piece { rows, at } in pieces {
+        let first = row(*at);
+        from = life.put(first..first + rows.len(), words, from, is_packed)?;
     }
     Ok(())
 }

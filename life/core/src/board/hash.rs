@@ -1,7 +1,5 @@
 //! Hashes of boards and of parts of boards.
 
-use std::iter;
-
 use super::{ALL_CORES, Board};
 use gridstride::host::in_parts;
 
@@ -25,9 +23,8 @@ pub fn hash_of_words_from(first: usize, words: &[u32]) -> u64 {
 
 /// Adds the contribution of `rows` to the hash of each plane of a board. The rows begin at word `first` of the board.
 pub(crate) fn add_hash(hashes: &mut Vec<u64>, rows: &Board, first: usize) {
-    let planes = || iter::once(&rows.words).chain(&rows.ages);
-    hashes.resize(planes().count(), 0);
-    for (hash, words) in hashes.iter_mut().zip(planes()) {
+    hashes.resize(1 + rows.ages.len(), 0);
+    for (hash, words) in hashes.iter_mut().zip(rows.planes_of_words()) {
         *hash = hash.wrapping_add(hash_of_words_from(first, words));
     }
 }

@@ -204,6 +204,17 @@ impl Board {
         Ok(part)
     }
 
+    /// Replaces the rows from `first` on by `rows`, a board of the same width and number of states.
+    ///
+    /// # Panics
+    /// If the board lacks one of the rows.
+    pub(crate) fn replace_rows(&mut self, first: usize, rows: &Self) {
+        let at = first * self.words_per_row;
+        for (words, new) in [&mut self.words].into_iter().chain(&mut self.ages).zip(rows.planes_of_words()) {
+            words[at..at + new.len()].copy_from_slice(new);
+        }
+    }
+
     /// Returns true if the cell in column `x` of row `y` is not dead.
     ///
     /// # Panics
@@ -284,7 +295,7 @@ impl Board {
         self.words
             .chunks_exact(self.words_per_row)
             .enumerate()
-            .flat_map(|(y, row)| RowRuns { row, x: 0 }.map(move |(x, length)| Run { x, y, length }))
+            .flat_map(|(y, row)| row_runs(row).map(move |(x, length)| Run { x, y, length }))
     }
 
     /// Returns the words for writing. Padding bits must stay 0.
@@ -320,7 +331,7 @@ pub fn last_word_mask(width: usize) -> u32 {
     u32::MAX >> ((WORD_BITS - width % WORD_BITS) % WORD_BITS)
 }
 
-/// The number of words from which on all cores are used.
+/// The number of words from which on several cores are used.
 pub(super) const ALL_CORES: usize = 1 << 16;
 
 /// Returns the number of words of a board, if its cells can be counted in a `usize`.
@@ -333,44 +344,30 @@ pub(super) fn words_needed(width: usize, height: usize) -> Result<usize, SizeErr
     width.div_ceil(WORD_BITS).checked_mul(height).ok_or(overflow)
 }
 
-/// Iterates over the runs of ones in a row's words, as (first column, length).
-struct RowRuns<'a> {
-    row: &'a [u32],
-    x: usize,
+/// Returns the runs of ones in a row's words, as (first column, length).
+fn row_runs(row: &[u32]) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let mut x = 0;
+    std::iter::from_fn(move || {
+        let start = seek(row, x, 0);
+        x = seek(row, start, u32::MAX);
+        (start < x).then(|| (start, x - start))
+    })
 }
 
-impl RowRuns<'_> {
-    /// Returns the first column from `self.x` on whose bit is set in `word ^ flip`, or the number of columns in the
-    /// words.
-    #[inline]
-    fn seek(&self, flip: u32) -> usize {
-        let mut index = self.x / WORD_BITS;
-        let mut above = u32::MAX << (self.x % WORD_BITS);
-        while let Some(&word) = self.row.get(index) {
-            let hits = (word ^ flip) & above;
-            if hits != 0 {
-                return index * WORD_BITS + hits.trailing_zeros() as usize;
-            }
-            index += 1;
-            above = u32::MAX;
+/// Returns the first column from `x` on whose bit is set in `word ^ flip`, or the number of columns in the words.
+#[inline]
+fn seek(row: &[u32], x: usize, flip: u32) -> usize {
+    let mut index = x / WORD_BITS;
+    let mut above = u32::MAX << (x % WORD_BITS);
+    while let Some(&word) = row.get(index) {
+        let hits = (word ^ flip) & above;
+        if hits != 0 {
+            return index * WORD_BITS + hits.trailing_zeros() as usize;
         }
-        self.row.len() * WORD_BITS
+        index += 1;
+        above = u32::MAX;
     }
-}
-
-impl Iterator for RowRuns<'_> {
-    type Item = (usize, usize);
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        let start = self.seek(0);
-        self.x = start;
-        if start == self.row.len() * WORD_BITS {
-            return None;
-        }
-        self.x = self.seek(u32::MAX);
-        Some((start, self.x - start))
-    }
+    row.len() * WORD_BITS
 }
 
 #[cfg(test)]

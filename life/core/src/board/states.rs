@@ -51,6 +51,11 @@ impl Board {
         &self.ages
     }
 
+    /// Returns the words, and then the bits of the ages.
+    pub(crate) fn planes_of_words(&self) -> impl Iterator<Item = &[u32]> {
+        [&self.words].into_iter().chain(&self.ages).map(|words| &words[..])
+    }
+
     /// Returns the state of the cell in column `x` of row `y`: 0 if it is dead, 1 if it is alive.
     ///
     /// # Panics

@@ -22,23 +22,11 @@ pub struct Pattern {
     pub generation: u64,
     /// The position in the file of the box's upper left corner on the plane, as (column, row).
     pub origin: (i64, i64),
-    cells: Store,
+    /// The live cells as runs, row by row from the left, which do not touch. Empty if `packed` has them.
+    runs: Vec<Run>,
+    /// The live cells with one bit for each cell of the box.
+    packed: Option<Board>,
     others: Vec<(Run, u8)>,
-}
-
-/// The storage of a pattern's live cells.
-#[derive(Clone, Debug)]
-enum Store {
-    /// Runs, row by row from the left, which do not touch.
-    Runs(Vec<Run>),
-    /// One bit for each cell of the box.
-    Packed(Board),
-}
-
-impl Default for Store {
-    fn default() -> Self {
-        Self::Runs(Vec::new())
-    }
 }
 
 /// A text that is not a pattern: the position and the reason.
@@ -77,16 +65,7 @@ gridstride::debug_as_displayed!(PlaceError);
 impl Pattern {
     /// Makes a pattern of these live cells, as (column, row) in any order, in the smallest box from (0, 0).
     pub fn from_cells(cells: impl IntoIterator<Item = (usize, usize)>) -> Self {
-        let mut cells: Vec<_> = cells.into_iter().map(|(x, y)| (y, x)).collect();
-        cells.sort_unstable();
-        cells.dedup();
-        let width = cells.iter().map(|&(_, x)| x + 1).max().unwrap_or(0);
-        let height = cells.last().map_or(0, |&(y, _)| y + 1);
-        let mut pattern = Self { width, height, ..Self::default() };
-        for (y, x) in cells {
-            pattern.push(Run { x, y, length: 1 });
-        }
-        pattern
+        Self::from_runs(cells.into_iter().map(|(x, y)| Run { x, y, length: 1 }).collect())
     }
 
     /// Makes an empty pattern with a box of this size, to be filled with [`Pattern::push`].
@@ -97,12 +76,12 @@ impl Pattern {
     pub fn with_budget(width: usize, height: usize, budget: usize) -> Self {
         let bytes = width.div_ceil(WORD_BITS).checked_mul(height).and_then(|words| words.checked_mul(size_of::<u32>()));
         let packed = bytes.filter(|&bytes| bytes <= budget).and_then(|_| Board::new(width, height).ok());
-        Self { width, height, cells: packed.map_or_else(Store::default, Store::Packed), ..Self::default() }
+        Self { width, height, packed, ..Self::default() }
     }
 
     /// Makes a pattern of the live cells of `board`, in a box of its size.
     pub fn from_board(board: Board) -> Self {
-        Self { width: board.width(), height: board.height(), cells: Store::Packed(board), ..Self::default() }
+        Self { width: board.width(), height: board.height(), packed: Some(board), ..Self::default() }
     }
 
     /// Makes a pattern of these runs of live cells, in any order, in the smallest box from (0, 0).
@@ -118,18 +97,16 @@ impl Pattern {
         });
         let width = runs.iter().map(|run| run.x.saturating_add(run.length)).max().unwrap_or(0);
         let height = runs.last().map_or(0, |run| run.y.saturating_add(1));
-        Self { width, height, cells: Store::Runs(runs), ..Self::default() }
+        Self { width, height, runs, ..Self::default() }
     }
 
     /// Adds live cells, which must follow those that the pattern has. The box grows if they are outside it.
     pub fn push(&mut self, run: Run) {
         self.contain(run);
-        match &mut self.cells {
-            Store::Packed(board) => board.fill_run(run),
-            Store::Runs(runs) => match runs.last_mut() {
-                Some(last) if last.y == run.y && last.x + last.length == run.x => last.length += run.length,
-                _ => runs.push(run),
-            },
+        match (&mut self.packed, self.runs.last_mut()) {
+            (Some(board), _) => board.fill_run(run),
+            (None, Some(last)) if last.y == run.y && last.x + last.length == run.x => last.length += run.length,
+            (None, _) => self.runs.push(run),
         }
     }
 
@@ -157,18 +134,15 @@ impl Pattern {
             return;
         }
         (self.width, self.height) = (self.width.max(right), self.height.max(bottom));
-        if let Store::Packed(board) = &self.cells {
-            self.cells = Store::Runs(board.runs().collect());
+        if let Some(board) = self.packed.take() {
+            self.runs = board.runs().collect();
         }
     }
 
     /// Returns the bytes that the cells use.
     pub fn bytes(&self) -> usize {
-        let live = match &self.cells {
-            Store::Packed(board) => size_of_val(board.words()),
-            Store::Runs(runs) => runs.capacity() * size_of::<Run>(),
-        };
-        live + self.others.capacity() * size_of::<(Run, u8)>()
+        let packed = self.packed.as_ref().map_or(0, |board| size_of_val(board.words()));
+        packed + self.runs.capacity() * size_of::<Run>() + self.others.capacity() * size_of::<(Run, u8)>()
     }
 
     /// Returns the cells in states above 1 as runs with their state, in the order in which they were added.
@@ -183,11 +157,7 @@ impl Pattern {
 
     /// Returns the live cells as runs, row by row from the left. Each run is as long as possible within its row.
     pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
-        let (packed, runs) = match &self.cells {
-            Store::Packed(board) => (Some(board), &[][..]),
-            Store::Runs(runs) => (None, &runs[..]),
-        };
-        packed.into_iter().flat_map(Board::runs).chain(runs.iter().copied())
+        self.packed.iter().flat_map(Board::runs).chain(self.runs.iter().copied())
     }
 
     /// Returns the live cells as (column, row), row by row from the left.
@@ -197,10 +167,8 @@ impl Pattern {
 
     /// Returns the number of live cells, or `u64::MAX` if there are more.
     pub fn population(&self) -> u64 {
-        match &self.cells {
-            Store::Packed(board) => board.population(),
-            Store::Runs(runs) => runs.iter().fold(0, |sum, run| sum.saturating_add(run.length as u64)),
-        }
+        let packed = self.packed.as_ref().map_or(0, Board::population);
+        self.runs.iter().fold(packed, |sum, run| sum.saturating_add(run.length as u64))
     }
 }
 

@@ -35,6 +35,9 @@ pub fn step(cells: &[u8], width: usize, height: usize) -> Vec<u8> {
     next
 }
 
+/// The offsets of the nine cells, from the highest bit of a neighbourhood's number.
+const NINE: [(i64, i64); 9] = [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
+
 /// Returns the next generation of any rule on a board of `width` × `height` states, row-major.
 ///
 /// # Panics
@@ -48,18 +51,8 @@ pub fn step_by(rule: &Rule, topology: Topology, cells: &[u8], width: usize, heig
     for y in 0..height as i64 {
         for x in 0..width as i64 {
             let mut neighbourhood = 0;
-            for (x, y) in [
-                (x - 1, y - 1),
-                (x, y - 1),
-                (x + 1, y - 1),
-                (x - 1, y),
-                (x, y),
-                (x + 1, y),
-                (x - 1, y + 1),
-                (x, y + 1),
-                (x + 1, y + 1),
-            ] {
-                neighbourhood = neighbourhood << 1 | usize::from(is_alive(x, y));
+            for (dx, dy) in NINE {
+                neighbourhood = neighbourhood << 1 | usize::from(is_alive(x + dx, y + dy));
             }
             next.push(rule.next(cells[next.len()], neighbourhood));
         }

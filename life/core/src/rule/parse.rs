@@ -11,7 +11,7 @@ const SUPPORTED: &str = "B3/S23 (and 23/3 or b3s23), Hensel's letters as in B2-a
 const NO_TABLES: &str = "rule tables and trees (.rule files) are not supported";
 
 /// The maximum length of a rule in bytes. A MAP of 86 digits with its states has 94.
-const LONGEST: usize = 500;
+const MAX_BYTES: usize = 500;
 
 impl FromStr for Rule {
     type Err = RuleError;
@@ -22,23 +22,19 @@ impl FromStr for Rule {
             return Err(RuleError(format!("a rule is missing: write {SUPPORTED}")));
         }
         let refused = |why: String| RuleError(format!("rule {}: {why}", shorten(text)));
-        if text.len() > LONGEST {
+        let given = text.len();
+        if given > MAX_BYTES {
             return Err(refused(format!(
-                "a rule has at most {LONGEST} bytes, but {} were given: write {SUPPORTED}",
-                text.len()
+                "a rule has at most {MAX_BYTES} bytes, but {given} were given: write {SUPPORTED}"
             )));
         }
         if let Some((_, grid)) = text.split_once(':') {
-            return Err(refused(format!(
-                ":{} is a topology, but only a rule is allowed here: leave it out",
-                shorten(grid)
-            )));
+            let grid = shorten(grid);
+            return Err(refused(format!(":{grid} is a topology, but only a rule is allowed here: leave it out")));
         }
-        let read = match without_history(text).map(named_or_written) {
-            Some(Ok(rule)) if rule.states() > 2 => named_or_written(text),
-            Some(read) => read,
-            None => named_or_written(text),
-        };
+        let without_history = without_history(text).map(named_or_written);
+        let is_annotated = |read: &Result<Rule, _>| !matches!(read, Ok(rule) if rule.states() > 2);
+        let read = without_history.filter(is_annotated).unwrap_or_else(|| named_or_written(text));
         read.map_err(|RuleError(why)| refused(why))
     }
 }
@@ -47,43 +43,41 @@ impl FromStr for Rule {
 /// `B36/S23History`.
 fn without_history(text: &str) -> Option<&str> {
     let (of, history) = text.split_at_checked(text.len().checked_sub("History".len())?)?;
-    let is_table = of.get(..3).is_some_and(|map| map.eq_ignore_ascii_case("map"));
-    (history.eq_ignore_ascii_case("History") && !of.trim().is_empty() && !is_table).then_some(of)
+    (history.eq_ignore_ascii_case("History") && !of.trim().is_empty() && !is_map(of)).then_some(of)
+}
+
+fn is_map(text: &str) -> bool {
+    text.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("map"))
 }
 
 /// Parses a name or a notation.
 fn named_or_written(text: &str) -> Result<Rule, RuleError> {
     let written = rule(names::rule_of(text).unwrap_or(text));
-    written.map_err(|error| if is_word(text) { RuleError(no_name()) } else { error })
-}
-
-fn no_name() -> String {
-    format!("no rule is known by this name, and {NO_TABLES}: write {SUPPORTED}")
+    let no_name = || RuleError(format!("no rule is known by this name, and {NO_TABLES}: write {SUPPORTED}"));
+    written.map_err(|error| if is_word(text) { no_name() } else { error })
 }
 
 /// Returns true if `text` looks like a name: it begins with two letters and does not have two halves.
 fn is_word(text: &str) -> bool {
-    let is_table = text.get(..3).is_some_and(|map| map.eq_ignore_ascii_case("map"));
-    text.chars().take(2).filter(|c| c.is_alphabetic()).count() == 2 && !text.contains(['/', '_', ',']) && !is_table
+    text.chars().take(2).filter(|c| c.is_alphabetic()).count() == 2 && !text.contains(['/', '_', ',']) && !is_map(text)
 }
 
 /// Escapes and shortens a text for a message.
 fn shorten(text: &str) -> String {
-    const MOST: usize = 40;
-    let mut short: String = text.chars().take(MOST).flat_map(char::escape_debug).collect();
-    if text.chars().nth(MOST).is_some() {
+    const MAX: usize = 40;
+    let mut short: String = text.chars().take(MAX).flat_map(char::escape_debug).collect();
+    if text.chars().nth(MAX).is_some() {
         short.push('…');
     }
     short
 }
 
 fn rule(text: &str) -> Result<Rule, RuleError> {
-    if let Some((start, digits)) = text.split_at_checked(3)
-        && start.eq_ignore_ascii_case("map")
-    {
+    if is_map(text) {
+        let digits = &text[3..];
         // A slash is a base64 digit too. The states follow after a whole table.
-        let most_digits = [86, 22, 6].into_iter().find(|&most| digits.len() == most || has_states(digits, most));
-        let (table, states) = most_digits.map_or((digits, ""), |most| digits.split_at(most));
+        let length = [86, 22, 6].into_iter().find(|&length| digits.len() == length || has_states(digits, length));
+        let (table, states) = length.map_or((digits, ""), |length| digits.split_at(length));
         let states = states.trim_start_matches("==");
         let table = map::parse(table, !states.is_empty())?;
         return if states.is_empty() { Ok(table) } else { table.with_states(number(&states[1..])?) };

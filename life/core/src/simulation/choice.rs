@@ -53,7 +53,7 @@ pub fn check_on(
             }
             let asked = format!("a board of {width}x{height}, which needs {needed} bytes of shared memory");
             let offered = format!("boards that need at most {limit} bytes; use another rung for larger boards");
-            Err(capabilities::refused(rung.rung(), asked, offered).into())
+            Err(refused(rung, asked, &offered))
         }
         LifeRung::Global | LifeRung::Block | LifeRung::Bitpacked | LifeRung::Temporal => Ok(()),
     }
@@ -75,8 +75,13 @@ pub fn check_topology(rung: LifeRung, topology: Topology) -> Result<(), LifeErro
     if rung == LifeRung::Streaming || topology == Topology::TORUS {
         return Ok(());
     }
-    let offered = "a torus without a shift; use rung streaming for other bounded grids".to_owned();
-    Err(capabilities::refused(rung.rung(), topology.to_string(), offered).into())
+    let offered = "a torus without a shift; use rung streaming for other bounded grids";
+    Err(refused(rung, topology.to_string(), offered))
+}
+
+/// Returns the error that the rung does not support `asked`.
+pub(super) fn refused(rung: LifeRung, asked: String, offered: &str) -> LifeError {
+    capabilities::refused(rung.rung(), asked, offered.to_owned()).into()
 }
 
 /// Returns the circuit by which the rung runs the rule.
@@ -91,7 +96,7 @@ pub(super) fn circuit(rung: LifeRung, rule: &Rule) -> Result<Circuit, LifeError>
         _ => {
             let offered = "B3/S23; bitpacked has all rules of two states, and Generations rules of up to four states that count \
                            neighbours; streaming has rules of two states that count neighbours; device cpu has all rules";
-            Err(capabilities::refused(rung.rung(), format!("the rule {rule}"), offered.to_owned()).into())
+            Err(refused(rung, format!("the rule {rule}"), offered))
         }
     }
 }

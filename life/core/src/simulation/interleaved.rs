@@ -1,6 +1,6 @@
 //! A board of interleaved bits on a device, and the launches that advance it.
 
-use cuda_std::{GlobalMut, Ladder};
+use cuda_std::GlobalMut;
 use gpu::life::tuning::{DEEPEST, STREAMING_EDGES, STREAMING_WAITING, STREAMING_WARPS, STREAMING_WAVES};
 use gpu::life::{
     self as kernels, CORNERS_SIDE, CORNERS_THREADS, Conway, Given, Interleaved, LifeRung, MOST_CELLS_ALONG,
@@ -8,11 +8,11 @@ use gpu::life::{
 };
 use launch::{Buffer, BufferPart, Device, Error, LaunchConfig, Queue};
 
+use super::choice::refused;
 use super::grids::{LARGEST_GRID, linear, max_blocks};
 use crate::error::LifeError;
 use crate::topology::Edges;
 use crate::{Rule, Topology};
-use gridstride::capabilities;
 
 /// Extra rows that a strip computes to fill the pipeline.
 const FILLING: usize = DEEPEST + 1;
@@ -33,7 +33,7 @@ pub(super) fn check(width: usize, height: usize) -> Result<(), LifeError> {
 fn too_large(width: usize, height: usize) -> LifeError {
     let offered =
         format!("at most {MOST_CELLS_ALONG} columns and rows; use global, block, bitpacked or temporal for more");
-    capabilities::refused(LifeRung::Streaming.rung(), format!("a board of {width}x{height}"), offered).into()
+    refused(LifeRung::Streaming, format!("a board of {width}x{height}"), &offered)
 }
 
 /// Returns the maximum bytes of a board of this size.

@@ -223,60 +223,49 @@ impl Simulation {
             Cells::TwoBit(cells) => cells.advance(queue, width, height).map(|()| (1, true)),
             Cells::Words { kernel, now, next } => {
                 let words = || planar(width.div_ceil(CELLS_PER_WORD), height.div_ceil(ROWS_PER_THREAD));
-                match kernel {
-                    WordKernel::Counts(tables) => {
-                        let call = kernels::life_counts(now.view(), next.view_mut(), width, height);
-                        queue.launch(words().tables(tables[(from % 2) as usize]), call)?;
-                    }
-                    WordKernel::Table(tables) => {
-                        let call = kernels::life_table(now.view(), next.view_mut(), width, height);
-                        queue.launch(words().tables(tables[(from % 2) as usize]), call)?;
-                    }
+                let with = |tables: &[&'static [u8]; 2]| words().tables(tables[(from % 2) as usize]);
+                let (before, after) = (now.view(), next.view_mut());
+                let (config, call) = match kernel {
+                    WordKernel::Counts(tables) => (with(tables), kernels::life_counts(before, after, width, height)),
+                    WordKernel::Table(tables) => (with(tables), kernels::life_table(before, after, width, height)),
                     WordKernel::Resident(plan, published) => {
                         let generations = generations.min(u32::MAX.into()) as u32;
-                        plan.advance(queue, (now, next), published, (width, height), generations)?;
+                        plan.launch((before, after), published, (width, height), generations)
                     }
                     WordKernel::Temporal => {
                         let across = width.div_ceil(CELLS_PER_WORD * TEMPORAL_WORDS).min(u32::MAX as usize) as u32;
                         let down = height.div_ceil(TEMPORAL_ROWS).min(LARGEST_GRID.1) as u32;
                         let config = LaunchConfig::new((across, down), TEMPORAL_THREADS);
                         let generations = generations.min(GENERATIONS_PER_LAUNCH.into()) as u32;
-                        let call = kernels::life_temporal(now.view(), next.view_mut(), width, height, generations);
-                        queue.launch(config, call)?;
+                        (config, kernels::life_temporal(before, after, width, height, generations))
                     }
                     WordKernel::BitpackedVectors => {
-                        let call = kernels::life_bitpacked_vectors(now.view(), next.view_mut(), width, height);
-                        queue.launch(of_vectors(width, height), call)?;
+                        let config = of_vectors(width, height);
+                        (config, kernels::life_bitpacked_vectors(before, after, width, height))
                     }
-                    WordKernel::Bitpacked => {
-                        queue.launch(words(), kernels::life_bitpacked(now.view(), next.view_mut(), width, height))?;
-                    }
-                }
+                    WordKernel::Bitpacked => (words(), kernels::life_bitpacked(before, after, width, height)),
+                };
+                queue.launch(config, call)?;
                 std::mem::swap(now, next);
                 Ok((generations, true))
             }
             Cells::Bytes { now, next } => {
-                match self.rung {
-                    LifeRung::Block => {
-                        let (even, odd) = (now.view_mut(), next.view_mut());
-                        let call = kernels::life_block(even, odd, width, height, generations);
-                        queue.launch(one_block(width * height), call)?;
-                        if generations.is_multiple_of(2) {
-                            return Ok((generations, false));
-                        }
-                    }
+                let (block, is_block) = (one_block(width * height), self.rung == LifeRung::Block);
+                let after = next.view_mut();
+                let (config, call) = match self.rung {
+                    LifeRung::Block => (block, kernels::life_block(now.view_mut(), after, width, height, generations)),
                     LifeRung::Shared => {
-                        let config = one_block(width * height).shared_bytes(2 * (width * height) as u32);
-                        let call = kernels::life_shared(now.view(), next.view_mut(), width, height, generations);
-                        queue.launch(config, call)?;
+                        let config = block.shared_bytes(2 * (width * height) as u32);
+                        (config, kernels::life_shared(now.view(), after, width, height, generations))
                     }
-                    _ => {
-                        let call = kernels::life_global(now.view(), next.view_mut(), width, height);
-                        queue.launch(planar(width, height), call)?;
-                    }
+                    _ => (planar(width, height), kernels::life_global(now.view(), after, width, height)),
+                };
+                queue.launch(config, call)?;
+                let is_swapped = !(is_block && generations.is_multiple_of(2));
+                if is_swapped {
+                    std::mem::swap(now, next);
                 }
-                std::mem::swap(now, next);
-                Ok((generations, true))
+                Ok((generations, is_swapped))
             }
         }
     }

@@ -27,14 +27,17 @@ impl Simulation {
         self.width.div_ceil(CELLS_PER_WORD)
     }
 
-    /// Returns the words of a row in all planes.
-    pub(crate) fn words_of_row(&self) -> usize {
-        self.planes() * self.words_per_row()
+    /// Returns the words of a row in all planes, packed or in the device's layout.
+    pub(crate) fn words_of_row(&self, is_packed: bool) -> usize {
+        match self.row_layout().filter(|_| !is_packed) {
+            Some((words, _)) => words,
+            None => self.planes() * self.words_per_row(),
+        }
     }
 
     /// Divides `rows` into parts that are packed at once.
     pub(super) fn chunks(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
-        let most = (CHUNK / self.words_of_row()).max(1);
+        let most = (CHUNK / self.words_of_row(true)).max(1);
         let (start, end) = (rows.start, rows.end);
         (start..end).step_by(most).map(move |first| first..(first + most).min(end))
     }
@@ -92,19 +95,44 @@ impl Simulation {
         if let Cells::Interleaved(cells) = &self.cells { Some(cells.row_layout()) } else { None }
     }
 
-    /// Copies `rows` without packing into `words` from `at` on.
-    pub fn take(&self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
-        let Cells::Interleaved(cells) = &self.cells else { return self.gather(rows, words, at) };
-        let words = part(words, at, rows.len() * cells.row_layout().0).view_mut();
-        cells.take(rows.start, words)
+    /// Copies `rows` into `words` from `at` on, packed or in the device's layout. Returns the end of these rows in
+    /// `words`.
+    ///
+    /// # Errors
+    /// If a copy or a launch fails.
+    pub fn take(
+        &self,
+        rows: Range<usize>,
+        words: &mut Buffer<u32>,
+        at: usize,
+        is_packed: bool,
+    ) -> Result<usize, Error> {
+        let len = rows.len() * self.words_of_row(is_packed);
+        match &self.cells {
+            Cells::Interleaved(cells) if !is_packed => cells.take(rows.start, part(words, at, len).view_mut())?,
+            _ => self.gather(rows, words, at)?,
+        }
+        Ok(at + len)
     }
 
     /// Replaces `rows` by rows that [`take`](Self::take) copied from a board with the same
-    /// [`row_layout`](Self::row_layout).
-    pub fn put(&mut self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
-        let Cells::Interleaved(cells) = &mut self.cells else { return self.scatter(rows, words, at) };
-        let words = part(words, at, rows.len() * cells.row_layout().0);
-        cells.put(rows.start, words)
+    /// [`row_layout`](Self::row_layout). Returns the end of these rows in `words`.
+    ///
+    /// # Errors
+    /// If a copy or a launch fails.
+    pub fn put(
+        &mut self,
+        rows: Range<usize>,
+        words: &mut Buffer<u32>,
+        at: usize,
+        is_packed: bool,
+    ) -> Result<usize, Error> {
+        let len = rows.len() * self.words_of_row(is_packed);
+        match &mut self.cells {
+            Cells::Interleaved(cells) if !is_packed => cells.put(rows.start, part(words, at, len))?,
+            _ => self.scatter(rows, words, at)?,
+        }
+        Ok(at + len)
     }
 
     /// Calls `work` with the buffer for packed rows, which has at least `len` words.
@@ -128,8 +156,9 @@ impl Simulation {
     /// [`LifeError`] if the board lacks one of the rows, if the device fails, or if the host has too little memory.
     pub fn rows(&self, rows: Range<usize>) -> Result<Board, LifeError> {
         LifeError::check_rows(&rows, self.height)?;
-        let (width, plane) = (self.width, rows.len() * self.words_per_row());
-        let mut words = vec_of(self.planes() * plane)?;
+        let width = self.width;
+        let dead = |_| Ok(Board::new(width, rows.len())?.into_words());
+        let mut planes = (0..self.planes()).map(dead).collect::<Result<Vec<_>, LifeError>>()?;
         let mut staging: Option<Buffer<u32>> = None;
         for chunk in self.chunks(rows.clone()) {
             let part = chunk.len() * self.words_per_row();
@@ -140,16 +169,13 @@ impl Simulation {
                 none => none.insert(self.device.alloc(self.planes() * part)?),
             };
             self.gather(chunk, staging, 0)?;
-            for (i, plane) in words.chunks_exact_mut(plane).enumerate() {
+            for (i, plane) in planes.iter_mut().enumerate() {
                 staging.download_range(i * part, &mut plane[at..at + part])?;
             }
         }
         match &self.cells {
-            Cells::TwoBit(cells) => {
-                let (low, high) = words.split_at(plane);
-                cells.board(width, [low, high])
-            }
-            _ => Ok(Board::from_words(width, rows.len(), words)?),
+            Cells::TwoBit(cells) => cells.board(width, [&planes[0], &planes[1]]),
+            _ => Ok(Board::from_words(width, rows.len(), planes.swap_remove(0))?),
         }
     }
 
@@ -167,7 +193,7 @@ impl Simulation {
         };
         for chunk in self.chunks(0..board.height()) {
             let words = chunk.start * self.words_per_row()..chunk.end * self.words_per_row();
-            self.with_staging(chunk.len() * self.words_of_row(), |life, staging| {
+            self.with_staging(chunk.len() * self.words_of_row(true), |life, staging| {
                 for (i, plane) in planes.iter().enumerate() {
                     staging.upload_range(i * words.len(), &plane[words.clone()])?;
                 }
@@ -195,13 +221,4 @@ impl Simulation {
 /// Returns the `len` elements of `buffer` from `at` on.
 pub(super) fn part<T: launch::DeviceCopy>(buffer: &mut Buffer<T>, at: usize, len: usize) -> BufferPart<'_, T> {
     buffer.as_part_mut().split_at(at).1.split_at(len).0
-}
-
-/// Allocates `len` words of host memory.
-fn vec_of(len: usize) -> Result<Vec<u32>, LifeError> {
-    let mut words = Vec::new();
-    let too_large = |_| Error::OutOfHostMemory { requested_bytes: 4 * len as u64 };
-    words.try_reserve_exact(len).map_err(too_large)?;
-    words.resize(len, 0);
-    Ok(words)
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use cuda_std::Global;
 use gpu::life::{self as kernels, CELLS_PER_WORD, LifeRung};
 use launch::{Buffer, Device, Error, LaunchConfig};
 
@@ -92,7 +93,7 @@ impl Simulation {
             Cells::Words { now, .. } => make(now)?,
             Cells::Interleaved(cells) => cells.made(make)?,
             _ => {
-                let mut words = device.alloc(self.words_of_row() * height)?;
+                let mut words = device.alloc(self.words_of_row(true) * height)?;
                 make(&mut words)?;
                 self.scatter(0..height, &mut words, 0)?;
             }
@@ -114,7 +115,7 @@ impl Simulation {
     /// As for [`population`](Self::population).
     pub fn population_of(&mut self, rows: Range<usize>) -> Result<u64, LifeError> {
         self.total.fill_zero()?;
-        let (max_blocks, width, words_of_row) = (self.max_blocks, self.width, self.words_of_row());
+        let (max_blocks, width, words_of_row) = (self.max_blocks, self.width, self.words_of_row(true));
         match &mut self.cells {
             Cells::TwoBit(_) => {
                 let mut count = 0;
@@ -138,19 +139,31 @@ impl Simulation {
                 cells.count(&mut self.total)?;
                 let all = self.totals()?[0];
                 self.total.fill_zero()?;
-                for rows in self.chunks(0..rows.start).chain(self.chunks(rows.end..self.height)) {
-                    let len = rows.len() * words_of_row;
-                    self.with_staging(len, |life, staging| {
-                        life.gather(rows, staging, 0)?;
-                        let words = part(staging, 0, len).view();
+                for rows in [0..rows.start, rows.end..self.height] {
+                    self.for_packed(rows, |life, words, _| {
                         let call = kernels::life_population_words(words, life.total.view_mut());
-                        Ok(life.device.launch(linear(len, max_blocks), call)?)
+                        life.device.launch(linear(words.len(), max_blocks), call)
                     })?;
                 }
                 return Ok(all - self.totals()?[0]);
             }
         }
         Ok(self.totals()?[0])
+    }
+
+    /// Packs `rows` in parts. Calls `work` with the words and the first row of each part.
+    fn for_packed(
+        &mut self,
+        rows: Range<usize>,
+        work: impl Fn(&mut Self, Global<'_, u32>, usize) -> Result<(), Error>,
+    ) -> Result<(), LifeError> {
+        self.chunks(rows).try_for_each(|rows| {
+            let (len, first) = (rows.len() * self.words_of_row(true), rows.start);
+            self.with_staging(len, |life, staging| {
+                life.gather(rows, staging, 0)?;
+                Ok(work(life, part(staging, 0, len).view(), first)?)
+            })
+        })
     }
 
     fn totals(&self) -> Result<[u64; 2], Error> {
@@ -178,7 +191,7 @@ impl Simulation {
     /// Returns the contribution of these rows to the hash of each plane of a larger board, in which they begin at word
     /// `first`.
     pub(crate) fn hash_of(&mut self, rows: Range<usize>, first: usize) -> Result<Vec<u64>, LifeError> {
-        let (max_blocks, words_of_row, begin) = (self.max_blocks, self.words_of_row(), rows.start);
+        let (max_blocks, words_of_row, begin) = (self.max_blocks, self.words_of_row(true), rows.start);
         if matches!(self.cells, Cells::TwoBit(_)) {
             let mut hashes = Vec::new();
             for rows in self.chunks(rows) {
@@ -188,14 +201,11 @@ impl Simulation {
             return Ok(hashes);
         }
         self.total.fill_zero()?;
-        for rows in self.chunks(rows) {
-            let (len, at) = (rows.len() * words_of_row, first + (rows.start - begin) * words_of_row);
-            self.with_staging(len, |life, staging| {
-                life.gather(rows, staging, 0)?;
-                let call = kernels::life_hash_words(part(staging, 0, len).view(), life.total.view_mut(), at);
-                Ok(life.device.launch(linear(len, max_blocks), call)?)
-            })?;
-        }
+        self.for_packed(rows, |life, words, row| {
+            let at = first + (row - begin) * words_of_row;
+            let call = kernels::life_hash_words(words, life.total.view_mut(), at);
+            life.device.launch(linear(words.len(), max_blocks), call)
+        })?;
         Ok(vec![self.totals()?[0]])
     }
 
@@ -212,7 +222,7 @@ impl Simulation {
     /// Returns the numbers of births and deaths of these rows in the last generation. The last
     /// [`advance`](Self::advance) must have run exactly one.
     pub(crate) fn changes_of(&mut self, rows: Range<usize>) -> Result<(u64, u64), LifeError> {
-        let (max_blocks, words_of_row) = (self.max_blocks, self.words_of_row());
+        let (max_blocks, words_of_row) = (self.max_blocks, self.words_of_row(true));
         self.total.fill_zero()?;
         if let (Cells::Interleaved(cells), true) = (&self.cells, rows.len() == self.height) {
             cells.count_changes(&mut self.total)?;

@@ -1,15 +1,15 @@
 //! The distribution of a board over resident blocks, for the rung `resident`.
 
-use cuda_std::{Kernel, KernelInfo, Ladder};
+use cuda_std::{Call, Global, GlobalMut, Kernel, KernelInfo};
 use gpu::life::tuning::{RESIDENT_EXCHANGE, RESIDENT_GENERATION, RESIDENT_MARGINS, RESIDENT_ROW};
 use gpu::life::{
     CELLS_PER_WORD, LifeRung, MOST_MARGIN, RESIDENT_THREADS, RESIDENT_WARPS, TEMPORAL_WORDS, life_resident,
     resident_published,
 };
-use launch::{Buffer, Device, Error, LaunchConfig, Queue};
+use launch::{Buffer, Device, Error, LaunchConfig};
 
+use super::choice::refused;
 use crate::error::LifeError;
-use gridstride::capabilities;
 
 /// Rows per thread for which kernels exist.
 const ROWS: [usize; 2] = [2, 4];
@@ -43,13 +43,8 @@ impl ResidentPlan {
             }
         }
         let offered =
-            "boards that fit the registers of all multiprocessors; use another rung than shared for larger boards";
-        Err(capabilities::refused(
-            LifeRung::Resident.rung(),
-            format!("a board of {width}x{height}"),
-            offered.to_owned(),
-        )
-        .into())
+            "boards that fit the registers of all multiprocessors; use another rung than shared for larger ones";
+        Err(refused(LifeRung::Resident, format!("a board of {width}x{height}"), offered))
     }
 
     /// Returns the kernel of the fastest plan, or `None` if the board is too large.
@@ -96,22 +91,20 @@ impl ResidentPlan {
         device.zeroed(resident_published(words, self.blocks()).unwrap_or(usize::MAX))
     }
 
-    /// Enqueues the launch. It writes the advanced board into `next`.
-    pub(super) fn advance(
+    /// Returns the launch that writes the advanced board.
+    pub(super) fn launch<'v>(
         self,
-        queue: Queue<'_>,
-        (now, next): (&Buffer<u32>, &mut Buffer<u32>),
-        published: &mut Buffer<u64>,
+        (before, after): (Global<'v, u32>, GlobalMut<'v, u32>),
+        published: &'v mut Buffer<u64>,
         (width, height): (usize, usize),
         generations: u32,
-    ) -> Result<(), Error> {
-        let config = LaunchConfig::new(self.grid, RESIDENT_THREADS).cooperative();
-        let (now, next, published) = (now.view(), next.view_mut(), published.view_mut());
+    ) -> (LaunchConfig, Call<'v>) {
+        let published = published.view_mut();
         let call = match self.rows {
-            2 => life_resident::<2>(now, next, published, width, height, generations, self.margin),
-            _ => life_resident::<4>(now, next, published, width, height, generations, self.margin),
+            2 => life_resident::<2>(before, after, published, width, height, generations, self.margin),
+            _ => life_resident::<4>(before, after, published, width, height, generations, self.margin),
         };
-        queue.launch(config, call)
+        (LaunchConfig::new(self.grid, RESIDENT_THREADS).cooperative(), call)
     }
 }
 

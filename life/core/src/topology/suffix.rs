@@ -40,10 +40,7 @@ impl FromStr for RuleAndTopology {
     type Err = RuleError;
 
     fn from_str(text: &str) -> Result<Self, RuleError> {
-        let (rule, suffix) = match text.split_once(':') {
-            Some((rule, suffix)) => (rule, Some(suffix)),
-            None => (text, None),
-        };
+        let (rule, suffix) = text.split_once(':').map_or((text, None), |(rule, suffix)| (rule, Some(suffix)));
         let grid = suffix.map(grid).transpose().map_err(|why| {
             let short: String = suffix.unwrap_or_default().chars().take(40).flat_map(char::escape_debug).collect();
             RuleError(format!(
@@ -159,22 +156,7 @@ fn klein(across: Side, down: Side) -> Result<Topology, String> {
 impl fmt::Display for Grid {
     /// Writes the suffix with its colon.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { topology, width, height } = self;
-        let shift = |shift: i64| if shift == 0 { String::new() } else { format!("{shift:+}") };
-        let twist = |is_shifted: bool| if is_shifted { "*+1" } else { "*" };
-        match *topology {
-            Topology::Plane => write!(f, ":P{width},{height}"),
-            Topology::Torus { across, down } => write!(f, ":T{width}{},{height}{}", shift(across), shift(down)),
-            Topology::Tube(_) => write!(f, ":T{width},{height}"),
-            Topology::Klein { twisted: Edges::Horizontal, is_shifted } => {
-                write!(f, ":K{width}{},{height}", twist(is_shifted))
-            }
-            Topology::Klein { twisted: Edges::Vertical, is_shifted } => {
-                write!(f, ":K{width},{height}{}", twist(is_shifted))
-            }
-            Topology::CrossSurface => write!(f, ":C{width},{height}"),
-            Topology::Sphere => write!(f, ":S{width}"),
-        }
+        f.write_str(&self.topology.suffix(self.width, self.height))
     }
 }
 
