@@ -20,7 +20,7 @@ pub enum LifeError {
     /// The board lacks one of these rows.
     #[error("rows {rows:?} were given, but the board has the rows 0..{height}")]
     NoSuchRows {
-        /// The rows.
+        /// The requested rows.
         rows: Range<usize>,
         /// Rows of the board.
         height: usize,

@@ -6,7 +6,7 @@
 //! - A [`Board`] is the state of all cells, and a [`Pattern`] is a set of cells to place on a board.
 //! - A [`Rule`] determines the next state of a cell, and a [`Topology`] how the edges of a board are joined.
 //! - A [`Simulation`] is a board on a device, advanced by a [`LifeRung`]. A [`CpuSimulation`] is advanced by the host's
-//!   cores. [`Bands`] are a board on several devices.
+//!   cores. [`Bands`] is a board on several devices.
 //! - [`mod@reference`] is the plain implementation that the tests compare every rung with.
 
 use launch::{Device, DeviceChoice, PtxModule};

@@ -188,14 +188,14 @@ fn moved(words: &[u32], width: usize, first: i64, is_reversed: bool) -> Vec<u32>
     let mut column = 0;
     while column < width {
         // Copies as many cells at once as are adjacent in the row and go to the same word.
-        let most = (32 - column % 32).min(width - column);
+        let max = (32 - column % 32).min(width - column);
         let step = if is_reversed { -(column as i64) } else { column as i64 };
         let from = (first + step).rem_euclid(width as i64) as usize;
         let (count, bits) = if is_reversed {
-            let count = most.min(from + 1);
+            let count = max.min(from + 1);
             (count, bits_of(words, from + 1 - count, count).reverse_bits() >> (64 - count))
         } else {
-            let count = most.min(width - from);
+            let count = max.min(width - from);
             (count, bits_of(words, from, count))
         };
         moved[column / 32] |= (bits as u32) << (column % 32);

@@ -2,13 +2,10 @@
 
 use std::ops::Range;
 
-use crate::board::{WORD_BITS, add_hash, last_word_mask};
+use crate::board::{WORD_BITS, add_hash, last_word_mask, row_chunks};
 use crate::error::LifeError;
 use crate::soup::rows_of_soup;
 use crate::{Board, CpuSimulation, Simulation};
-
-/// The maximum number of words that are read or written at once.
-const CHUNK: usize = 1 << 24;
 
 /// The simulation that advances a band.
 pub(super) enum Engine {
@@ -84,7 +81,7 @@ impl Band {
 
     /// Divides the band's rows into parts that are read at once.
     pub(super) fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        chunks(self.rows.clone(), self.width)
+        row_chunks(self.rows.clone(), self.width.div_ceil(WORD_BITS))
     }
 
     /// Fills the band's rows with those of a soup of `height` rows.
@@ -140,12 +137,6 @@ impl Band {
             Engine::Cores(life) => Ok(life.automaton.changes(local)),
         }
     }
-}
-
-/// Divides `rows` of `width` cells into parts that are read or written at once.
-pub(super) fn chunks(rows: Range<usize>, width: usize) -> impl Iterator<Item = Range<usize>> {
-    let (end, most) = (rows.end, (CHUNK / width.div_ceil(WORD_BITS)).max(1));
-    rows.step_by(most).map(move |first| first..(first + most).min(end))
 }
 
 /// Copies the cells of `board` to a board of another width, `by` columns further right.

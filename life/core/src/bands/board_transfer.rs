@@ -4,10 +4,9 @@
 use std::ops::Range;
 
 use super::Bands;
-use super::band::chunks;
 use super::encoding::{board_of, gather, words_of};
 use crate::Board;
-use crate::board::WORD_BITS;
+use crate::board::{WORD_BITS, row_chunks};
 use crate::error::LifeError;
 
 /// A copy of the rows of a rank.
@@ -16,7 +15,7 @@ pub struct BandsCopy(Vec<Board>);
 impl Bands<'_> {
     /// Divides `rows` into parts that the first rank can hold at once.
     pub fn parts(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
-        chunks(rows, self.spec.width)
+        row_chunks(rows, self.spec.width.div_ceil(WORD_BITS))
     }
 
     /// Returns these rows of the present board on the first rank, and `None` on the other ranks.
@@ -61,7 +60,7 @@ impl Bands<'_> {
     /// If the board lacks one of the rows, if `board` has another size, or if a device or a rank fails.
     pub fn put_rows(&mut self, rows: Range<usize>, board: Option<&Board>) -> Result<(), LifeError> {
         LifeError::check_rows(&rows, self.spec.height)?;
-        self.right_for = 0;
+        self.correct_for = 0;
         let (rank, size) = (self.ranks.rank(), (self.spec.width, rows.len()));
         let whole = board.filter(|_| rank == 0);
         match whole {
@@ -110,7 +109,7 @@ impl Bands<'_> {
     /// # Errors
     /// If the copy has another size, or a device fails.
     pub fn put_copy(&mut self, copy: &BandsCopy) -> Result<(), LifeError> {
-        self.right_for = 0;
+        self.correct_for = 0;
         let mut pairs = self.bands.iter_mut().zip(&copy.0);
         pairs.try_for_each(|(band, board)| band.write(band.rows.start, board))
     }

@@ -10,7 +10,8 @@ use multi::ranks::Communicator;
 pub(super) struct CellLink {
     from: usize,
     to: usize,
-    /// The columns and rows on the board of the first band and on that of the other. Empty for a band of another rank.
+    /// Column and row of each cell on the board of band `from`, and on that of band `to`. Empty for a band of another
+    /// rank.
     sources: Vec<(u32, u32)>,
     targets: Vec<(u32, u32)>,
     cells: usize,

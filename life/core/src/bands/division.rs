@@ -108,12 +108,12 @@ const EXCHANGE_OF_RANKS: f64 = 300e-6;
 ///
 /// A halo has at most half as many rows as its band, so that small boards take at most twice as long. It has at least
 /// as many rows as a launch runs generations.
-pub(super) fn halo(spec: &BoardSpec, rows: usize, rung: Option<LifeRung>, is_far: bool, beyond: HaloKind) -> usize {
+pub(super) fn halo(spec: &BoardSpec, rows: usize, rung: Option<LifeRung>, is_far: bool, halo_kind: HaloKind) -> usize {
     let (least, cell) = if rung.is_some() { (OF_KERNELS, CELL) } else { (OF_CORES, CELL_ON_CORES) };
     let exchange = if is_far { EXCHANGE_OF_RANKS } else { EXCHANGE };
     let best = (exchange / (2.0 * spec.width as f64 * cell)).sqrt() as usize;
     let halo = best.min(rows / 2).next_multiple_of(least).max(least);
-    match beyond {
+    match halo_kind {
         HaloKind::Rows { .. } => halo,
         HaloKind::Cells => halo.min(Automaton::depth_beyond(&engine_rule(&spec.rule), spec.topology)),
     }

@@ -126,8 +126,8 @@ impl PendingLink {
         Ok(Self { device: device.clone(), own: [even, odd], own_rows, handles })
     }
 
-    /// Exchanges handles with the other end of each link, which is on the rank beside it. All ranks must pass their
-    /// links in the same order.
+    /// Exchanges handles with the other end of each link. `ends` has each end of this rank with the rank of the other
+    /// end. All ranks must pass their links in the same order.
     pub(super) fn connect(ends: Vec<(usize, Self)>, ranks: &dyn Communicator) -> Result<Vec<IpcLink>, LifeError> {
         // An end from which rows leave sends four handles and receives two; the other end the reverse.
         let received = |end: &Self| vec![0; HANDLE * if end.own_rows.is_some() { 2 } else { 4 }];

@@ -49,7 +49,7 @@ impl LateHalo {
 
     /// Copies the band's own rows that are needed for the next `late` generations. The present generation is
     /// `generation`.
-    pub(super) fn begin(&mut self, band: &Band, late: usize, generation: u64) -> Result<(), LifeError> {
+    pub(super) fn copy_own_rows(&mut self, band: &Band, late: usize, generation: u64) -> Result<(), LifeError> {
         let Engine::Kernel(life) = &band.engine else { return Ok(()) };
         let (first, end) = (band.above, band.above + band.rows.len());
         let (top, bottom) = (self.halo, self.halo + 2 * self.max_late);

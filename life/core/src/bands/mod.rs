@@ -93,7 +93,7 @@ pub struct Bands<'c> {
     /// The devices of the bands that kernels advance.
     group: Option<Group>,
     /// The generations for which the bands' own rows still stay correct.
-    right_for: usize,
+    correct_for: usize,
     /// The preferred number of generations to run at once, at most the number of halo rows.
     at_once: u64,
     generation: u64,
@@ -195,7 +195,7 @@ impl<'c> Bands<'c> {
             bands.push(Band { number, rows: plan.division.rows(number), above, beside, width, engine });
         }
         let BandPlan { ref division, halo, late, .. } = plan;
-        let halos = match plan.beyond {
+        let halos = match plan.halo_kind {
             _ if count == 1 => HaloExchange::Rows(RowExchange::default()),
             HaloKind::Rows { goes_around, .. } => {
                 let rows = (halo, goes_around, late);
@@ -205,7 +205,7 @@ impl<'c> Bands<'c> {
         };
         let at_once = plan.rung.map_or(division::OF_CORES as u64, generations_per_launch).min(halo as u64);
         let group = if let Workers::Kernels(group, _) = workers { Some(group.clone()) } else { None };
-        Ok(Self { ranks, spec, plan, bands, halos, group, right_for: 0, at_once, generation: 0 })
+        Ok(Self { ranks, spec, plan, bands, halos, group, correct_for: 0, at_once, generation: 0 })
     }
 
     /// Runs `generations` generations. Does not wait for GPUs to finish them.
@@ -217,17 +217,17 @@ impl<'c> Bands<'c> {
         while left > 0 {
             let mut now = left;
             if self.plan.division.bands() > 1 {
-                let right_for = self.right_for as u64;
+                let correct_for = self.correct_for as u64;
                 // During an exchange, the bands run the generations for which their old halos are still correct. If
                 // they run none, the exchange comes before the halo would cut a launch short.
-                let late = if right_for < left && self.right_for <= self.plan.late { right_for } else { 0 };
-                if late > 0 || right_for < left.min(self.at_once) {
+                let late = if correct_for < left && self.correct_for <= self.plan.late { correct_for } else { 0 };
+                if late > 0 || correct_for < left.min(self.at_once) {
                     self.exchange(late as usize)?;
                     left -= late;
                     continue;
                 }
-                now = if left > right_for { right_for - self.plan.late as u64 } else { left };
-                self.right_for -= now as usize;
+                now = if left > correct_for { correct_for - self.plan.late as u64 } else { left };
+                self.correct_for -= now as usize;
             }
             self.bands.iter_mut().try_for_each(|band| band.advance(now))?;
             self.generation += now;
@@ -257,7 +257,7 @@ impl<'c> Bands<'c> {
             }
         }
         self.generation += late as u64;
-        self.right_for = self.plan.halo - late;
+        self.correct_for = self.plan.halo - late;
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use super::division::{Division, HaloKind, halo as halo_of, late as late_of};
 use super::encoding::gather;
 use super::ipc::PeerAccess;
 use super::late_halo::LateHalo;
-use super::row_exchange::{are_all_direct, rows_beyond};
+use super::row_exchange::{are_all_direct, halo_rows};
 use super::{BoardSpec, HaloTransport, Overrides, Workers};
 use crate::error::LifeError;
 use crate::{Board, CpuSimulation, LifeRung, Topology, check_on, default_rung, device_bytes};
@@ -28,7 +28,7 @@ pub(super) struct BandPlan {
     pub(super) halo: usize,
     /// The halo rows that may arrive late, which is the maximum number of generations during an exchange.
     pub(super) late: usize,
-    pub(super) beyond: HaloKind,
+    pub(super) halo_kind: HaloKind,
     pub(super) rung: Option<LifeRung>,
     pub(super) transport: Option<HaloTransport>,
 }
@@ -54,9 +54,9 @@ impl BandPlan {
             let default = |device| default_rung(device, (spec.width, height), &spec.rule, Topology::TORUS, u64::MAX);
             kernels.map(|(members, rung)| rung.unwrap_or_else(|| default(&members[0])))
         };
-        let beyond = if kernels.is_some() { HaloKind::BY_KERNELS } else { HaloKind::on_cores(spec.topology) };
+        let halo_kind = if kernels.is_some() { HaloKind::BY_KERNELS } else { HaloKind::on_cores(spec.topology) };
         let is_far = is_far(ranks, kernels.is_some());
-        let best = overrides.halo.unwrap_or_else(|| halo_of(spec, rows, rung_for(rows), is_far, beyond));
+        let best = overrides.halo.unwrap_or_else(|| halo_of(spec, rows, rung_for(rows), is_far, halo_kind));
         // The ranks may have different devices. All of them use the largest halo.
         let best = gather(ranks, &[best as u64])?.iter().flatten().max().map_or(best, |&best| best as usize);
         let is_remote = kernels.is_some() && ranks.size() > 1 && division.bands() > 1;
@@ -77,16 +77,16 @@ impl BandPlan {
         if let (Some((members, _)), Some(rung)) = (kernels, rung) {
             members.iter().try_for_each(|device| check_on(rung, device, (spec.width, height), &spec.rule))?;
         }
-        Ok(Self { division, halo, late, beyond, rung, transport })
+        Ok(Self { division, halo, late, halo_kind, rung, transport })
     }
 
     /// Returns the board of a band.
     pub(super) fn shape(&self, spec: &BoardSpec, band: usize) -> BandShape {
         let halo = self.halo;
-        let (above, below, beside, topology) = match self.beyond {
+        let (above, below, beside, topology) = match self.halo_kind {
             _ if self.division.bands() == 1 => (0, 0, 0, spec.topology),
             HaloKind::Rows { goes_around, topology } => {
-                let (above, below) = rows_beyond(&self.division, band, halo, goes_around);
+                let (above, below) = halo_rows(&self.division, band, halo, goes_around);
                 (above, below, 0, topology)
             }
             HaloKind::Cells => (halo, halo, halo, Topology::Plane),

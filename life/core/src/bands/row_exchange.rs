@@ -37,8 +37,8 @@ pub(super) struct Link {
     /// The link through IPC, if the other end is a device of another rank and the two can read each other's memory.
     direct: Option<IpcLink>,
     /// The buffers from which rows leave and at which they arrive. `None` if that end is on another rank.
-    out: Option<Staging>,
-    arrived: Option<Staging>,
+    outgoing: Option<Staging>,
+    incoming: Option<Staging>,
 }
 
 /// A buffer for packed rows.
@@ -64,7 +64,7 @@ impl Staging {
 /// Returns the halo rows above and below a band, each piece with the band that owns it.
 fn halo_of(division: &Division, band: usize, halo: usize, goes_around: bool) -> Vec<(usize, Piece)> {
     let (own, all) = (division.rows(band), division.rows(division.bands() - 1).end);
-    let (above, below) = rows_beyond(division, band, halo, goes_around);
+    let (above, below) = halo_rows(division, band, halo, goes_around);
     let mut pieces: Vec<(usize, Piece)> = Vec::new();
     let places = (0..above).map(|i| (i, own.start as i128 - above as i128 + i as i128));
     let places = places.chain((0..below).map(|i| (above + own.len() + i, own.end as i128 + i as i128)));
@@ -83,7 +83,7 @@ fn halo_of(division: &Division, band: usize, halo: usize, goes_around: bool) -> 
 
 /// Returns the numbers of halo rows above and below a band. If rows do not go around, the halo ends at the edge of the
 /// board: cells beyond it are dead in every generation.
-pub(super) fn rows_beyond(division: &Division, band: usize, halo: usize, goes_around: bool) -> (usize, usize) {
+pub(super) fn halo_rows(division: &Division, band: usize, halo: usize, goes_around: bool) -> (usize, usize) {
     let (own, all) = (division.rows(band), division.rows(division.bands() - 1).end);
     if goes_around { (halo, halo) } else { (halo.min(own.start), halo.min(all - own.end)) }
 }
@@ -168,8 +168,8 @@ impl RowExchange {
                 // Rows leave from the shared buffer that the other end reads.
                 leaving = None;
             }
-            let (out, arrived) = (staging(leaving)?, staging(arriving)?);
-            links.push(Link { from, to, pieces, is_packed, direct: None, out, arrived });
+            let (outgoing, incoming) = (staging(leaving)?, staging(arriving)?);
+            links.push(Link { from, to, pieces, is_packed, direct: None, outgoing, incoming });
         }
         let (numbers, ends): (Vec<usize>, Vec<_>) = pending.into_iter().unzip();
         for (link, direct) in numbers.into_iter().zip(PendingLink::connect(ends, ranks)?) {
@@ -200,14 +200,14 @@ impl RowExchange {
         *exchanges += 1;
         for link in links.iter_mut() {
             if let Some(band) = bands.iter_mut().find(|band| band.number == link.from) {
-                leave(band, link, number)?;
+                pack(band, link, number)?;
             }
         }
         links.iter_mut().filter_map(|link| link.direct.as_mut()).try_for_each(|direct| direct.record(number))?;
         if let Some(group) = group {
-            let on_devices = links.iter_mut().filter_map(|link| match (&link.out, &mut link.arrived) {
-                (Some(out), Some(arrived)) => {
-                    Some((arrived.on_device.as_mut()?.view_mut(), out.on_device.as_ref()?.view()))
+            let on_devices = links.iter_mut().filter_map(|link| match (&link.outgoing, &mut link.incoming) {
+                (Some(outgoing), Some(incoming)) => {
+                    Some((incoming.on_device.as_mut()?.view_mut(), outgoing.on_device.as_ref()?.view()))
                 }
                 _ => None,
             });
@@ -215,9 +215,9 @@ impl RowExchange {
             group.copy_all(&on_devices.collect::<Vec<_>>())?;
         }
         for link in links.iter_mut() {
-            match (&mut link.out, &mut link.arrived) {
-                (Some(out), Some(arrived)) if arrived.on_device.is_none() => {
-                    arrived.on_host.copy_from_slice(&out.on_host);
+            match (&mut link.outgoing, &mut link.incoming) {
+                (Some(outgoing), Some(incoming)) if incoming.on_device.is_none() => {
+                    incoming.on_host.copy_from_slice(&outgoing.on_host);
                 }
                 (Some(Staging { on_device: Some(words), on_host }), None) => {
                     words.download_range(0, on_host)?;
@@ -229,30 +229,30 @@ impl RowExchange {
             late_halos
                 .iter_mut()
                 .zip(&*bands)
-                .try_for_each(|(late_halo, band)| late_halo.begin(band, late, generation))?;
+                .try_for_each(|(late_halo, band)| late_halo.copy_own_rows(band, late, generation))?;
             bands.iter_mut().try_for_each(|band| band.advance(late as u64))?;
         }
         if ranks.size() > 1 {
             send(links, division, ranks)?;
         }
         for link in links.iter_mut() {
-            let Link { to, pieces, is_packed, direct, out, arrived, .. } = link;
+            let Link { to, pieces, is_packed, direct, outgoing, incoming, .. } = link;
             if let Some(direct) = direct {
-                direct.receive(number, arrived.as_mut().and_then(|arrived| arrived.on_device.as_mut()))?;
+                direct.receive(number, incoming.as_mut().and_then(|incoming| incoming.on_device.as_mut()))?;
             }
-            let Some(arrived) = arrived else { continue };
-            if let (None, None, Staging { on_device: Some(words), on_host }) = (&out, &direct, &mut *arrived) {
+            let Some(incoming) = incoming else { continue };
+            if let (None, None, Staging { on_device: Some(words), on_host }) = (&outgoing, &direct, &mut *incoming) {
                 words.upload_range(0, on_host)?;
             }
             let Some(i) = bands.iter().position(|band| band.number == *to) else { continue };
             match late_halos.get_mut(i).filter(|_| late > 0) {
                 Some(late_halo) => {
                     let row = late_halo.halo_row(bands[i].rows.len());
-                    if let Some(words) = &mut arrived.on_device {
+                    if let Some(words) = &mut incoming.on_device {
                         put(&mut late_halo.life, pieces, true, words, row)?;
                     }
                 }
-                None => arrive(&mut bands[i], pieces, *is_packed, arrived)?,
+                None => unpack(&mut bands[i], pieces, *is_packed, incoming)?,
             }
         }
         if late > 0 {
@@ -265,18 +265,19 @@ impl RowExchange {
 /// Sends and receives the rows that go by messages. For a direct link, each end sends one byte, which reports that its
 /// event has been recorded.
 fn send(links: &mut [Link], division: &Division, ranks: &dyn Communicator) -> Result<(), LifeError> {
-    let (mut sends, mut receives): (Vec<(usize, &[u8])>, Vec<(usize, &mut [u8])>) = Default::default();
+    let mut sends: Vec<(usize, &[u8])> = Vec::new();
+    let mut receives: Vec<(usize, &mut [u8])> = Vec::new();
     let mut bytes = vec![0_u8; links.len()];
     for (link, byte) in links.iter_mut().zip(&mut bytes) {
         let [from, to] = [link.from, link.to].map(|band| division.owner(band).0);
-        match (&link.direct, &mut link.out, &mut link.arrived) {
+        match (&link.direct, &mut link.outgoing, &mut link.incoming) {
             (Some(_), ..) => {
                 let other = if from == ranks.rank() { to } else { from };
                 sends.push((other, &[1]));
                 receives.push((other, std::slice::from_mut(byte)));
             }
-            (None, Some(out), None) => sends.push((to, bytemuck::cast_slice(&out.on_host))),
-            (None, None, Some(arrived)) => receives.push((from, bytemuck::cast_slice_mut(&mut arrived.on_host))),
+            (None, Some(outgoing), None) => sends.push((to, bytemuck::cast_slice(&outgoing.on_host))),
+            (None, None, Some(incoming)) => receives.push((from, bytemuck::cast_slice_mut(&mut incoming.on_host))),
             _ => {}
         }
     }
@@ -284,22 +285,22 @@ fn send(links: &mut [Link], division: &Division, ranks: &dyn Communicator) -> Re
 }
 
 /// Packs the rows of a link, or copies them unpacked.
-fn leave(band: &mut Band, link: &mut Link, number: u64) -> Result<(), LifeError> {
-    let Link { pieces, is_packed, direct, out, .. } = link;
+fn pack(band: &mut Band, link: &mut Link, number: u64) -> Result<(), LifeError> {
+    let Link { pieces, is_packed, direct, outgoing, .. } = link;
     let mut at = 0;
     for piece in &*pieces {
         let local = band.local(&piece.rows);
         match &mut band.engine {
             Engine::Kernel(life) => {
                 let shared = direct.as_mut().and_then(|direct| direct.leaving(number));
-                let out = out.as_mut().and_then(|out| out.on_device.as_mut());
-                let Some(words) = shared.or(out) else { continue };
+                let outgoing = outgoing.as_mut().and_then(|outgoing| outgoing.on_device.as_mut());
+                let Some(words) = shared.or(outgoing) else { continue };
                 at = life.take(local, words, at, *is_packed)?;
             }
             Engine::Cores(life) => {
-                let Some(out) = out else { continue };
+                let Some(outgoing) = outgoing else { continue };
                 let words = words_of(&life.rows(local)?);
-                out.on_host[at..at + words.len()].copy_from_slice(&words);
+                outgoing.on_host[at..at + words.len()].copy_from_slice(&words);
                 at += words.len();
             }
         }
@@ -308,14 +309,14 @@ fn leave(band: &mut Band, link: &mut Link, number: u64) -> Result<(), LifeError>
 }
 
 /// Writes the rows that have arrived into a band's halo.
-fn arrive(band: &mut Band, pieces: &[Piece], is_packed: bool, arrived: &mut Staging) -> Result<(), LifeError> {
-    match (&mut band.engine, &mut arrived.on_device) {
+fn unpack(band: &mut Band, pieces: &[Piece], is_packed: bool, incoming: &mut Staging) -> Result<(), LifeError> {
+    match (&mut band.engine, &mut incoming.on_device) {
         (Engine::Kernel(life), Some(words)) => put(life, pieces, is_packed, words, |at| at),
         (Engine::Cores(life), _) => {
             let mut at = 0;
             for Piece { rows, at: row } in pieces {
                 let len = rows.len() * band.width.div_ceil(WORD_BITS) * life.automaton.planes();
-                life.put_rows(*row, &board_of(band.width, rows.len(), &arrived.on_host[at..at + len])?)?;
+                life.put_rows(*row, &board_of(band.width, rows.len(), &incoming.on_host[at..at + len])?)?;
                 at += len;
             }
             Ok(())

@@ -4,6 +4,8 @@
 //! a device without conversion. 65536 × 65536 cells need 512 MiB. For rules of more than two states, further words of
 //! the same layout have the states.
 
+use std::ops::Range;
+
 use thiserror::Error;
 
 mod hash;
@@ -34,7 +36,7 @@ pub struct Board {
 pub struct Run {
     /// Column of the first cell.
     pub x: usize,
-    /// Row.
+    /// Row of all cells.
     pub y: usize,
     /// Number of cells, at least 1.
     pub length: usize,
@@ -103,7 +105,7 @@ pub enum WordsError {
     /// A bit beyond the width is set.
     #[error("the last word of row {row} has bits set beyond the board's width of {width}: they must be 0")]
     Padding {
-        /// The first such row.
+        /// The first row with such a bit.
         row: usize,
         /// Columns.
         width: usize,
@@ -196,7 +198,7 @@ impl Board {
     ///
     /// # Panics
     /// If the board lacks one of the rows.
-    pub fn part(&self, rows: std::ops::Range<usize>) -> Result<Self, SizeError> {
+    pub fn part(&self, rows: Range<usize>) -> Result<Self, SizeError> {
         let mut part = Self::with_states(self.width, rows.len(), self.states())?;
         let range = rows.start * self.words_per_row..rows.end * self.words_per_row;
         part.words.copy_from_slice(&self.words[range.clone()]);
@@ -331,8 +333,17 @@ pub fn last_word_mask(width: usize) -> u32 {
     u32::MAX >> ((WORD_BITS - width % WORD_BITS) % WORD_BITS)
 }
 
-/// The number of words from which on several cores are used.
+/// A board of at least this many words is processed on several cores.
 pub(super) const ALL_CORES: usize = 1 << 16;
+
+/// The maximum number of words that are read, written or packed at once: 64 MiB.
+pub(crate) const CHUNK_WORDS: usize = 1 << 24;
+
+/// Divides `rows` into parts of at most [`CHUNK_WORDS`] words, but of at least one row.
+pub(crate) fn row_chunks(rows: Range<usize>, words_per_row: usize) -> impl Iterator<Item = Range<usize>> {
+    let (end, count) = (rows.end, (CHUNK_WORDS / words_per_row).max(1));
+    rows.step_by(count).map(move |first| first..(first + count).min(end))
+}
 
 /// Returns the number of words of a board, if its cells can be counted in a `usize`.
 pub(super) fn words_needed(width: usize, height: usize) -> Result<usize, SizeError> {

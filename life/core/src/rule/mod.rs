@@ -35,7 +35,7 @@ pub struct Rule {
 pub struct RuleError(pub(super) String);
 
 /// The maximum number of states of a cell.
-pub const MOST_STATES: u16 = 256;
+pub const MAX_STATES: u16 = 256;
 
 /// The bit of the cell itself in the number of a neighbourhood.
 const CENTRE: usize = 1 << 4;
@@ -86,9 +86,9 @@ impl Rule {
     /// [`RuleError`] unless `states` is from 2 to 256, and for more than two states if the rule has births without
     /// neighbours.
     pub fn with_states(self, states: u16) -> Result<Self, RuleError> {
-        if !(2..=MOST_STATES).contains(&states) {
+        if !(2..=MAX_STATES).contains(&states) {
             return Err(RuleError(format!(
-                "a Generations rule has from 2 to {MOST_STATES} states, but {states} was given"
+                "a Generations rule has from 2 to {MAX_STATES} states, but {states} was given"
             )));
         }
         if states > 2 && self.is_alive(0) {

@@ -192,16 +192,16 @@ fn halves<'t>(first: &'t str, second: &'t str) -> Result<[&'t str; 2], RuleError
 
 /// Returns a function that tests if the neighbours of a neighbourhood match the counts and letters of `text`.
 fn half(text: &str, neighbours: usize) -> Result<impl Fn(usize) -> bool + use<>, RuleError> {
-    let most = neighbours.count_ones() as usize;
+    let max = neighbours.count_ones() as usize;
     let mut is_in = vec![false; ALL];
     let mut rest = text;
     while let Some(digit) = rest.chars().next() {
         let Some(count) = digit.to_digit(10).map(|count| count as usize) else {
             return Err(RuleError(format!("a count of neighbours is expected, but {digit:?} was given: write B3/S23")));
         };
-        if count > most {
+        if count > max {
             return Err(RuleError(format!(
-                "{count} neighbours were given, but a cell has {most}: write counts up to {most}"
+                "{count} neighbours were given, but a cell has {max}: write counts up to {max}"
             )));
         }
         rest = &rest[1..];

@@ -62,7 +62,7 @@ pub fn check_on(
 /// Checks that the rung supports the rule.
 ///
 /// # Errors
-/// [`LifeError::Algorithm`] if it does not.
+/// [`LifeError::Algorithm`] if the rung does not support the rule.
 pub fn check_rule(rung: LifeRung, rule: &Rule) -> Result<(), LifeError> {
     circuit(rung, rule).map(drop)
 }

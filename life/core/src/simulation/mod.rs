@@ -195,8 +195,8 @@ impl Simulation {
     pub fn advance_in(&mut self, queue: Queue<'_>, generations: u64) -> Result<(), LifeError> {
         let (mut left, mut swaps) = (generations, 0_u64);
         while left > 0 {
-            let most = left.min(generations_per_launch(self.rung()));
-            let (done, is_other) = self.launch(queue, most)?;
+            let wanted = left.min(generations_per_launch(self.rung()));
+            let (done, is_other) = self.launch(queue, wanted)?;
             swaps += u64::from(is_other);
             self.generation += done;
             left -= done;

@@ -9,13 +9,11 @@ use super::grids::linear;
 use super::two_bit_cells::{TwoBitCells, bits};
 use super::{Cells, InterleavedCells, Simulation, for_buffers};
 use crate::Board;
+use crate::board::{CHUNK_WORDS, row_chunks};
 use crate::error::LifeError;
 
-/// The maximum number of words that are packed at once: 64 MiB.
-const CHUNK: usize = 1 << 24;
-
 /// The maximum bytes of packed rows, in addition to the two boards.
-pub(super) const STAGING_BYTES: u64 = 8 * CHUNK as u64;
+pub(super) const STAGING_BYTES: u64 = 8 * CHUNK_WORDS as u64;
 
 impl Simulation {
     /// Returns the bits per cell.
@@ -37,9 +35,7 @@ impl Simulation {
 
     /// Divides `rows` into parts that are packed at once.
     pub(super) fn chunks(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
-        let most = (CHUNK / self.words_of_row(true)).max(1);
-        let (start, end) = (rows.start, rows.end);
-        (start..end).step_by(most).map(move |first| first..(first + most).min(end))
+        row_chunks(rows, self.words_of_row(true))
     }
 
     /// Packs `rows` into `words` from `at` on, plane by plane.
