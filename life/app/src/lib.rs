@@ -4,14 +4,14 @@
 //! it, `simulation` advances it, `timed_run` measures the speed, and `observers` look at its generations. Each module uses
 //! only modules below it.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 /// Returns a [`UsageError`](program::error::UsageError) with a formatted message from the calling function.
 macro_rules! reject {
     ($($argument:tt)*) => {
         return Err(program::error::UsageError(format!($($argument)*)).into())
     };
 }
-
-#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
 pub mod command;
 

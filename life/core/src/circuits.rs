@@ -1,11 +1,12 @@
-//! The tables that a rule other than B3/S23 becomes for the kernels.
+//! The tables that the kernels read for rules other than B3/S23.
 
 use gpu::life::{COUNT_TABLES, TABLES};
 
 use super::Rule;
 
-/// The tables of [`life_counts()`](gpu::life::life_counts()) and [`life_generations()`](gpu::life::life_generations()),
-/// for births and survivals by bits, as [`Rule::totalistic`] gives them.
+/// Returns the tables of [`life_counts()`](gpu::life::life_counts()) and
+/// [`life_generations()`](gpu::life::life_generations()). `birth` and `survival` are the bits that [`Rule::totalistic`]
+/// returns.
 pub fn count_tables(birth: u16, survival: u16) -> &'static [u8] {
     let tables: [u8; COUNT_TABLES] = std::array::from_fn(|table| {
         let (centre, fours) = (table % 2, table / 2);
@@ -13,7 +14,7 @@ pub fn count_tables(birth: u16, survival: u16) -> &'static [u8] {
         (0..8)
             .map(|row| {
                 let (ones, carry, twos) = (row >> 2, row >> 1 & 1, row & 1);
-                // Of all nine; a sum that there cannot be may become anything.
+                // The count of all nine cells. Sums that cannot occur may have any entry.
                 let neighbours = (ones + 2 * (carry + twos) + 4 * fours).checked_sub(centre);
                 let is_alive = neighbours.is_some_and(|neighbours| counts >> neighbours & 1 != 0);
                 u8::from(is_alive) << row
@@ -23,43 +24,34 @@ pub fn count_tables(birth: u16, survival: u16) -> &'static [u8] {
     launch::tables(&tables)
 }
 
-/// The tables of [`life_streaming()`](gpu::life::life_streaming()) for a rule that counts, in even and in odd
-/// generations; none if the rule is not such. A launch that begins in an odd generation takes them the other way round.
-pub fn alternating_tables(rule: &Rule) -> Option<[&'static [u8]; 2]> {
-    let phases = rule.phases();
-    if rule.states() != 2 || !phases.iter().all(|phase| phase.totalistic().is_some()) {
-        return None;
-    }
-    let [even, odd] = phases.map(|phase| {
-        let (birth, survival) = phase.totalistic().unwrap_or_default();
-        count_tables(birth, survival)
-    });
-    Some([[even, odd], [odd, even]].map(|tables| launch::tables(&tables.concat())))
-}
-
-/// What the kernels have for a rule.
+/// The logic by which the kernels run a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Circuit {
-    /// Their own: B3/S23.
+    /// The kernels' own circuit for B3/S23.
     Conway,
     /// Tables by the number of live neighbours, for launches that begin in an even and in an odd generation.
     Counts([&'static [u8]; 2]),
     /// Tables of all neighbourhoods, for even and odd generations.
     Table([&'static [u8]; 2]),
-    /// Tables by the number of live neighbours, and how many states there are: three or four.
+    /// Tables by the number of live neighbours, and the number of states: three or four.
     Generations(&'static [u8], u32),
 }
 
 impl Circuit {
-    /// That of `rule`. There is none for more than four states, or more than two where the neighbours' places count.
+    /// Returns the circuit of `rule`. Returns `None` for more than four states, and for more than two if the rule does
+    /// not count neighbours.
     pub fn of(rule: &Rule) -> Option<Self> {
-        match (rule.states(), rule.totalistic()) {
-            _ if *rule == Rule::LIFE => Some(Self::Conway),
-            (2, _) => {
-                let any = || Self::Table(rule.phases().map(|phase| tables(&phase)));
-                Some(alternating_tables(rule).map_or_else(any, Self::Counts))
+        if *rule == Rule::LIFE {
+            return Some(Self::Conway);
+        }
+        let (states, phases) = (rule.states(), rule.phases());
+        match (states, phases.map(|phase| phase.totalistic())) {
+            (2, [Some(even), Some(odd)]) => {
+                let [even, odd] = [even, odd].map(|(birth, survival)| count_tables(birth, survival));
+                Some(Self::Counts([[even, odd], [odd, even]].map(|tables| launch::tables(&tables.concat()))))
             }
-            (states @ 3..=4, Some((birth, survival))) => {
+            (2, _) => Some(Self::Table(phases.map(|phase| tables(&phase)))),
+            (3..=4, [Some((birth, survival)), _]) => {
                 Some(Self::Generations(count_tables(birth, survival), states.into()))
             }
             _ => None,
@@ -67,7 +59,7 @@ impl Circuit {
     }
 }
 
-/// The tables of [`life_table()`](gpu::life::life_table()): eight bits each of the rule's 512.
+/// Returns the tables of [`life_table()`](gpu::life::life_table()): the rule's 512 bits, eight per table.
 pub fn tables(rule: &Rule) -> &'static [u8] {
     let words = rule.table();
     let tables: [u8; TABLES] = std::array::from_fn(|i| words[i / 8].to_le_bytes()[i % 8]);

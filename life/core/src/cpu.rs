@@ -1,54 +1,56 @@
-//! A board that the host's own cores advance.
+//! A board that is advanced by the host's cores.
 
 use std::ops::Range;
 
-use life_cpu::{Automaton, Start};
+use life_cpu::{Automaton, FirstBoard};
 pub use life_cpu::{Instructions, OutOfMemory};
 
-use super::board::WORD_BITS;
 use super::{Board, Rule, Topology};
 use crate::error::LifeError;
 
-/// A board that the vector instructions of the host's cores advance, by any rule and on any topology.
+/// A board that the vector instructions of the host's cores advance. It supports every rule and every topology.
 pub struct CpuSimulation {
-    automaton: Automaton,
+    pub(super) automaton: Automaton,
     width: usize,
     height: usize,
     generation: u64,
 }
 
 impl CpuSimulation {
-    /// Begins with `board` as a torus of B3/S23, by the fastest instructions that the processor has.
+    /// Makes a torus of B3/S23 that begins with `board`.
     ///
     /// # Errors
-    /// [`LifeError::CpuMemory`] when the host has too little memory.
+    /// [`LifeError::CpuMemory`] if the host has too little memory.
     pub fn new(board: &Board) -> Result<Self, LifeError> {
         Self::with(board, &Rule::LIFE, Topology::TORUS, 0)
     }
 
-    /// Begins with `board`, which is in generation `from`, under a rule and on a topology. Even and odd generations
-    /// differ only where cells are born without neighbours ([`Rule::phases`]).
+    /// Makes a simulation of a rule and a topology that begins with `board`, which is generation `from`. Even and odd
+    /// generations differ only for rules with births without neighbours ([`Rule::phases`]).
     ///
     /// # Errors
-    /// [`LifeError::CpuMemory`] when the host has too little memory.
+    /// [`LifeError::CpuMemory`] if the host has too little memory.
     pub fn with(board: &Board, rule: &Rule, topology: Topology, from: u64) -> Result<Self, LifeError> {
-        let (width, height) = (board.width(), board.height());
-        let start = Start { width, height, words: board.words(), ages: board.ages(), generation: from };
-        Ok(Self { automaton: Automaton::new(&start, &of_cpu(rule), topology)?, width, height, generation: 0 })
+        Self::make((board.width(), board.height()), (board.words(), board.ages()), rule, topology, from)
     }
 
-    /// As [`with`](Self::with), where all of `width` × `height` cells are dead.
+    /// Like [`with`](Self::with), for a board of `width` × `height` dead cells.
     ///
     /// # Errors
-    /// [`LifeError::CpuMemory`] when the host has too little memory.
-    pub fn dead(
+    /// [`LifeError::CpuMemory`] if the host has too little memory.
+    pub fn dead(size: (usize, usize), rule: &Rule, topology: Topology, from: u64) -> Result<Self, LifeError> {
+        Self::make(size, (&[], &[]), rule, topology, from)
+    }
+
+    fn make(
         (width, height): (usize, usize),
+        (words, ages): (&[u32], &[Vec<u32>]),
         rule: &Rule,
         topology: Topology,
-        from: u64,
+        generation: u64,
     ) -> Result<Self, LifeError> {
-        let start = Start { width, height, words: &[], ages: &[], generation: from };
-        Ok(Self { automaton: Automaton::new(&start, &of_cpu(rule), topology)?, width, height, generation: 0 })
+        let first = FirstBoard { width, height, words, ages, generation };
+        Ok(Self { automaton: Automaton::new(&first, &engine_rule(rule), topology)?, width, height, generation: 0 })
     }
 
     /// Runs `generations` generations.
@@ -57,109 +59,70 @@ impl CpuSimulation {
         self.generation += generations;
     }
 
-    /// Runs one generation, and gives how many cells it has brought to life and how many have died in it.
+    /// Runs one generation and returns the numbers of births and deaths in it.
     pub fn advance_counting(&mut self) -> (u64, u64) {
         self.advance(1);
-        self.automaton.changes()
+        self.automaton.changes(0..self.height)
     }
 
-    /// Bytes that a board of this size takes beside the words that it begins with.
+    /// Returns the bytes that a simulation of this size needs, without those of its first [`Board`].
     pub fn bytes(width: usize, height: usize, rule: &Rule, topology: Topology) -> u64 {
-        Automaton::bytes(width, height, &of_cpu(rule), topology)
+        Automaton::bytes(width, height, &engine_rule(rule), topology)
     }
 
-    /// How many cells are not dead.
+    /// Returns the number of cells that are not dead.
     pub fn population(&self) -> u64 {
-        self.automaton.population()
+        self.automaton.population(0..self.height)
     }
 
-    /// The board as it is now.
+    /// Returns the present board.
     ///
     /// # Errors
-    /// [`LifeError::CpuMemory`] when the host has too little memory.
+    /// [`LifeError::CpuMemory`] if the host has too little memory.
     pub fn board(&self) -> Result<Board, LifeError> {
         self.rows(0..self.height)
     }
 
-    /// Some rows of the board as it is now, as a board of their own.
+    /// Returns these rows of the present board.
     ///
     /// # Errors
-    /// As for [`board`](Self::board), and when the board has not these rows.
+    /// As for [`board`](Self::board), and if the board lacks one of the rows.
     pub fn rows(&self, rows: Range<usize>) -> Result<Board, LifeError> {
-        self.check_rows(&rows)?;
+        LifeError::check_rows(&rows, self.height)?;
         let (words, ages) = self.automaton.words_of(rows.clone())?;
         Ok(Board::from_words_and_ages(self.width, rows.len(), words, ages)?)
     }
 
-    /// Puts `board` in place of as many rows from `first` on.
+    /// Replaces the rows from `first` on by `board`.
     ///
     /// # Errors
-    /// When the board has not these rows, or `board` is of another width.
+    /// If the board lacks one of the rows, or `board` has another width.
     pub fn put_rows(&mut self, first: usize, board: &Board) -> Result<(), LifeError> {
         let rows = first..first.saturating_add(board.height());
-        self.check_rows(&rows)?;
-        if board.width() != self.width {
-            return Err(LifeError::OtherWidth { given: board.width(), width: self.width });
-        }
+        LifeError::check_rows(&rows, self.height)?;
+        LifeError::check_size(board, (self.width, rows.len()))?;
         self.automaton.put_words(rows, board.words(), board.ages());
         Ok(())
     }
 
-    fn check_rows(&self, rows: &Range<usize>) -> Result<(), LifeError> {
-        if rows.start < rows.end && rows.end <= self.height {
-            return Ok(());
-        }
-        Err(LifeError::NoSuchRows { rows: rows.clone(), height: self.height })
-    }
-
-    /// Puts the first of `words` in place of `rows`, plane by plane, and gives how many these are.
-    pub(super) fn put_words(&mut self, rows: Range<usize>, words: &[u32]) -> usize {
-        let (plane, planes) = (rows.len() * self.width.div_ceil(WORD_BITS), self.automaton.planes());
-        let mut of_planes = words.chunks_exact(plane).take(planes);
-        let alive = of_planes.next().unwrap_or_default();
-        let ages: Vec<_> = of_planes.map(<[u32]>::to_vec).collect();
-        self.automaton.put_words(rows, alive, &ages);
-        planes * plane
-    }
-
-    /// How many cells of some rows are not dead.
-    pub(super) fn population_of(&self, rows: Range<usize>) -> u64 {
-        self.automaton.population_of(rows)
-    }
-
-    /// How many cells of some rows the last generation has brought to life, and how many have died in it.
-    pub(super) fn changes_of(&self, rows: Range<usize>) -> (u64, u64) {
-        self.automaton.changes_of(rows)
-    }
-
-    /// The bits of a cell, in the cores' own way.
-    pub(super) fn cell(&self, x: usize, y: usize) -> u16 {
-        self.automaton.cell(x, y)
-    }
-
-    /// Puts a cell that [`cell`](Self::cell) gave.
-    pub(super) fn put_cell(&mut self, x: usize, y: usize, cell: u16) {
-        self.automaton.put_cell(x, y, cell);
-    }
-
-    /// Generations run so far.
+    /// Returns the number of generations run so far.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// What the cores compute with.
+    /// Returns the instruction set that advances the board.
     pub fn instructions(&self) -> Instructions {
         self.automaton.instructions()
     }
 
-    /// Cores that compute.
+    /// Returns the number of threads that advance a board.
     pub fn cores() -> usize {
         Automaton::threads()
     }
 }
 
-/// The rule as the cores take it.
-pub(super) fn of_cpu(rule: &Rule) -> life_cpu::Rule {
+/// Converts a rule to that of `life_cpu`.
+pub(super) fn engine_rule(rule: &Rule) -> life_cpu::Rule {
     life_cpu::Rule { phases: rule.phases().map(|rule| *rule.table()), states: rule.states() }
 }
 
@@ -168,7 +131,7 @@ mod tests {
     use super::*;
     use crate::{RuleAndTopology, reference};
 
-    /// Each class of rules, on each topology, in each kind of notation; `life_cpu` has the tests of all sizes.
+    /// Each class of rules on each topology, in each notation. `life_cpu` has the tests of all sizes.
     #[test]
     fn any_rule_and_topology_is_the_references() {
         let rules = [

@@ -1,4 +1,4 @@
-//! Why a board of Life was not made or advanced.
+//! The error of boards and simulations.
 
 use std::ops::Range;
 
@@ -6,78 +6,79 @@ use gridstride::error::AlgorithmError;
 use multi::ranks::RanksError;
 use thiserror::Error;
 
-use crate::board::{SizeError, WordsError};
+use crate::board::{Board, SizeError, WordsError};
 use crate::soup::SoupError;
 
-/// Why a board of Life was not made or advanced. `Debug` is the same text, since `main` and `unwrap` show that one.
+/// Why a board of Life was not made or advanced. `Debug` prints the same text as `Display`, because `main` and `unwrap`
+/// print `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum LifeError {
-    /// The rung cannot run, or the device failed.
+    /// The rung does not support the board, or the device failed.
     #[error(transparent)]
     Algorithm(#[from] AlgorithmError),
-    /// The board does not have these rows.
-    #[error("rows {rows:?} of a board that is {height} high")]
+    /// The board lacks one of these rows.
+    #[error("rows {rows:?} were given, but the board has the rows 0..{height}")]
     NoSuchRows {
-        /// The rows that were named.
+        /// The requested rows.
         rows: Range<usize>,
         /// Rows of the board.
         height: usize,
     },
-    /// Rows are put on a board of another width.
-    #[error("rows of {given} cells on a board that is {width} wide")]
-    OtherWidth {
-        /// Columns of the rows.
-        given: usize,
-        /// Columns of the board.
-        width: usize,
-    },
-    /// A board is put in place of one of another height.
-    #[error("a board {given} high in place of one of {height}")]
-    OtherHeight {
-        /// Rows of the new board.
-        given: usize,
-        /// Rows of the board that it replaces.
-        height: usize,
-    },
-    /// A board is put in place of rows of another size.
-    #[error("a board of {}x{} in place of {} rows of {} cells", given.0, given.1, size.1, size.0)]
+    /// The new cells have another size than the cells that they replace.
+    #[error("a board of {}x{} was given, but it replaces {}x{} cells: give that size", given.0, given.1, size.0, size.1)]
     OtherSize {
-        /// Columns and rows of the board.
+        /// Columns and rows of the new cells.
         given: (usize, usize),
-        /// Columns and number of the rows that it replaces.
+        /// Columns and rows of the cells that they replace.
         size: (usize, usize),
     },
-    /// Some ranks advance a board by devices, and others by their processor's cores.
+    /// Some ranks advance their bands on devices, others on the host's cores.
     #[error("some ranks have devices and others none: give all of them the same --device")]
     MixedRanks,
-    /// A board cannot be.
+    /// No board of this size can be made.
     #[error(transparent)]
     Board(#[from] SizeError),
-    /// A random board cannot be.
+    /// No random board of this size or density can be made.
     #[error(transparent)]
     Soup(#[from] SoupError),
-    /// What came back from the device is no board.
+    /// The words that were read from the device are not a board.
     #[error(transparent)]
     Words(#[from] WordsError),
-    /// The host has too little memory to advance a board on its own cores.
+    /// The host has too little memory for a simulation on its cores.
     #[error(transparent)]
     CpuMemory(#[from] life_cpu::OutOfMemory),
-    /// Ranks could not work together.
+    /// The ranks failed to exchange data.
     #[error(transparent)]
     Ranks(#[from] RanksError),
-    /// A band of a board cannot be where it was to be.
+    /// A band of the board could not be made.
     #[error("band {band} of {bands}, on {place}: {source}")]
     Band {
-        /// Which one, from 1.
+        /// The number of the band, from 1.
         band: usize,
-        /// All of them.
+        /// The number of bands.
         bands: usize,
-        /// Where it was to be.
+        /// The device or the cores that it was made on.
         place: String,
-        /// Why not.
+        /// The reason.
         source: Box<LifeError>,
     },
+}
+
+impl LifeError {
+    /// Checks that `rows` are at least one row of a board of `height` rows.
+    pub(crate) fn check_rows(rows: &Range<usize>, height: usize) -> Result<(), Self> {
+        if rows.start < rows.end && rows.end <= height {
+            return Ok(());
+        }
+        Err(Self::NoSuchRows { rows: rows.clone(), height })
+    }
+
+    /// Checks that `board` can replace `size` cells.
+    pub(crate) fn check_size(board: &Board, size: (usize, usize)) -> Result<(), Self> {
+        let given = (board.width(), board.height());
+        if given == size { Ok(()) } else { Err(Self::OtherSize { given, size }) }
+    }
 }
 
 impl From<launch::Error> for LifeError {

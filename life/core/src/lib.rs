@@ -1,10 +1,13 @@
-//! Conway's Life on a torus: a dead cell with three live neighbours comes to life, a live one with two or three stays
-//! alive, all others are dead in the next generation (the rule B3/S23). And its relatives: a [`Rule`] says what becomes
-//! of a cell, a [`Topology`] how a board's edges are joined; a [`CpuSimulation`] knows them all.
+//! Conway's Life and related cellular automata, on devices and on the host's cores.
 //!
-//! A [`Board`] is what the cells are, a [`Pattern`] cells to be placed on it, a [`Simulation`] a board on a device and
-//! the rung that advances it, a [`CpuSimulation`] a board that the host's cores advance; [`mod@reference`] is the plain
-//! CPU answer that every rung is compared with.
+//! In Life, a dead cell with three live neighbours becomes alive, and a live cell with two or three stays alive. All
+//! other cells are dead in the next generation (the rule B3/S23).
+//!
+//! - A [`Board`] is the state of all cells, and a [`Pattern`] is a set of cells to place on a board.
+//! - A [`Rule`] determines the next state of a cell, and a [`Topology`] how the edges of a board are joined.
+//! - A [`Simulation`] is a board on a device, advanced by a [`LifeRung`]. A [`CpuSimulation`] is advanced by the host's
+//!   cores. [`Bands`] is a board on several devices.
+//! - [`mod@reference`] is the plain implementation that the tests compare every rung with.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -35,7 +38,7 @@ pub use simulation::{
 pub use soup::SoupError;
 pub use topology::{Grid, RuleAndTopology, Topology};
 
-/// The PTX of Life's kernels and of the library's, for [`launch::Device::open`].
+/// The PTX of Life's kernels and of the library's kernels, for [`launch::Device::open`].
 pub const MODULES: &[PtxModule] = &{
     const LIFE: PtxModule = gridstride::embedded_module!(life);
     let mut all = [LIFE; gridstride::MODULES.len() + 1];
@@ -47,17 +50,17 @@ pub const MODULES: &[PtxModule] = &{
     all
 };
 
-/// Opens a device that has Life's kernels and the library's: a GPU where there is one, else the simulator.
+/// Opens a device with Life's kernels and the library's: a GPU if there is one, and the simulator otherwise.
 ///
 /// # Errors
-/// None today: where no GPU can be used, it is the simulator.
+/// None at present, because the simulator can always be opened.
 pub fn open() -> Result<Device, launch::Error> {
     Device::open(DeviceChoice::Auto, MODULES)
 }
 
-/// Life as a method of a device, by the [`default_rung`] for many generations.
+/// Adds Life to a [`Device`], with the [`default_rung`] for many generations.
 pub trait LifeExt {
-    /// A simulation that begins with `board`.
+    /// Makes a simulation that begins with `board`.
     ///
     /// ```
     /// use life::{Board, LifeExt};
@@ -69,7 +72,7 @@ pub trait LifeExt {
     /// ```
     ///
     /// # Errors
-    /// [`LifeError::Algorithm`] when the device fails or has too little memory.
+    /// [`LifeError::Algorithm`] if the device fails or has too little memory.
     fn life(&self, board: &Board) -> Result<Simulation, LifeError>;
 }
 

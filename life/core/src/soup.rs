@@ -1,4 +1,4 @@
-//! Random boards ("soups"), the same for the same seed on every machine.
+//! Random boards ("soups"). A seed gives the same soup on every machine.
 
 use std::ops::Range;
 
@@ -8,55 +8,55 @@ use thiserror::Error;
 
 use super::board::{ALL_CORES, Board, SizeError, WORD_BITS};
 
-/// Why there is no such soup.
+/// Why a soup cannot be made.
 #[derive(Clone, Copy, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SoupError {
-    /// The size itself is wrong.
+    /// No board has this size.
     #[error(transparent)]
     Size(#[from] SizeError),
-    /// The density is no probability.
-    #[error("a density of {0} is no share of live cells: give a number from 0 to 1")]
+    /// The density is not a probability.
+    #[error("the density must be a number from 0 to 1, but {0} was given")]
     Density(f64),
 }
 
 gridstride::debug_as_displayed!(SoupError);
 
-/// The stream and the threshold of a soup's cells.
+/// The random numbers and the threshold of a soup.
 pub(super) struct Soup {
     pub(super) key: u64,
-    /// Cells whose number is below it live; without one, all do.
+    /// A cell is alive if its random number is below the threshold. `None` makes every cell alive.
     pub(super) threshold: Option<u64>,
 }
 
 impl Soup {
-    /// The soups of this density and seed.
+    /// Returns the soup of this density and seed.
     pub(super) fn new(density: f64, seed: u64) -> Result<Self, SoupError> {
         if !(0.0..=1.0).contains(&density) {
             return Err(SoupError::Density(density));
         }
-        // Scaling by 2⁶⁴ is exact, and the cast rounds down; 1.0 saturates, so it is told apart.
+        // Scaling by 2⁶⁴ is exact, and the cast rounds down. A density of 1.0 would saturate and is handled separately.
         let threshold = (density < 1.0).then_some((density * 18_446_744_073_709_551_616.0) as u64);
         Ok(Self { key: mix(seed), threshold })
     }
 }
 
 impl Board {
-    /// A random board: each cell alive with probability `density`, independently of the others.
+    /// Makes a random board: each cell is alive with probability `density`, independently of the others.
     ///
-    /// It depends on the four arguments alone, and is the same where a device makes it
-    /// ([`Simulation::soup`](super::Simulation::soup)): each 64 cells are drawn from SplitMix64, which is published and
-    /// unchanging, at a place of its stream that is theirs, and no floating-point arithmetic takes part but one exact
-    /// scaling. The probability is `density` rounded down to a multiple of 2⁻⁶⁴, which is exact from 2⁻¹² on.
+    /// The board depends on the four arguments alone. A device makes the same one
+    /// ([`Simulation::soup`](super::Simulation::soup)). Every 64 cells are drawn from SplitMix64, a published
+    /// generator, from their own position in its sequence. The only floating-point operation is one exact scaling. The
+    /// probability is `density` rounded down to a multiple of 2⁻⁶⁴, which is exact from 2⁻¹² on.
     ///
     /// # Errors
-    /// [`SoupError`] when the size is none or `density` does not lie in 0..=1.
+    /// [`SoupError`] if no board has this size, or if `density` is not in 0..=1.
     pub fn random(width: usize, height: usize, density: f64, seed: u64) -> Result<Self, SoupError> {
         rows_of_soup((width, height), 0..height, density, seed)
     }
 }
 
-/// Some rows of the soup of `width` × `height` cells, around and around.
+/// Returns some rows of the soup of `width` × `height` cells. Row numbers wrap around.
 ///
 /// # Errors
 /// As for [`Board::random`].
@@ -81,12 +81,8 @@ pub(super) fn rows_of_soup(
         }
     };
     let words_per_row = board.words_per_row();
-    let words = board.words_mut();
-    if words.len() < ALL_CORES {
-        words.chunks_exact_mut(words_per_row).enumerate().for_each(fill);
-    } else {
-        words.par_chunks_exact_mut(words_per_row).enumerate().for_each(fill);
-    }
+    let rows = board.words_mut().par_chunks_exact_mut(words_per_row).enumerate();
+    rows.with_min_len(ALL_CORES / words_per_row).for_each(fill);
     Ok(board)
 }
 
@@ -97,7 +93,7 @@ mod tests {
     use super::*;
     use crate::{LifeRung, Rule, Simulation};
 
-    /// The same seed gives the same soup, in every release: these words are pinned.
+    /// A seed gives the same soup in every release. These words must not change.
     #[test]
     fn a_seed_names_a_soup() {
         let soup = Board::random(70, 2, 0.25, 42).unwrap();
@@ -106,7 +102,7 @@ mod tests {
         assert_ne!(soup, Board::random(70, 2, 0.25, 43).unwrap());
     }
 
-    /// The generator is the published one: SplitMix64's first outputs for the seed 1234567.
+    /// The generator is SplitMix64: its first outputs for the seed 1234567 are published.
     #[test]
     fn the_generator_is_split_mix_64() {
         let step = 0x9e37_79b9_7f4a_7c15_u64;
@@ -129,7 +125,7 @@ mod tests {
             }
         }
         let error = Simulation::soup(&device, LifeRung::Bitpacked, (8, 8), 2.0, 1, &Rule::LIFE).err().unwrap();
-        assert!(error.to_string().contains("a density of 2"), "{error}");
+        assert!(error.to_string().contains("but 2 was given"), "{error}");
     }
 
     #[test]
@@ -180,7 +176,7 @@ mod tests {
             assert_eq!(Board::random(8, 8, density, 1), Err(SoupError::Density(density)));
         }
         let message = Board::random(8, 8, f64::NAN, 1).unwrap_err().to_string();
-        assert_eq!(message, "a density of NaN is no share of live cells: give a number from 0 to 1");
+        assert_eq!(message, "the density must be a number from 0 to 1, but NaN was given");
         assert_eq!(Board::random(0, 8, 0.5, 1), Err(SoupError::Size(SizeError::Zero { width: 0, height: 8 })));
     }
 }

@@ -1,12 +1,12 @@
-//! Cell updates per second of each kind of instructions, by size, rule and topology:
-//! `cargo bench -p life_cpu --bench speed [PART]`, where PART is a part of the lines wanted. For as many cores as
-//! RAYON_NUM_THREADS says.
+//! Cell updates per second of each instruction set, by size, rule and topology:
+//! `cargo bench -p life_cpu --bench speed [PART]`. Only lines that contain PART are measured. `RAYON_NUM_THREADS` sets
+//! the number of threads.
 
 use std::time::Instant;
 
-use life_cpu::{Automaton, Edges, Instructions, Rule, Start, Topology};
+use life_cpu::{Automaton, Edges, FirstBoard, Instructions, Rule, Topology};
 
-/// A rule that makes a cell alive after the neighbourhoods for which this holds.
+/// Makes a rule. A cell is alive after the neighbourhoods for which `is_alive` returns true.
 fn rule(states: u16, is_alive: impl Fn(usize) -> bool) -> Rule {
     let mut table = [0; 8];
     (0..512).filter(|&i| is_alive(i)).for_each(|i| table[i / 64] |= 1 << (i % 64));
@@ -18,7 +18,7 @@ fn main() -> Result<(), life_cpu::OutOfMemory> {
     let count = |i: usize| (i & 0o757).count_ones();
     let is_live = |i: usize| i & 0o020 != 0;
     let high_life = rule(2, |i| count(i) == 3 || if is_live(i) { count(i) == 2 } else { count(i) == 6 });
-    // As many leaves as a table can have.
+    // A table with the maximum number of leaves.
     let scattered = rule(2, |i| i > 0 && (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63 == 1);
     let brain = rule(3, |i| !is_live(i) && count(i) == 2);
     let star_wars = rule(4, |i| if is_live(i) { (3..=5).contains(&count(i)) } else { count(i) == 2 });
@@ -48,8 +48,8 @@ fn main() -> Result<(), life_cpu::OutOfMemory> {
             if !what.contains(&part) {
                 continue;
             }
-            let start = Start { width, height, words: &words, ages: &[], generation: 0 };
-            let mut life = Automaton::with(instructions, &start, &rule, topology)?;
+            let first = FirstBoard { width, height, words: &words, ages: &[], generation: 0 };
+            let mut life = Automaton::with(instructions, &first, &rule, topology)?;
             let mut generations = 16;
             let seconds = loop {
                 let begun = Instant::now();

@@ -1,17 +1,17 @@
-//! Cells of more than two states: from the generations since they were alive to those until they are dead, and back.
+//! Converts between the ages of dying cells and the generations that they have left.
 //!
-//! Boards that are passed in and out have words for the cells that are not dead, and words for the bits of their ages;
-//! a live cell has the age 0. Vectors instead have bits for the live cells, and for the number of generations that each
-//! dying cell has left, which counts down.
+//! Rules with more than two states have dying cells. Callers pass two kinds of words: one has the cells that are not
+//! dead, the others have the bits of their ages. A live cell has age 0. The vectors instead have the live cells, and
+//! for each dying cell the number of generations until it is dead, which counts down.
 
-/// Bits for up to `states` less 2 generations.
+/// Returns the number of bits that hold up to `states` - 2 generations.
 pub fn planes(states: u16) -> usize {
     (u16::BITS - states.saturating_sub(2).leading_zeros()) as usize
 }
 
-/// Of cells that are not dead, and their ages: the live ones, and the generations that the others have left. Ages that
-/// `states` do not allow leave none.
-pub fn left_of(states: u16, bits: &mut Vec<Vec<u32>>) {
+/// Converts words of cells that are not dead and their ages. The result has the live cells, and the generations that
+/// the dying cells have left. A cell whose age exceeds what `states` allows becomes dead.
+pub fn ages_to_generations_left(states: u16, bits: &mut Vec<Vec<u32>>) {
     bits.resize(1 + planes(states), Vec::new());
     let words = bits[0].len();
     bits.iter_mut().for_each(|bits| bits.resize(words, 0));
@@ -22,8 +22,8 @@ pub fn left_of(states: u16, bits: &mut Vec<Vec<u32>>) {
     }
 }
 
-/// The way back.
-pub fn of_left(states: u16, bits: &mut [Vec<u32>]) {
+/// Undoes [`ages_to_generations_left`].
+pub fn generations_left_to_ages(states: u16, bits: &mut [Vec<u32>]) {
     for i in 0..bits[0].len() {
         let older = bits[1..].iter().fold(0, |any, left| any | left[i]);
         subtract(states - 1, &mut bits[1..], i, older);
@@ -31,8 +31,8 @@ pub fn of_left(states: u16, bits: &mut [Vec<u32>]) {
     }
 }
 
-/// In word `i`, from the cells of `mask`: what is left of `all`. The other cells have 0, and so have those that have
-/// more.
+/// Replaces each number of word `i` by `all` minus the number, for the cells in `mask`. Other cells get 0, as do cells
+/// whose number exceeds `all`.
 fn subtract(all: u16, numbers: &mut [Vec<u32>], i: usize, mask: u32) {
     let mut borrow = 0;
     for (bit, number) in numbers.iter_mut().enumerate() {
@@ -64,11 +64,11 @@ mod tests {
                 let mut bits = vec![vec![u32::from(state > 0) << 7]];
                 bits.extend((0..planes).map(|bit| vec![u32::from(age >> bit & 1) << 7]));
                 let before = bits.clone();
-                left_of(states, &mut bits);
+                ages_to_generations_left(states, &mut bits);
                 let left: u16 = bits[1..].iter().enumerate().map(|(bit, left)| ((left[0] >> 7) as u16) << bit).sum();
                 assert_eq!(left, if state > 1 { states - state } else { 0 }, "{state} of {states}");
                 assert_eq!(bits[0][0], u32::from(state == 1) << 7);
-                of_left(states, &mut bits);
+                generations_left_to_ages(states, &mut bits);
                 assert_eq!(bits, before, "{state} of {states}");
             }
         }

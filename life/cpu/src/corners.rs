@@ -1,32 +1,32 @@
-//! Corners of a cross-surface and of a sphere, around which four quarters of the board do not meet.
+//! Corners of a cross-surface and of a sphere, where fewer than four quarters of the board meet.
 //!
-//! Beyond both edges of such a corner there is a single cell, the corner itself, and no part of the board. So a margin
-//! of several cells is wrong there, and after n generations so are the cells up to n away from the board's corner.
-//! These are computed on a small board of the same topology, which is made of the large board's corners and has its
-//! margins filled in each generation.
+//! The only cell diagonally beyond such a corner is the corner cell itself. A margin of several cells is therefore
+//! wrong there, and after n generations the cells up to n away from the corner are wrong too. They are computed on a
+//! small board of the same topology. It consists of the four corners of the large board, and its margins are filled
+//! before each generation.
 
-use crate::OutOfMemory;
-use crate::grid::{Grid, Tile};
+use crate::grid::Grid;
+use crate::{FirstBoard, OutOfMemory};
 
-/// Rows and columns of the small board: as far from a corner as its cells are right after [`crate::DEEP`] generations,
-/// and as many that are not.
-const SIDE: usize = 4 * crate::DEEP;
+/// Rows and columns of the small board. Each corner needs 2 × [`crate::GENERATIONS_PER_PASS`] of them: the inner half
+/// becomes wrong within [`crate::GENERATIONS_PER_PASS`] generations, the outer half stays correct.
+const SIDE: usize = 4 * crate::GENERATIONS_PER_PASS;
 
-/// The corners of a board.
+/// The small board that has the corners of a board.
 pub struct Corners<const N: usize>(Box<Grid<N>>);
 
 impl<const N: usize> Corners<N> {
-    /// Those of a board; none if it is too small to part them.
+    /// Makes the small board for `grid`. Returns `None` if `grid` is too small to have four separate corners.
     pub fn of(grid: &Grid<N>) -> Result<Option<Self>, OutOfMemory> {
         if grid.layout.width.min(grid.height) < SIDE {
             return Ok(None);
         }
-        let small = Grid::new(SIDE, SIDE, &[], &[], &grid.like)?;
-        Ok(Some(Self(Box::new(small))))
+        let dead = FirstBoard { width: SIDE, height: SIDE, words: &[], ages: &[], generation: 0 };
+        Ok(Some(Self(Box::new(Grid::new(&dead, grid.dynamics)?))))
     }
 
-    /// Takes the corners of a board before it is advanced, and advances them.
-    pub fn advance(&mut self, grid: &Grid<N>, generations: usize, tile: Tile<N>) {
+    /// Copies the corners of `grid`, which is not advanced yet, and advances the copy.
+    pub fn advance(&mut self, grid: &Grid<N>, generations: usize) {
         let small = &mut *self.0;
         small.generation = grid.generation;
         for (x, y) in within(SIDE / 2) {
@@ -36,11 +36,11 @@ impl<const N: usize> Corners<N> {
             }
         }
         for _ in 0..generations {
-            small.pass(1, tile);
+            small.pass(1);
         }
     }
 
-    /// Puts the corners into the board, which was advanced meanwhile.
+    /// Writes the corners back into `grid`, which has been advanced by the same number of generations.
     pub fn mend(&self, grid: &mut Grid<N>) {
         for (x, y) in within(SIDE / 4) {
             for plane in 0..grid.planes {
@@ -51,14 +51,14 @@ impl<const N: usize> Corners<N> {
     }
 }
 
-/// The cells less than `reach` from two edges, by their distance from the left and upper one, or, negative, from the
-/// others.
+/// Returns the cells less than `reach` from two edges, by their distances from the left and the upper edge. A negative
+/// distance is from the right or the lower edge.
 fn within(reach: usize) -> impl Iterator<Item = (isize, isize)> {
     let reach = reach as isize;
     (-reach..reach).flat_map(move |y| (-reach..reach).map(move |x| (x, y)))
 }
 
-/// The column or row of a distance.
+/// Returns the column or row at this distance from an edge.
 fn far(distance: isize, side: usize) -> usize {
     distance.rem_euclid(side as isize) as usize
 }

@@ -1,4 +1,4 @@
-//! A board in vectors, and its way from generation to generation.
+//! A board in vectors, and how it is advanced.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -7,48 +7,59 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rayon::prelude::*;
 
 use crate::corners::Corners;
-use crate::layout::{Layout, Row};
-use crate::margins::{self, Pair};
+use crate::layout::Layout;
+use crate::margins::{self, MarginCell};
 use crate::rule::{Logic, Rule};
+use crate::sweep::BandPass;
 use crate::topology::Topology;
 use crate::vector::Block;
-use crate::{DEEP, OutOfMemory, ages};
+use crate::{FirstBoard, GENERATIONS_PER_PASS, OutOfMemory, ages, filled};
 
-/// Bytes of the rows of a band: two such bands and the sums of two rows are to stay in a core's cache.
+/// Bytes of the rows of a band. Two bands and the sums of two rows must fit a core's cache.
 const BAND_BYTES: usize = 256 << 10;
 
 /// A board whose vectors have `N` words.
 pub struct Grid<const N: usize> {
     pub height: usize,
     pub layout: Layout<N>,
-    pub topology: Topology,
-    /// Bits of a cell: whether it is alive, and for more than two states the generations that it has left until it is
-    /// dead.
+    /// Bits per cell: the live bit, and for more than two states the generations that a dying cell has left.
     pub planes: usize,
-    /// Generations so far, which is odd or even.
+    /// The number of the present generation. Even and odd generations may have different rules.
     pub generation: u64,
-    pub like: Like,
+    pub dynamics: Dynamics<N>,
     logic: [Logic; 2],
-    /// Generations that it is advanced by at once, at most.
+    /// The maximum number of generations per pass.
     depth: usize,
-    /// Strip by strip, each row by row, each plane by plane.
+    /// The vectors, ordered by strip, row, plane and vector.
     now: Vec<Block<N>>,
     next: Vec<Block<N>>,
-    /// Of each strip.
-    pub margins: Vec<Vec<Pair>>,
+    /// The margin cells of each strip.
+    pub margins: Vec<Vec<[MarginCell; 2]>>,
     corners: Option<Corners<N>>,
-    /// What earlier passes have computed in, for the next ones.
+    /// Scratch memory of earlier passes, to be used again.
     scratch: Mutex<Vec<Scratch<N>>>,
 }
 
-/// What boards are alike in.
+/// A function that advances a band of rows.
+type Advance<const N: usize> = unsafe fn(BandPass<'_, N>);
+
+/// The rule, the topology, and the function that advances a band of rows on this processor.
 #[derive(Clone, Copy)]
-pub struct Like {
+pub struct Dynamics<const N: usize> {
     pub rule: Rule,
     pub topology: Topology,
+    advance: Advance<N>,
 }
 
-/// What a band of rows is computed in.
+impl<const N: usize> Dynamics<N> {
+    /// # Safety
+    /// The processor must have the instructions that `advance` is compiled for.
+    pub unsafe fn new(rule: Rule, topology: Topology, advance: Advance<N>) -> Self {
+        Self { rule, topology, advance }
+    }
+}
+
+/// The memory in which a band of rows is advanced.
 #[derive(Default)]
 pub struct Scratch<const N: usize> {
     pub now: Vec<Block<N>>,
@@ -56,87 +67,47 @@ pub struct Scratch<const N: usize> {
     pub sums: Vec<[Block<N>; 2]>,
 }
 
-/// Scratch that goes back to its grid when dropped.
-struct Lent<'a, const N: usize>(Scratch<N>, &'a Grid<N>);
-
-impl<const N: usize> Drop for Lent<'_, N> {
-    fn drop(&mut self) {
-        self.1.scratch().push(std::mem::take(&mut self.0));
-    }
-}
-
-type Compute<const N: usize> = unsafe fn(&Grid<N>, usize, usize, &mut [Block<N>], usize, &mut Scratch<N>);
-
-/// A function that advances a band of rows, of which is known that the processor can run it.
-#[derive(Clone, Copy)]
-pub struct Tile<const N: usize>(Compute<N>);
-
-impl<const N: usize> Tile<N> {
-    /// # Safety
-    /// The processor has the instructions of `compute`.
-    pub unsafe fn new(compute: Compute<N>) -> Self {
-        Self(compute)
-    }
-}
-
 impl<const N: usize> Grid<N> {
-    pub fn new(
-        width: usize,
-        height: usize,
-        words: &[u32],
-        ages: &[Vec<u32>],
-        like: &Like,
-    ) -> Result<Self, OutOfMemory> {
-        let Like { rule, topology } = *like;
+    pub fn new(first: &FirstBoard<'_>, dynamics: Dynamics<N>) -> Result<Self, OutOfMemory> {
+        let &FirstBoard { width, height, words, ages, generation } = first;
+        let Dynamics { rule, topology, .. } = dynamics;
         let layout = Layout::of(width, margins::is_ring(topology));
         let planes = 1 + ages::planes(rule.states);
-        let too_large = |blocks: usize| OutOfMemory { width, height, bytes: blocks.saturating_mul(8 * N) };
         let blocks = layout.strips.saturating_mul(layout.vectors).saturating_mul(planes).saturating_mul(height);
-        let dead = || {
-            let mut all = Vec::new();
-            all.try_reserve_exact(blocks).map_err(|_| too_large(blocks))?;
-            all.resize(blocks, Block::DEAD);
-            Ok(all)
-        };
-        let (now, next) = (dead()?, dead()?);
-        let margins = (0..layout.strips).map(|strip| margins::of_strip(&layout, strip)).collect();
-        let logic = rule.phases.map(|table| Logic::of(&table));
-        let (generation, corners, depth) = (0, None, margins::depth(&rule, topology));
         let mut grid = Self {
             height,
-            layout,
-            topology,
             planes,
             generation,
-            like: *like,
-            logic,
-            depth,
-            now,
-            next,
-            margins,
-            corners,
+            dynamics,
+            logic: rule.phases.map(|table| Logic::of(&table)),
+            depth: margins::depth(&rule, topology),
+            now: filled(blocks, Block::DEAD, width, height)?,
+            next: filled(blocks, Block::DEAD, width, height)?,
+            margins: (0..layout.strips).map(|strip| margins::of_strip(&layout, strip)).collect(),
+            layout,
+            corners: None,
             scratch: Mutex::default(),
         };
         grid.spread(0..height, words, ages);
         Ok(grid)
     }
 
-    /// Mends corners from now on, where the topology needs it.
+    /// Adds the board of the corners if the topology needs it.
     pub fn with_corners(mut self) -> Result<Self, OutOfMemory> {
-        if margins::is_singular(self.topology) && self.depth > 1 {
+        if margins::is_singular(self.dynamics.topology) && self.depth > 1 {
             self.corners = Corners::of(&self)?;
-            self.depth = if self.corners.is_some() { DEEP } else { 1 };
+            self.depth = if self.corners.is_some() { GENERATIONS_PER_PASS } else { 1 };
         }
         Ok(self)
     }
 
-    /// Puts cells into the vectors of the rows from `first` on; of those beyond `words`, dead ones.
+    /// Writes `words` and `ages` into these rows. Rows that `words` lacks become dead.
     pub fn spread(&mut self, rows: Range<usize>, words: &[u32], ages: &[Vec<u32>]) {
         let (stride, row_words) = (self.stride(), self.layout.width.div_ceil(32));
         if self.now.is_empty() || words.is_empty() {
             return;
         }
-        let Self { now, layout, planes, like, .. } = self;
+        let Self { now, layout, planes, dynamics, .. } = self;
         for (strip, all_rows) in now.chunks_exact_mut(self.height * stride).enumerate() {
             let columns = layout.columns(strip);
             let rows = &mut all_rows[rows.start * stride..rows.end * stride];
@@ -147,59 +118,45 @@ impl<const N: usize> Grid<N> {
                 };
                 let mut bits = vec![of_row(words)];
                 bits.extend(ages.iter().map(|age| of_row(age)));
-                ages::left_of(like.rule.states, &mut bits);
+                ages::ages_to_generations_left(dynamics.rule.states, &mut bits);
                 for (words, row) in bits.iter().take(*planes).zip(row.chunks_exact_mut(layout.vectors)) {
-                    layout.spread(Row(words), columns.clone(), row);
+                    layout.spread(words, columns.clone(), row);
                 }
             });
         }
     }
 
-    /// Which cells of some rows are not dead, and their ages.
+    /// Returns the cells of these rows that are not dead, and the bits of their ages.
     pub fn words(&self, rows: Range<usize>) -> Result<(Vec<u32>, Vec<Vec<u32>>), OutOfMemory> {
         let row_words = self.layout.width.div_ceil(32);
         let (len, first) = (row_words * rows.len(), rows.start);
-        let empty = || {
-            let mut words = Vec::new();
-            words.try_reserve_exact(len).map_err(|_| OutOfMemory {
-                width: self.layout.width,
-                height: rows.len(),
-                bytes: 4 * len,
-            })?;
-            words.resize(len, 0);
-            Ok(words)
-        };
-        let mut all = (0..self.planes).map(|_| empty()).collect::<Result<Vec<Vec<u32>>, _>>()?;
+        let dead = |_| filled(len, 0, self.layout.width, rows.len());
+        let mut all = (0..self.planes).map(dead).collect::<Result<Vec<Vec<u32>>, _>>()?;
         if len > 0 {
             for (plane, words) in all.iter_mut().enumerate() {
                 words.par_chunks_exact_mut(row_words).enumerate().for_each(|(y, words)| {
-                    for strip in 0..self.layout.strips {
-                        let row = self.plane(self.row(strip, first + y), plane);
-                        self.layout.gather(row, self.layout.columns(strip), words);
-                    }
+                    self.gather_row(first + y, plane, words);
                 });
             }
         }
-        ages::of_left(self.like.rule.states, &mut all);
+        ages::generations_left_to_ages(self.dynamics.rule.states, &mut all);
         let words = all.remove(0);
         Ok((words, all))
     }
 
-    /// The cells of row `y`, of one plane.
-    pub fn row_words(&self, y: usize, plane: usize) -> Vec<u32> {
-        let mut words = vec![0; self.layout.width.div_ceil(32)];
+    /// Adds one plane of row `y` to `words`, whose cells must be dead.
+    pub fn gather_row(&self, y: usize, plane: usize, words: &mut [u32]) {
         for strip in 0..self.layout.strips {
-            self.layout.gather(self.plane(self.row(strip, y), plane), self.layout.columns(strip), &mut words);
+            self.layout.gather(self.plane(self.row(strip, y), plane), self.layout.columns(strip), words);
         }
-        words
     }
 
-    /// Cells of some rows that are not dead.
+    /// Counts the cells of these rows that are not dead.
     pub fn population(&self, rows: Range<usize>) -> u64 {
         self.count(rows, |strip, y, columns| self.layout.population(&self.not_dead(&self.now, strip, y), columns))
     }
 
-    /// Cells of some rows that are not dead now and were in the board before, and those the other way round.
+    /// Counts the births and the deaths in these rows since the board before the last pass.
     pub fn changes(&self, rows: Range<usize>) -> (u64, u64) {
         let changed = |of: &[Block<N>], but: &[Block<N>]| {
             self.count(rows.clone(), |strip, y, columns| {
@@ -212,38 +169,28 @@ impl<const N: usize> Grid<N> {
         (changed(&self.now, &self.next), changed(&self.next, &self.now))
     }
 
-    /// The sum of what `row` counts in some rows of each strip; that has so many columns of its own.
+    /// Adds up `row` over these rows of every strip. Its arguments are the strip, the row and the strip's own columns.
     fn count(&self, rows: Range<usize>, row: impl Fn(usize, usize, usize) -> u64 + Sync) -> u64 {
         let strips = 0..self.layout.strips;
         let of_row = |strip, y| row(strip, y, self.layout.columns(strip).len());
         strips.map(|strip| rows.clone().into_par_iter().map(|y| of_row(strip, y)).sum::<u64>()).sum()
     }
 
-    /// Bytes of the boards of this size.
+    /// Returns the bytes of both boards of a grid of this size.
     pub fn bytes(width: usize, height: usize, rule: &Rule, topology: Topology) -> u64 {
         let layout = Layout::<N>::of(width.max(1), margins::is_ring(topology));
         let blocks = (layout.strips * layout.vectors * (1 + ages::planes(rule.states))) as u64;
         blocks.saturating_mul(2 * size_of::<Block<N>>() as u64).saturating_mul(height as u64)
     }
 
-    /// Vectors of a plane of a row of a strip.
-    pub fn vectors(&self) -> usize {
-        self.layout.vectors
-    }
-
-    /// Vectors from a strip's row to the next.
+    /// The vectors from one row of a strip to the next.
     pub fn stride(&self) -> usize {
         self.layout.vectors * self.planes
     }
 
-    /// What advances the generation after this one and `later` more.
+    /// Returns the logic that computes the generation `later` + 1 generations after the present one.
     pub fn logic(&self, later: usize) -> &Logic {
         &self.logic[(self.generation.wrapping_add(later as u64) % 2) as usize]
-    }
-
-    /// The generations that a live cell which does not survive has left.
-    pub fn first_age(&self) -> u16 {
-        self.like.rule.states - 2
     }
 
     pub fn row(&self, strip: usize, y: usize) -> &[Block<N>] {
@@ -255,7 +202,7 @@ impl<const N: usize> Grid<N> {
         &cells[begin..begin + self.stride()]
     }
 
-    /// The cells of a row that have a bit in any of its planes.
+    /// Returns the cells of a row that are not dead: those with a bit in any plane.
     fn not_dead<'c>(&self, cells: &'c [Block<N>], strip: usize, y: usize) -> Cow<'c, [Block<N>]> {
         let (alive, older) = self.row_of(cells, strip, y).split_at(self.layout.vectors);
         let mut all = Cow::Borrowed(alive);
@@ -267,7 +214,7 @@ impl<const N: usize> Grid<N> {
         all
     }
 
-    /// One plane of a row.
+    /// Returns one plane of a row.
     pub fn plane<'r>(&self, row: &'r [Block<N>], plane: usize) -> &'r [Block<N>] {
         &row[plane * self.layout.vectors..][..self.layout.vectors]
     }
@@ -276,42 +223,40 @@ impl<const N: usize> Grid<N> {
         &mut row[plane * self.layout.vectors..][..self.layout.vectors]
     }
 
-    /// A plane of the cell in column `x` of row `y`.
+    /// Returns one plane of the cell in column `x` of row `y`.
     pub fn cell(&self, x: usize, y: usize, plane: usize) -> u64 {
-        let (strip, place) = self.layout.place(x);
-        place.get(self.plane(self.row(strip, y), plane))
+        let (strip, position) = self.layout.position(x);
+        position.get(self.plane(self.row(strip, y), plane))
     }
 
     pub fn put(&mut self, x: usize, y: usize, plane: usize, cell: u64) {
-        let (strip, place) = self.layout.place(x);
+        let (strip, position) = self.layout.position(x);
         let begin = (strip * self.height + y) * self.stride() + plane * self.layout.vectors;
-        place.put(&mut self.now[begin..begin + self.layout.vectors], cell);
+        position.put(&mut self.now[begin..begin + self.layout.vectors], cell);
     }
 
-    pub fn advance(&mut self, generations: u64, tile: Tile<N>) {
+    pub fn advance(&mut self, generations: u64) {
         if self.now.is_empty() {
             self.generation = self.generation.wrapping_add(generations);
-            return;
-        }
-        if self.bands() == 1 {
-            self.advance_in_passes(generations, tile);
+        } else if self.margins.len() * self.height.div_ceil(self.band_rows()) == 1 {
+            self.advance_in_passes(generations);
         } else {
-            // In one of the pool's threads, which share each pass: a thread outside of the pool would be woken after
-            // each.
-            rayon::scope(|_| self.advance_in_passes(generations, tile));
+            // A pass is shared by the threads of the pool. The loop runs in one of them, because a thread outside the
+            // pool would have to be woken after each pass.
+            rayon::scope(|_| self.advance_in_passes(generations));
         }
     }
 
-    fn advance_in_passes(&mut self, generations: u64, tile: Tile<N>) {
+    fn advance_in_passes(&mut self, generations: u64) {
         let mut left = generations;
         while left > 0 {
             let now = left.min(self.depth as u64);
-            // Whose place this is has no corners while it advances.
+            // The corners are taken out, because a pass borrows the grid.
             let mut corners = self.corners.take();
             if let Some(corners) = &mut corners {
-                corners.advance(self, now as usize, tile);
+                corners.advance(self, now as usize);
             }
-            self.pass(now as usize, tile);
+            self.pass(now as usize);
             if let Some(corners) = &corners {
                 corners.mend(self);
             }
@@ -324,33 +269,32 @@ impl<const N: usize> Grid<N> {
         self.scratch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Rows of a band: one for each core, but of so many rows that those above and below, which are computed twice, are
-    /// few.
+    /// Returns the rows of a band: one band per core, unless it would exceed the cache. A band has a minimum height,
+    /// because the rows above and below it are computed twice.
     fn band_rows(&self) -> usize {
         let in_cache = BAND_BYTES / (self.stride() * size_of::<Block<N>>());
-        self.height.div_ceil(rayon::current_num_threads()).min(in_cache).max(4 * DEEP).min(self.height)
+        self.height.div_ceil(rayon::current_num_threads()).min(in_cache).max(4 * GENERATIONS_PER_PASS).min(self.height)
     }
 
-    fn bands(&self) -> usize {
-        self.margins.len() * self.height.div_ceil(self.band_rows())
-    }
-
-    /// At most [`DEEP`] generations.
-    pub fn pass(&mut self, generations: usize, Tile(compute): Tile<N>) {
+    /// Advances the board by at most [`GENERATIONS_PER_PASS`] generations.
+    pub fn pass(&mut self, generations: usize) {
         let (stride, band) = (self.stride(), self.band_rows());
         let mut next = std::mem::take(&mut self.next);
-        let advance = |scratch: &mut Scratch<N>, (i, rows): (usize, &mut [Block<N>])| {
-            let (strip, row) = self.layout.band(i, self.height, band);
-            // SAFETY: `Tile` knows that the processor can.
-            unsafe { compute(self, strip, row, rows, generations, scratch) }
+        let advance = |(i, out): (usize, &mut [Block<N>])| {
+            let bands = self.height.div_ceil(band);
+            let (strip, first_row) = (i / bands, i % bands * band);
+            let mut scratch = self.scratch().pop().unwrap_or_default();
+            let pass = BandPass { grid: self, strip, first_row, generations, out, scratch: &mut scratch };
+            // SAFETY: `Dynamics::new` requires a processor that can run `advance`.
+            unsafe { (self.dynamics.advance)(pass) }
+            self.scratch().push(scratch);
         };
         let bands = next.chunks_exact_mut(self.height * stride).flat_map(|strip| strip.chunks_mut(band * stride));
-        let mut bands: Vec<_> = bands.enumerate().collect();
-        let lend = || Lent(self.scratch().pop().unwrap_or_default(), self);
-        match &mut bands[..] {
-            // Waking other cores takes longer than a small board.
-            [_] => bands.into_iter().for_each(|band| advance(&mut lend().0, band)),
-            _ => bands.into_par_iter().for_each_init(lend, |scratch, band| advance(&mut scratch.0, band)),
+        let bands: Vec<_> = bands.enumerate().collect();
+        match bands.len() {
+            // For a single band, waking the other cores would take longer than the pass.
+            1 => bands.into_iter().for_each(advance),
+            _ => bands.into_par_iter().for_each(advance),
         }
         self.next = std::mem::replace(&mut self.now, next);
         self.generation = self.generation.wrapping_add(generations as u64);

@@ -1,12 +1,12 @@
-//! Where in a row's vectors the bit of a cell is.
+//! The position of each cell's bit in the vectors of a row.
 
 use std::ops::Range;
 
-use crate::DEEP;
+use crate::GENERATIONS_PER_PASS;
 use crate::vector::Block;
 
-/// The most columns of a strip: the sums of two rows of it stay in a core's first cache.
-const MOST_COLUMNS: usize = 16384;
+/// The maximum columns of a strip. The sums of two rows of that length fit a core's first-level cache.
+const MAX_STRIP_COLUMNS: usize = 16384;
 
 /// How the columns of a board lie in vectors of `N` words. Bit b of vector k of a strip is its column b · `vectors` +
 /// k.
@@ -14,23 +14,24 @@ pub struct Layout<const N: usize> {
     /// Columns of the board.
     pub width: usize,
     pub strips: usize,
-    /// Columns of each strip but the last, without its margins.
+    /// Columns of each strip except the last, without its margins.
     strip_columns: usize,
-    /// Columns left and right of a strip's own that it has copies of. None where the row's two ends are neighbours.
+    /// Columns on each side of a strip that are copies of its neighbours' columns. It is 0 if the row's two ends are
+    /// neighbours.
     pub margin: usize,
     /// Vectors of a row of a strip.
     pub vectors: usize,
 }
 
-/// Where a cell is in a row.
+/// The vector, word and bit of a cell within a row.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct CellPosition {
     vector: usize,
     word: usize,
     bit: usize,
 }
 
-impl Place {
+impl CellPosition {
     pub fn get<const N: usize>(self, row: &[Block<N>]) -> u64 {
         row[self.vector].0[self.word] >> self.bit & 1
     }
@@ -41,22 +42,19 @@ impl Place {
     }
 }
 
-/// The words of a row, the leftmost cell in the lowest bit of the first. What is beyond them is dead.
-pub struct Row<'w>(pub &'w [u32]);
-
-/// The `count` cells of a row's words from `column` on, at most 64.
+/// Returns the `count` cells from `column` on, at most 64.
 pub fn bits_of(words: &[u32], column: usize, count: usize) -> u64 {
     let word = |i: usize| u128::from(words.get(column / 32 + i).copied().unwrap_or(0));
     let bits = (word(0) | word(1) << 32 | word(2) << 64) >> (column % 32);
     bits as u64 & low_bits(count)
 }
 
-/// The lowest `count` bits, of 64 at most.
+/// Returns a mask of the lowest `count` bits, at most 64.
 fn low_bits(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }
 
-/// Writes `count` bits into dead cells from `column` on.
+/// Sets `bits` in the cells from `column` on, which must be dead.
 fn put_bits(words: &mut [u32], column: usize, bits: u64) {
     let bits = u128::from(bits) << (column % 32);
     for (i, word) in words.iter_mut().skip(column / 32).take(3).enumerate() {
@@ -67,44 +65,39 @@ fn put_bits(words: &mut [u32], column: usize, bits: u64) {
 impl<const N: usize> Layout<N> {
     pub fn of(width: usize, is_ring: bool) -> Self {
         let bits = Block::<N>::BITS;
-        if is_ring && width.is_multiple_of(bits) && width <= MOST_COLUMNS {
+        if is_ring && width.is_multiple_of(bits) && width <= MAX_STRIP_COLUMNS {
             return Self { width, strips: 1, strip_columns: width, margin: 0, vectors: width / bits };
         }
-        let strips = width.div_ceil(MOST_COLUMNS - 2 * DEEP);
+        let strips = width.div_ceil(MAX_STRIP_COLUMNS - 2 * GENERATIONS_PER_PASS);
         let strip_columns = width.div_ceil(strips);
-        // Rounding up may leave nothing for the last ones.
+        // Rounding up may leave no columns for the last strips.
         let strips = width.div_ceil(strip_columns);
-        let vectors = (strip_columns + 2 * DEEP).div_ceil(bits);
-        Self { width, strips, strip_columns, margin: DEEP, vectors }
+        let vectors = (strip_columns + 2 * GENERATIONS_PER_PASS).div_ceil(bits);
+        Self { width, strips, strip_columns, margin: GENERATIONS_PER_PASS, vectors }
     }
 
-    /// The columns of the board that are a strip's own.
+    /// Returns the board's columns that this strip owns.
     pub fn columns(&self, strip: usize) -> Range<usize> {
         strip * self.strip_columns..((strip + 1) * self.strip_columns).min(self.width)
     }
 
-    /// Where the column `column` of a strip is, counted from its own first one.
-    pub fn place_in(&self, column: isize) -> Place {
+    /// Returns the position of a strip's column, counted from the first column that the strip owns.
+    pub fn position_in(&self, column: isize) -> CellPosition {
         let column = (column + self.margin as isize) as usize;
         let (bit, vector) = (column / self.vectors, column % self.vectors);
-        Place { vector, word: bit / 64, bit: bit % 64 }
+        CellPosition { vector, word: bit / 64, bit: bit % 64 }
     }
 
-    /// The strip whose own a column of the board is, and its place there.
-    pub fn place(&self, column: usize) -> (usize, Place) {
+    /// Returns the strip that owns a column of the board, and the column's position there.
+    pub fn position(&self, column: usize) -> (usize, CellPosition) {
         let strip = column / self.strip_columns;
-        (strip, self.place_in((column - strip * self.strip_columns) as isize))
+        (strip, self.position_in((column - strip * self.strip_columns) as isize))
     }
 
-    /// The strip and the first row of band `i` of all, each of `band` rows of `height`.
-    pub fn band(&self, i: usize, height: usize, band: usize) -> (usize, usize) {
-        let bands = height.div_ceil(band);
-        (i / bands, i % bands * band)
-    }
-
-    /// Calls `exchange` for each square of up to 64 × 64 cells whose columns are runs in the row and whose rows are
-    /// words of vectors: with the first vector, the word, and of each run of that word's 64 the first of the strip's
-    /// own columns, and how many, and how many of the run's cells are before it.
+    /// Calls `exchange` for each square of up to 64 × 64 cells. The square's columns are runs of the row, and its rows
+    /// are words of vectors. `exchange` gets the first vector, the word index, and a function that describes each of
+    /// the 64 runs. That function returns the first column of the run that the strip owns, their number, and the number
+    /// of the run's cells before it.
     fn squares(&self, columns: usize, mut exchange: impl FnMut(usize, usize, &dyn Fn(usize) -> (usize, usize, usize))) {
         for word in 0..N {
             for vector in (0..self.vectors).step_by(64) {
@@ -118,12 +111,12 @@ impl<const N: usize> Layout<N> {
         }
     }
 
-    /// Puts the cells of `columns` of a row into the vectors of a strip's row.
-    pub fn spread(&self, words: Row<'_>, columns: Range<usize>, row: &mut [Block<N>]) {
+    /// Writes the cells of `columns` into the vectors of a strip's row. Cells beyond the row's `words` are dead.
+    pub fn spread(&self, words: &[u32], columns: Range<usize>, row: &mut [Block<N>]) {
         self.squares(columns.len(), |vector, word, run| {
             let mut square = std::array::from_fn(|bit| {
                 let (column, count, before) = run(bit);
-                if count == 0 { 0 } else { bits_of(words.0, columns.start + column, count) << before }
+                if count == 0 { 0 } else { bits_of(words, columns.start + column, count) << before }
             });
             transpose(&mut square);
             for (block, bits) in row[vector..].iter_mut().zip(square) {
@@ -132,7 +125,7 @@ impl<const N: usize> Layout<N> {
         });
     }
 
-    /// Adds the cells of a strip's row to the `words` of its row, where they are dead.
+    /// Sets the live cells of a strip's row in `words`, whose cells must be dead.
     pub fn gather(&self, row: &[Block<N>], columns: Range<usize>, words: &mut [u32]) {
         self.squares(columns.len(), |vector, word, run| {
             let mut square = [0; 64];
@@ -149,12 +142,12 @@ impl<const N: usize> Layout<N> {
         });
     }
 
-    /// Live cells among the `columns` own ones of a strip's row.
+    /// Counts the live cells among the `columns` columns that the strip owns.
     pub fn population(&self, row: &[Block<N>], columns: usize) -> u64 {
         let mut live = 0;
         self.squares(columns, |vector, word, run| {
             let all = row[vector..].iter().take(64).map(|block| block.0[word]);
-            // Mostly all of them are the strip's own.
+            // In most squares the strip owns every cell.
             let len = (self.vectors - vector).min(64);
             if run(0).1 == len && run(63).1 == len {
                 live += all.map(|bits| u64::from(bits.count_ones())).sum::<u64>();
@@ -172,7 +165,7 @@ impl<const N: usize> Layout<N> {
     }
 }
 
-/// Bit b of word k becomes bit k of word b.
+/// Transposes the square: bit b of word k becomes bit k of word b.
 fn transpose(square: &mut [u64; 64]) {
     let mut mask = u64::MAX >> 32;
     let mut half = 32;
@@ -204,16 +197,16 @@ mod tests {
     }
 
     #[test]
-    fn every_cell_has_its_place() {
+    fn every_cell_has_its_position() {
         for width in [1, 63, 100, 256, 480, 481, 512, 1000, 16384, 16385, 40000, 65536] {
             let layout = Layout::<4>::of(width, true);
             let mut words = vec![0; width.div_ceil(32)];
             for column in [0, width / 3, width / 2, width - 1] {
                 words[column / 32] = 1 << (column % 32);
-                let (strip, place) = layout.place(column);
+                let (strip, position) = layout.position(column);
                 let mut row = vec![Block::DEAD; layout.vectors];
-                layout.spread(Row(&words), layout.columns(strip), &mut row);
-                assert_eq!(place.get(&row), 1, "{width}: {column}");
+                layout.spread(&words, layout.columns(strip), &mut row);
+                assert_eq!(position.get(&row), 1, "{width}: {column}");
                 assert_eq!(layout.population(&row, layout.columns(strip).len()), 1);
                 let mut gathered = vec![0; words.len()];
                 layout.gather(&row, layout.columns(strip), &mut gathered);

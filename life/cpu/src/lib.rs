@@ -1,39 +1,44 @@
-//! Cellular automata of the nine cells around each, Conway's Life above all, by the vector instructions of all of a
-//! processor's cores.
+//! Two-state and Generations cellular automata on the 3 × 3 neighbourhood, such as Conway's Life, with the vector
+//! instructions of all cores.
 //!
 //! ```
-//! use life_cpu::{Automaton, Rule, Start, Topology};
+//! use life_cpu::{Automaton, FirstBoard, Rule, Topology};
 //!
 //! let blinker = [0, 0b0_1110, 0, 0, 0];
-//! let start = Start { width: 5, height: 5, words: &blinker, ages: &[], generation: 0 };
-//! let mut life = Automaton::new(&start, &Rule::LIFE, Topology::TORUS)?;
+//! let first = FirstBoard { width: 5, height: 5, words: &blinker, ages: &[], generation: 0 };
+//! let mut life = Automaton::new(&first, &Rule::LIFE, Topology::TORUS)?;
 //! life.advance(1);
 //! assert_eq!(life.words()?.0, [0b0_0100, 0b0_0100, 0b0_0100, 0, 0].map(|row: u32| row));
 //! # Ok::<(), life_cpu::OutOfMemory>(())
 //! ```
 //!
-//! A bit is a cell. Bit *b* of vector *k* in a row of *w* vectors is the cell of column *b·w + k*: the neighbours of a
-//! vector's cells are the same bits of the vectors beside it, and only the row's two ends are shifted. A row that is no
-//! whole number of vectors, or long, or whose ends are no neighbours, lies in strips with margins, which hold the cells
-//! beside the strip. Each generation makes one more column and row of the margins wrong, and after 16 generations they
-//! are filled again. In between, each band of rows that fits a core's cache is advanced by all 16 at once. Topologies
-//! differ in what margins are filled with, rules in what is computed from nine vectors.
+//! A bit is a cell. In a row of *w* vectors, bit *b* of vector *k* is the cell in column *b·w + k*. The left and right
+//! neighbours of a vector's cells are therefore the same bits of the adjacent vectors. Only the row's two ends must be
+//! shifted.
+//!
+//! A row is divided into strips if it is long, if it is no whole number of vectors, or if its ends are not neighbours.
+//! Each strip has margins, which are copies of the cells beside it. Each generation makes one more column and row of
+//! the margins wrong. After 16 generations they are filled again. In between, a band of rows that fits a core's cache
+//! is advanced by all 16 generations.
+//!
+//! A topology determines how the margins are filled. A rule determines how a vector is computed from its nine
+//! neighbours.
 //!
 //! # Design
 //!
-//! The engine is a crate of its own because it has to be compiled optimised: its vectors are registers only then. The
-//! instructions (portable, AVX2, AVX-512) are chosen when a board is made. It is an engine and no kernel: the kernels
-//! are compared with the plain reference, and so is the engine.
+//! The engine is a separate crate because it must be compiled with optimisations: only then are its vectors registers.
+//! The instruction set (portable, AVX2, AVX-512) is chosen when a board is made. The engine is not one of the kernels:
+//! the tests compare both with the plain reference.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
+mod access;
 mod ages;
 mod corners;
 mod grid;
 mod layout;
 mod margins;
 mod portable;
-mod rows;
 mod rule;
 mod sweep;
 mod topology;
@@ -43,37 +48,46 @@ mod x86;
 
 use std::fmt;
 
-use grid::{Grid, Like, Tile};
+use grid::{Dynamics, Grid};
 pub use rule::Rule;
 pub use topology::{Edges, Topology};
 
-/// Generations that a band of rows is advanced by while it is in the cache; also the columns of a margin.
-const DEEP: usize = 16;
+/// Generations by which a band of rows is advanced while it is in the cache. A margin has as many columns.
+const GENERATIONS_PER_PASS: usize = 16;
 
-/// There is too little memory for a board.
+/// The host has too little memory for a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a board of {width}x{height} cells takes {bytes} bytes more than there are")]
+#[error("a board of {width}x{height} needs {bytes} bytes, which cannot be allocated: use a smaller board")]
 pub struct OutOfMemory {
     width: usize,
     height: usize,
     bytes: usize,
 }
 
-/// Which of a processor's instructions compute.
+/// Returns `len` copies of `element` for a board of this size.
+fn filled<T: Clone>(len: usize, element: T, width: usize, height: usize) -> Result<Vec<T>, OutOfMemory> {
+    let mut all = Vec::new();
+    let bytes = len.saturating_mul(size_of::<T>());
+    all.try_reserve_exact(len).map_err(|_| OutOfMemory { width, height, bytes })?;
+    all.resize(len, element);
+    Ok(all)
+}
+
+/// An instruction set that advances a board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instructions {
-    /// 512 bits, with logic operations of three inputs.
+    /// AVX-512: 512 bits, with three-input logic operations.
     #[cfg(target_arch = "x86_64")]
     Avx512,
-    /// 256 bits.
+    /// AVX2: 256 bits.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// What the program is compiled for: SSE2 or NEON, usually.
+    /// The baseline that the program is compiled for, usually SSE2 or NEON.
     Portable,
 }
 
 impl Instructions {
-    /// Those that this processor has, the fastest first.
+    /// Returns the instruction sets of this processor, the fastest first.
     pub fn available() -> Vec<Self> {
         let mut available = Vec::new();
         #[cfg(target_arch = "x86_64")]
@@ -88,112 +102,101 @@ impl Instructions {
 
 impl fmt::Display for Instructions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512 => "avx512",
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2 => "avx2",
-            Self::Portable => "portable",
-        })
+        f.write_str(&format!("{self:?}").to_lowercase())
     }
 }
 
-/// A board, by the width of the vectors that it lies in.
-enum Cells {
+/// A board, by the words of its vectors.
+enum AnyGrid {
     #[cfg(target_arch = "x86_64")]
-    Wide(Grid<8>, Tile<8>),
-    Narrow(Grid<4>, Tile<4>),
+    Eight(Grid<8>),
+    Four(Grid<4>),
 }
 
 macro_rules! with_grid {
-    ($cells:expr, $grid:pat => $result:expr) => {
-        match $cells {
+    ($any:expr, $grid:pat => $result:expr) => {
+        match $any {
             #[cfg(target_arch = "x86_64")]
-            Cells::Wide($grid, _) => $result,
-            Cells::Narrow($grid, _) => $result,
+            AnyGrid::Eight($grid) => $result,
+            AnyGrid::Four($grid) => $result,
         }
     };
 }
 use with_grid;
 
-/// What an automaton begins with.
+/// The first board of an automaton.
 #[derive(Clone, Copy, Debug)]
-pub struct Start<'a> {
+pub struct FirstBoard<'a> {
     /// Columns.
     pub width: usize,
     /// Rows.
     pub height: usize,
-    /// The cells that are not dead, row by row, each row in words of its own, the leftmost cell in a word's lowest bit;
-    /// bits beyond the width are ignored, and words that are missing are dead cells.
+    /// The cells that are not dead, row by row. Each row begins in a new word, and the leftmost cell is the lowest bit.
+    /// Bits beyond the width are ignored. Cells beyond the words are dead.
     pub words: &'a [u32],
-    /// For rules of more than two states the bits of the cells' states less 1, the lowest first, each laid out as
-    /// `words`.
+    /// For rules of more than two states, the bits of each cell's state minus 1, the lowest bit first. Each has the
+    /// layout of `words`.
     pub ages: &'a [Vec<u32>],
-    /// The generation that this is: a rule may differ in even and odd ones.
+    /// The number of this generation. A rule may differ in even and odd generations.
     pub generation: u64,
 }
 
-/// A board and what advances it.
+/// A board and the instructions that advance it.
 pub struct Automaton {
     height: usize,
-    cells: Cells,
+    grid: AnyGrid,
     instructions: Instructions,
 }
 
 impl Automaton {
-    /// A board that `rule` advances, by the fastest instructions that the processor has.
+    /// Makes a board that `rule` advances with the fastest instructions of this processor.
     ///
     /// # Errors
-    /// [`OutOfMemory`].
-    pub fn new(start: &Start<'_>, rule: &Rule, topology: Topology) -> Result<Self, OutOfMemory> {
-        Self::with(Instructions::available()[0], start, rule, topology)
+    /// [`OutOfMemory`] if the host has too little memory.
+    pub fn new(first: &FirstBoard<'_>, rule: &Rule, topology: Topology) -> Result<Self, OutOfMemory> {
+        Self::with(Instructions::available()[0], first, rule, topology)
     }
 
-    /// As [`new`](Self::new), to be advanced by `instructions`; where this processor lacks them, by the portable ones.
+    /// Like [`new`](Self::new), with these `instructions`, or the portable ones if the processor lacks them.
     ///
     /// # Errors
-    /// [`OutOfMemory`].
+    /// [`OutOfMemory`] if the host has too little memory.
     pub fn with(
         instructions: Instructions,
-        start: &Start<'_>,
+        first: &FirstBoard<'_>,
         rule: &Rule,
         topology: Topology,
     ) -> Result<Self, OutOfMemory> {
         let available = Instructions::available();
         let instructions = if available.contains(&instructions) { instructions } else { Instructions::Portable };
-        let like = Like { rule: *rule, topology };
-        let cells = match instructions {
+        let grid = match instructions {
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx512 => {
-                // SAFETY: the processor has them, as was just asked.
-                let tile = unsafe { Tile::new(x86::avx512) };
-                Cells::Wide(grid(start, &like)?, tile)
+                // SAFETY: `available` detected AVX-512F on this processor.
+                let dynamics = unsafe { Dynamics::new(*rule, topology, x86::avx512) };
+                AnyGrid::Eight(Grid::new(first, dynamics)?.with_corners()?)
             }
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx2 => {
-                // SAFETY: as above.
-                let tile = unsafe { Tile::new(x86::avx2) };
-                Cells::Narrow(grid(start, &like)?, tile)
+                // SAFETY: `available` detected AVX2 on this processor.
+                let dynamics = unsafe { Dynamics::new(*rule, topology, x86::avx2) };
+                AnyGrid::Four(Grid::new(first, dynamics)?.with_corners()?)
             }
             Instructions::Portable => {
-                // SAFETY: every processor has them.
-                let tile = unsafe { Tile::new(portable::portable) };
-                Cells::Narrow(grid(start, &like)?, tile)
+                // SAFETY: `portable` is compiled for the baseline, which every processor that runs this program has.
+                let dynamics = unsafe { Dynamics::new(*rule, topology, portable::portable) };
+                AnyGrid::Four(Grid::new(first, dynamics)?.with_corners()?)
             }
         };
-        Ok(Self { height: start.height, cells, instructions })
+        Ok(Self { height: first.height, grid, instructions })
     }
 
-    /// Runs `generations` generations on all cores.
+    /// Advances the board by `generations` generations on all cores.
     pub fn advance(&mut self, generations: u64) {
-        match &mut self.cells {
-            #[cfg(target_arch = "x86_64")]
-            Cells::Wide(grid, tile) => grid.advance(generations, *tile),
-            Cells::Narrow(grid, tile) => grid.advance(generations, *tile),
-        }
+        with_grid!(&mut self.grid, grid => grid.advance(generations));
     }
 
-    /// Bytes that a board of this size takes.
+    /// Returns the bytes that a board of this size needs.
     pub fn bytes(width: usize, height: usize, rule: &Rule, topology: Topology) -> u64 {
         match Instructions::available()[0] {
             #[cfg(target_arch = "x86_64")]
@@ -202,19 +205,13 @@ impl Automaton {
         }
     }
 
-    /// What computes.
+    /// Returns the instruction set that advances the board.
     pub fn instructions(&self) -> Instructions {
         self.instructions
     }
 
-    /// Cores that compute.
+    /// Returns the number of threads that advance a board.
     pub fn threads() -> usize {
         rayon::current_num_threads()
     }
-}
-
-fn grid<const N: usize>(start: &Start<'_>, like: &Like) -> Result<Grid<N>, OutOfMemory> {
-    let mut grid = Grid::new(start.width, start.height, start.words, start.ages, like)?;
-    grid.generation = start.generation;
-    grid.with_corners()
 }

@@ -1,50 +1,48 @@
-//! The cells beyond a board's edges, by its topology.
+//! Fills the cells beyond the edges of a board, as its topology joins them.
 
-use crate::DEEP;
+use crate::GENERATIONS_PER_PASS;
 use crate::grid::Grid;
-use crate::layout::{Layout, Place, Row, bits_of};
+use crate::layout::{CellPosition, Layout, bits_of};
 use crate::rule::Rule;
 use crate::topology::{Edges, Topology};
 use crate::vector::Block;
 
-/// Two cells of a strip's margins, left and right, and the cells whose copies they are.
-pub struct Pair([Copied; 2]);
-
-struct Copied {
-    to: Place,
-    /// Columns from the left edge of the board, which may be beyond its edges.
+/// A cell of a strip's margins, and the cell that it copies.
+pub struct MarginCell {
+    to: CellPosition,
+    /// The column of the board, which may be beyond its edges.
     column: isize,
     from_strip: usize,
-    from: Place,
+    from: CellPosition,
 }
 
-/// The cells of the margins of `strip`, those beside it first.
-pub fn of_strip<const N: usize>(layout: &Layout<N>, strip: usize) -> Vec<Pair> {
+/// Returns the margin cells of `strip` by their distance from it: one on the left and one on the right each.
+pub fn of_strip<const N: usize>(layout: &Layout<N>, strip: usize) -> Vec<[MarginCell; 2]> {
     let columns = layout.columns(strip);
     let copied = |column: isize| {
-        let (from_strip, from) = layout.place(column.rem_euclid(layout.width as isize) as usize);
-        Copied { to: layout.place_in(column - columns.start as isize), column, from_strip, from }
+        let (from_strip, from) = layout.position(column.rem_euclid(layout.width as isize) as usize);
+        MarginCell { to: layout.position_in(column - columns.start as isize), column, from_strip, from }
     };
-    let pair = |i: isize| Pair([columns.start as isize - i, columns.end as isize - 1 + i].map(copied));
+    let pair = |i: isize| [columns.start as isize - i, columns.end as isize - 1 + i].map(copied);
     (1..=layout.margin as isize).map(pair).collect()
 }
 
-/// How a row beyond the upper or the lower edge looks.
-enum Beyond {
+/// The contents of a row above or below the board.
+enum OuterRow {
     Dead,
-    /// As the row of this number.
+    /// The same as this row.
     Row(usize),
-    /// As that row from column `first` on, around and around; to the left if it is reversed.
+    /// The row from column `first` on, wrapping around. It is read leftwards if `is_reversed` is true.
     Moved {
         row: usize,
         first: i64,
         is_reversed: bool,
     },
-    /// Neither.
+    /// Each cell has to be looked up.
     Cells,
 }
 
-/// Whether the cells beside a row's ends are the row's own, when its edges are joined.
+/// Returns true if a row's two ends are neighbours.
 pub fn is_ring(topology: Topology) -> bool {
     matches!(
         topology,
@@ -54,20 +52,21 @@ pub fn is_ring(topology: Topology) -> bool {
     )
 }
 
-/// Whether all beyond the left and right edges is dead, and beyond the upper and lower ones.
+/// Returns whether cells beyond the left and right edges are dead, and whether cells beyond the upper and lower edges
+/// are.
 pub fn dead(topology: Topology) -> [bool; 2] {
     let is_plane = topology == Topology::Plane;
     let is_tube = |edges| topology == Topology::Tube(edges);
     [is_plane || is_tube(Edges::Horizontal), is_plane || is_tube(Edges::Vertical)]
 }
 
-/// Whether there are corners around which there are not four quarters of the board.
+/// Returns true if the topology has corners where fewer than four quarters of the board meet.
 pub fn is_singular(topology: Topology) -> bool {
     matches!(topology, Topology::CrossSurface | Topology::Sphere)
 }
 
-/// Generations after which margins are filled again. Those of a topology that turns or reflects what crosses an edge
-/// are right for one only, if to the rule a turn or a reflection is not the same.
+/// Returns the generations after which margins must be filled again. The number is 1 if the topology rotates or
+/// reflects cells at an edge and the rule distinguishes the directions.
 pub fn depth(rule: &Rule, topology: Topology) -> usize {
     let is_mirrored = || rule.is_same(|row, column| (row, 2 - column));
     let is_upside_down = || rule.is_same(|row, column| (2 - row, column));
@@ -78,134 +77,125 @@ pub fn depth(rule: &Rule, topology: Topology) -> usize {
         Topology::CrossSurface => is_mirrored() && is_upside_down(),
         Topology::Sphere => is_mirrored() && rule.is_same(|row, column| (column, row)),
     };
-    if is_right { DEEP } else { 1 }
+    if is_right { GENERATIONS_PER_PASS } else { 1 }
 }
 
 impl<const N: usize> Grid<N> {
-    /// Copies row `y`, which may be beyond the edges, to `row`, with what is beside it in the margins, as far as
-    /// `depth` columns.
+    /// Copies row `y`, which may be beyond the edges, into `row` and fills `depth` columns of its margins.
     pub fn copy_row(&self, strip: usize, y: isize, depth: usize, row: &mut [Block<N>]) {
         match self.beyond(y) {
-            Beyond::Dead => row.fill(Block::DEAD),
-            Beyond::Row(y) => {
+            OuterRow::Dead => row.fill(Block::DEAD),
+            OuterRow::Row(y) => {
                 row.copy_from_slice(self.row(strip, y));
-                self.copy_margins(strip, y, depth, row);
+                self.copy_margins(strip, y as isize, depth, row);
             }
-            Beyond::Moved { row: from, first, is_reversed } => {
+            OuterRow::Moved { row: from, first, is_reversed } => {
                 row.fill(Block::DEAD);
                 let columns = self.layout.columns(strip);
                 for plane in 0..self.planes {
-                    let words = self.row_words(from, plane);
+                    let mut words = vec![0; self.layout.width.div_ceil(32)];
+                    self.gather_row(from, plane, &mut words);
                     let moved = moved(&words, self.layout.width, first, is_reversed);
-                    self.layout.spread(Row(&moved), columns.clone(), self.plane_mut(row, plane));
+                    self.layout.spread(&moved, columns.clone(), self.plane_mut(row, plane));
                 }
-                self.copy_cells(strip, y, depth, row);
+                self.copy_margins(strip, y, depth, row);
             }
-            Beyond::Cells => {
+            OuterRow::Cells => {
                 row.fill(Block::DEAD);
                 let columns = self.layout.columns(strip);
                 for (i, column) in columns.enumerate() {
-                    self.copy_cell(self.layout.place_in(i as isize), column as isize, y, row);
+                    self.copy_cell(self.layout.position_in(i as isize), column as isize, y, row);
                 }
-                self.copy_cells(strip, y, depth, row);
+                self.copy_margins(strip, y, depth, row);
             }
         }
     }
 
-    fn beyond(&self, y: isize) -> Beyond {
+    fn beyond(&self, y: isize) -> OuterRow {
         let height = self.height as isize;
         if (0..height).contains(&y) {
-            return Beyond::Row(y as usize);
+            return OuterRow::Row(y as usize);
         }
         let (around, row) = (y.div_euclid(height) as i64, y.rem_euclid(height) as usize);
         let is_reversed = around.rem_euclid(2) == 1;
         let last = self.layout.width as i64 - 1;
-        match self.topology {
-            Topology::Plane | Topology::Tube(Edges::Vertical) => Beyond::Dead,
+        match self.dynamics.topology {
+            Topology::Plane | Topology::Tube(Edges::Vertical) => OuterRow::Dead,
             Topology::Torus { across: 0, .. }
             | Topology::Tube(Edges::Horizontal)
-            | Topology::Klein { twisted: Edges::Vertical, .. } => Beyond::Row(row),
+            | Topology::Klein { twisted: Edges::Vertical, .. } => OuterRow::Row(row),
             Topology::Torus { across, .. } => {
-                Beyond::Moved { row, first: around.wrapping_mul(across), is_reversed: false }
+                OuterRow::Moved { row, first: around.wrapping_mul(across), is_reversed: false }
             }
             Topology::Klein { is_shifted, .. } if is_reversed => {
-                Beyond::Moved { row, first: last - i64::from(is_shifted), is_reversed }
+                OuterRow::Moved { row, first: last - i64::from(is_shifted), is_reversed }
             }
-            Topology::CrossSurface if is_reversed => Beyond::Moved { row, first: last, is_reversed },
-            Topology::Klein { .. } | Topology::CrossSurface => Beyond::Row(row),
-            Topology::Sphere => Beyond::Cells,
+            Topology::CrossSurface if is_reversed => OuterRow::Moved { row, first: last, is_reversed },
+            Topology::Klein { .. } | Topology::CrossSurface => OuterRow::Row(row),
+            Topology::Sphere => OuterRow::Cells,
         }
     }
 
-    /// Fills the margins of row `y` of the board.
-    fn copy_margins(&self, strip: usize, y: usize, depth: usize, row: &mut [Block<N>]) {
-        let width = self.layout.width as isize;
-        let own_rows = is_ring(self.topology);
-        for Pair(pair) in self.margins[strip].iter().take(depth) {
-            for Copied { to, column, from_strip, from } in pair {
-                if own_rows || (0..width).contains(column) {
-                    let from_row = self.row(*from_strip, y);
-                    for plane in 0..self.planes {
-                        to.put(self.plane_mut(row, plane), from.get(self.plane(from_row, plane)));
-                    }
-                } else {
-                    self.copy_cell(*to, *column, y as isize, row);
+    /// Fills `depth` columns of the margins of row `y`, which may be beyond the edges.
+    fn copy_margins(&self, strip: usize, y: isize, depth: usize, row: &mut [Block<N>]) {
+        let is_inside = (0..self.height as isize).contains(&y);
+        let own_columns = 0..self.layout.width as isize;
+        let own_rows = is_ring(self.dynamics.topology);
+        for MarginCell { to, column, from_strip, from } in self.margins[strip].iter().take(depth).flatten() {
+            if is_inside && (own_rows || own_columns.contains(column)) {
+                let from_row = self.row(*from_strip, y as usize);
+                for plane in 0..self.planes {
+                    to.put(self.plane_mut(row, plane), from.get(self.plane(from_row, plane)));
                 }
-            }
-        }
-    }
-
-    /// Fills the margins of a row beyond the edges.
-    fn copy_cells(&self, strip: usize, y: isize, depth: usize, row: &mut [Block<N>]) {
-        for Pair(pair) in self.margins[strip].iter().take(depth) {
-            for Copied { to, column, .. } in pair {
+            } else {
                 self.copy_cell(*to, *column, y, row);
             }
         }
     }
 
-    /// Copies the cell that is seen at column `x` of row `y`.
-    fn copy_cell(&self, to: Place, x: isize, y: isize, row: &mut [Block<N>]) {
-        let source = self.topology.source(self.layout.width, self.height, x as i64, y as i64);
+    /// Copies the cell that the topology shows at column `x` of row `y`.
+    fn copy_cell(&self, to: CellPosition, x: isize, y: isize, row: &mut [Block<N>]) {
+        let source = self.dynamics.topology.source(self.layout.width, self.height, x as i64, y as i64);
         for plane in 0..self.planes {
             let cell = source.map_or(0, |(x, y)| self.cell(x, y, plane));
             to.put(self.plane_mut(row, plane), cell);
         }
     }
 
-    /// Kills what has come to life beyond the edges of a plane, in rows from `first` on that were advanced.
+    /// Kills the live cells beyond dead edges in one plane of `rows`, the first of which is row `first`.
     pub fn keep_dead(&self, strip: usize, first: isize, rows: &mut [Block<N>]) {
-        let [columns, beyond_rows] = dead(self.topology);
+        let [columns, beyond_rows] = dead(self.dynamics.topology);
         if !columns && !beyond_rows {
             return;
         }
         let own = self.layout.columns(strip);
         let ends = [(own.start == 0).then_some(-1), (own.end == self.layout.width).then_some(own.len() as isize)];
-        let places = ends.map(|end| end.map(|column| self.layout.place_in(column)));
+        let positions = ends.map(|end| end.map(|column| self.layout.position_in(column)));
         for (y, row) in (first..).zip(rows.chunks_exact_mut(self.stride())) {
             if beyond_rows && !(0..self.height as isize).contains(&y) {
                 row.fill(Block::DEAD);
             } else if columns {
-                places.into_iter().flatten().for_each(|place| place.put(row, 0));
+                positions.into_iter().flatten().for_each(|position| position.put(row, 0));
             }
         }
     }
 }
 
-/// The `width` cells of `words` from column `first` on, around and around; to the left if reversed.
+/// Returns `width` cells of `words` from column `first` on, wrapping around. They are read leftwards if `is_reversed`
+/// is true.
 fn moved(words: &[u32], width: usize, first: i64, is_reversed: bool) -> Vec<u32> {
     let mut moved = vec![0; words.len()];
     let mut column = 0;
     while column < width {
-        // As many cells as come to lie in one word, and are side by side in the row.
-        let most = (32 - column % 32).min(width - column);
+        // Copies as many cells at once as are adjacent in the row and go to the same word.
+        let max = (32 - column % 32).min(width - column);
         let step = if is_reversed { -(column as i64) } else { column as i64 };
         let from = (first + step).rem_euclid(width as i64) as usize;
         let (count, bits) = if is_reversed {
-            let count = most.min(from + 1);
+            let count = max.min(from + 1);
             (count, bits_of(words, from + 1 - count, count).reverse_bits() >> (64 - count))
         } else {
-            let count = most.min(width - from);
+            let count = max.min(width - from);
             (count, bits_of(words, from, count))
         };
         moved[column / 32] |= (bits as u32) << (column % 32);

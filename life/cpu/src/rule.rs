@@ -1,21 +1,21 @@
-//! What the cells of a vector become: by Life's own logic, by counts, or by a table of all neighbourhoods.
+//! Rules, and the logic that computes the next cells of a vector.
 //!
 //! # Design
 //!
-//! A rule has three forms here: Life's circuit; one that counts neighbours and selects by masks; and, for any table of
-//! 512 neighbourhoods, a tree of selections whose leaves share the 16 tables of two cells.
+//! A rule has one of three forms. Life has its own circuit. A rule that counts all eight neighbours selects by masks.
+//! Any other table of 512 neighbourhoods is a tree of selections, whose leaves share the 16 tables of two cells.
 
 use crate::vector::Vector;
 
-/// A rule, as bits that say whether a cell is alive after each of the 512 neighbourhoods. The nine cells are the bits
-/// of a neighbourhood's number, from the highest: upper left, above, upper right, left, the cell itself, right, lower
-/// left, below, lower right. It is bit i % 64 of word i / 64.
+/// A rule: a table with one bit for each of the 512 neighbourhoods, set if the middle cell is alive in the next
+/// generation. The nine cells are the bits of a neighbourhood's number. From the highest bit, they are NW, N, NE, W,
+/// the cell itself, E, SW, S, SE. Neighbourhood i is bit i % 64 of word i / 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The tables of even generations and of odd ones. Cells without live neighbours stay dead.
+    /// The tables of even and of odd generations. A dead cell without live neighbours must stay dead.
     pub phases: [[u64; 8]; 2],
-    /// States of a cell: 2, or up to 256. Those above 1 follow each other before a live cell that did not survive is
-    /// dead; meanwhile it is not counted, and nothing is born there.
+    /// The number of states of a cell, from 2 to 256. A live cell that does not survive passes through the states above
+    /// 1 before it is dead. A cell in these states is not a live neighbour, and nothing is born there.
     pub states: u16,
 }
 
@@ -23,8 +23,8 @@ impl Rule {
     /// Conway's Life: B3/S23.
     pub const LIFE: Self = Self { phases: [life(); 2], states: 2 };
 
-    /// Whether a neighbourhood and its image have the same successor. At row and column of the image is what `from`
-    /// them was.
+    /// Returns true if each neighbourhood and its image have the same successor. The image has at a row and column the
+    /// cell that the neighbourhood has at `from(row, column)`.
     pub(crate) fn is_same(&self, from: impl Fn(usize, usize) -> (usize, usize)) -> bool {
         let image = |i: usize| {
             (0..9).fold(0, |image, cell| {
@@ -32,9 +32,13 @@ impl Rule {
                 image << 1 | (i >> (8 - 3 * row - column) & 1)
             })
         };
-        let bit = |table: &[u64; 8], i: usize| table[i / 64] >> (i % 64) & 1;
-        self.phases.iter().all(|table| (0..512).all(|i| bit(table, i) == bit(table, image(i))))
+        self.phases.iter().all(|table| (0..512).all(|i| is_alive(table, i) == is_alive(table, image(i))))
     }
+}
+
+/// Returns the bit of neighbourhood `i`.
+fn is_alive(table: &[u64; 8], i: usize) -> bool {
+    table[i / 64] >> (i % 64) & 1 == 1
 }
 
 const fn life() -> [u64; 8] {
@@ -49,7 +53,7 @@ const fn life() -> [u64; 8] {
     table
 }
 
-/// A table made ready for vectors.
+/// The vector logic of one table.
 pub enum Logic {
     Life,
     /// For rules that count all eight neighbours.
@@ -67,51 +71,46 @@ impl Logic {
     }
 }
 
-/// What the next cells of a vector are made from.
-pub struct Around<V> {
-    /// Of the row above, the row, and the row below: left, cell, right.
+/// The inputs of a vector's next generation.
+pub struct Neighbourhood<V> {
+    /// For the row above, the row itself and the row below: the left cell, the cell and the right cell.
     pub cells: [[V; 3]; 3],
-    /// Of the same rows, how many of the three are alive: its lower and its upper bit.
+    /// For the same three rows, the number of live cells among the three: its low bit and its high bit.
     pub sums: [[V; 2]; 3],
 }
 
-/// How the next cells are computed.
+/// Computes the next generation of a vector.
 pub trait Next {
-    /// Whether the sums are looked at.
+    /// True if `next` reads the sums.
     const SUMS: bool;
 
-    /// # Safety
-    /// The processor has the instructions of `V`.
-    unsafe fn next<V: Vector<N>, const N: usize>(&self, around: Around<V>) -> V;
+    fn next<V: Vector<N>, const N: usize>(&self, neighbourhood: Neighbourhood<V>) -> V;
 }
 
-/// B3/S23.
+/// The rule B3/S23.
 pub struct Life;
 
 impl Next for Life {
     const SUMS: bool = true;
 
     #[inline(always)]
-    unsafe fn next<V: Vector<N>, const N: usize>(&self, around: Around<V>) -> V {
-        let [above, _, below] = around.sums;
-        // SAFETY: the caller's word.
-        unsafe { V::next(above, around.cells[1], below) }
+    fn next<V: Vector<N>, const N: usize>(&self, Neighbourhood { cells, sums }: Neighbourhood<V>) -> V {
+        V::next(sums[0], cells[1], sums[2])
     }
 }
 
-/// Five pairs of counts of the nine cells, 0 and 1 to 8 and 9. A pair's four bits by the cell itself, c, and the
-/// count's lowest bit, n, are bits of the polynomial a + bc + n(d + ec), which are masks here.
+/// Masks for five pairs of counts of the nine cells: 0 and 1, …, 8 and 9. A pair has four bits, by the cell c and the
+/// lowest bit n of the count. They are the coefficients of the polynomial a + bc + n(d + ec).
 pub struct Counts([[u64; 4]; 5]);
 
 impl Counts {
-    /// None if not the count of all eight decides.
+    /// Returns `None` if the next state does not depend on the count of all eight neighbours alone.
     fn of(table: &[u64; 8]) -> Option<Self> {
-        let is_alive = |i: usize| table[i / 64] >> (i % 64) & 1 == 1;
         let mut alive = [[false; 2]; 10];
         for i in 0..512_usize {
-            alive[i.count_ones() as usize][i >> 4 & 1] = is_alive(i);
+            alive[i.count_ones() as usize][i >> 4 & 1] = is_alive(table, i);
         }
-        if (0..512_usize).any(|i| is_alive(i) != alive[i.count_ones() as usize][i >> 4 & 1]) {
+        if (0..512_usize).any(|i| is_alive(table, i) != alive[i.count_ones() as usize][i >> 4 & 1]) {
             return None;
         }
         let mask = |bit: bool| if bit { u64::MAX } else { 0 };
@@ -122,15 +121,12 @@ impl Counts {
         Some(Self(std::array::from_fn(pair)))
     }
 
-    /// What the cells of pair `i` become, `one` being the lowest bit of the count.
+    /// Returns the next cells for counts of pair `i`. `one` is the lowest bit of the count.
     #[inline(always)]
-    unsafe fn pair<V: Vector<N>, const N: usize>(&self, i: usize, one: V, cell: V) -> V {
+    fn pair<V: Vector<N>, const N: usize>(&self, i: usize, one: V, cell: V) -> V {
         let [a, b, d, e] = self.0[i];
-        // SAFETY: the caller's word.
-        unsafe {
-            let (a, b, d, e) = (V::splat(a), V::splat(b), V::splat(d), V::splat(e));
-            one.and_xor(cell.and_xor(e, d), cell.and_xor(b, a))
-        }
+        let (a, b, d, e) = (cell.filled(a), cell.filled(b), cell.filled(d), cell.filled(e));
+        one.and_xor(cell.and_xor(e, d), cell.and_xor(b, a))
     }
 }
 
@@ -138,26 +134,22 @@ impl Next for Counts {
     const SUMS: bool = true;
 
     #[inline(always)]
-    unsafe fn next<V: Vector<N>, const N: usize>(&self, around: Around<V>) -> V {
-        let [above, here, below] = around.sums;
-        let cell = around.cells[1][1];
-        // SAFETY: the caller's word.
-        unsafe {
-            let [one, carried] = V::sums(above[0], here[0], below[0]);
-            let [twos, fours] = V::sums(above[1], here[1], below[1]);
-            let two = twos.xor(carried);
-            let carried = twos.and(carried);
-            let (four, eight) = (fours.xor(carried), fours.and(carried));
-            let pairs =
-                [self.pair(0, one, cell), self.pair(1, one, cell), self.pair(2, one, cell), self.pair(3, one, cell)];
-            let (low, high) = (two.select(pairs[1], pairs[0]), two.select(pairs[3], pairs[2]));
-            eight.select(self.pair(4, one, cell), four.select(high, low))
-        }
+    fn next<V: Vector<N>, const N: usize>(&self, neighbourhood: Neighbourhood<V>) -> V {
+        let [above, here, below] = neighbourhood.sums;
+        let cell = neighbourhood.cells[1][1];
+        let [one, carried] = V::sums(above[0], here[0], below[0]);
+        let [twos, fours] = V::sums(above[1], here[1], below[1]);
+        let two = twos.xor(carried);
+        let carried = twos.and(carried);
+        let (four, eight) = (fours.xor(carried), fours.and(carried));
+        let low = two.select(self.pair(1, one, cell), self.pair(0, one, cell));
+        let high = two.select(self.pair(3, one, cell), self.pair(2, one, cell));
+        eight.select(self.pair(4, one, cell), four.select(high, low))
     }
 }
 
-/// Any table: a tree of selections, by one of the nine cells after the other. The two that come last have but 16
-/// tables, which all of the tree's leaves share.
+/// Any table, as a tree of selections by one of the nine cells after the other. The last two cells have only 16
+/// possible tables, which all leaves share.
 pub struct Table([u8; 128]);
 
 impl Table {
@@ -165,28 +157,22 @@ impl Table {
         Self(std::array::from_fn(|i| (table[i / 16] >> (i % 16 * 4) & 15) as u8))
     }
 
-    /// The cells of the eight leaves from `leaf` on, selected by three of the nine cells, the highest bit's first.
+    /// Selects among the eight leaves from `leaf` on by three of the nine cells, the highest bit first.
     #[inline(always)]
-    unsafe fn eight<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 3]) -> V {
+    fn eight<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 3]) -> V {
         let leaf = |i: usize| low[usize::from(self.0[leaf + i] & 15)];
-        // SAFETY: the caller's word.
-        unsafe {
-            let (a, b) = (by[2].select(leaf(1), leaf(0)), by[2].select(leaf(3), leaf(2)));
-            let (c, d) = (by[2].select(leaf(5), leaf(4)), by[2].select(leaf(7), leaf(6)));
-            by[0].select(by[1].select(d, c), by[1].select(b, a))
-        }
+        let (a, b) = (by[2].select(leaf(1), leaf(0)), by[2].select(leaf(3), leaf(2)));
+        let (c, d) = (by[2].select(leaf(5), leaf(4)), by[2].select(leaf(7), leaf(6)));
+        by[0].select(by[1].select(d, c), by[1].select(b, a))
     }
 
-    /// The cells of 32 leaves, by five of the nine cells.
+    /// Selects among 32 leaves by five of the nine cells.
     #[inline(always)]
-    unsafe fn thirty_two<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 5]) -> V {
+    fn thirty_two<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 5]) -> V {
         let last = [by[2], by[3], by[4]];
-        // SAFETY: the caller's word.
-        unsafe {
-            let upper = by[1].select(self.eight(low, leaf + 24, last), self.eight(low, leaf + 16, last));
-            let lower = by[1].select(self.eight(low, leaf + 8, last), self.eight(low, leaf, last));
-            by[0].select(upper, lower)
-        }
+        let upper = by[1].select(self.eight(low, leaf + 24, last), self.eight(low, leaf + 16, last));
+        let lower = by[1].select(self.eight(low, leaf + 8, last), self.eight(low, leaf, last));
+        by[0].select(upper, lower)
     }
 }
 
@@ -194,37 +180,34 @@ impl Next for Table {
     const SUMS: bool = false;
 
     #[inline(always)]
-    unsafe fn next<V: Vector<N>, const N: usize>(&self, around: Around<V>) -> V {
-        let [above, here, below] = around.cells;
+    fn next<V: Vector<N>, const N: usize>(&self, neighbourhood: Neighbourhood<V>) -> V {
+        let [above, here, below] = neighbourhood.cells;
         let (s, r) = (below[1], below[2]);
-        // SAFETY: the caller's word.
-        unsafe {
-            let (none, all) = (V::splat(0), V::splat(u64::MAX));
-            let (no_s, no_r, both, odd) = (all.and_not(s), all.and_not(r), s.and(r), s.xor(r));
-            // Bit 2s + r of an index is what the table has for s, the cell below, and r, the one right of that.
-            let low = [
-                none,
-                no_s.and_not(r),
-                r.and_not(s),
-                no_s,
-                s.and_not(r),
-                no_r,
-                odd,
-                all.and_not(both),
-                both,
-                all.and_not(odd),
-                r,
-                r.or(no_s),
-                s,
-                s.or(no_r),
-                s.or(r),
-                all,
-            ];
-            let by = [above[2], here[0], here[1], here[2], below[0]];
-            let upper = above[1].select(self.thirty_two(&low, 96, by), self.thirty_two(&low, 64, by));
-            let lower = above[1].select(self.thirty_two(&low, 32, by), self.thirty_two(&low, 0, by));
-            above[0].select(upper, lower)
-        }
+        let (none, all) = (s.filled(0), s.filled(u64::MAX));
+        let (no_s, no_r, both, odd) = (all.and_not(s), all.and_not(r), s.and(r), s.xor(r));
+        // Bit 2s + r of an index is the table's bit for s, the cell below, and r, the cell below to the right.
+        let low = [
+            none,
+            no_s.and_not(r),
+            r.and_not(s),
+            no_s,
+            s.and_not(r),
+            no_r,
+            odd,
+            all.and_not(both),
+            both,
+            all.and_not(odd),
+            r,
+            r.or(no_s),
+            s,
+            s.or(no_r),
+            s.or(r),
+            all,
+        ];
+        let by = [above[2], here[0], here[1], here[2], below[0]];
+        let upper = above[1].select(self.thirty_two(&low, 96, by), self.thirty_two(&low, 64, by));
+        let lower = above[1].select(self.thirty_two(&low, 32, by), self.thirty_two(&low, 0, by));
+        above[0].select(upper, lower)
     }
 }
 

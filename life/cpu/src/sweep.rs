@@ -1,47 +1,51 @@
-//! A band of rows, advanced by some generations while it is in a core's cache.
+//! Advances a band of rows while it is in a core's cache.
 
 use crate::grid::{Grid, Scratch};
-use crate::rule::{Around, Logic, Next};
+use crate::rule::{Life, Logic, Neighbourhood, Next};
 use crate::vector::{Block, Vector};
 
-/// Writes the rows of `strip` from `first_row` on as they are `generations` later to `out`.
-///
-/// # Safety
-/// The processor has the instructions of `V`.
-#[inline(always)]
-pub unsafe fn tile<V: Vector<N>, const N: usize>(
-    grid: &Grid<N>,
-    strip: usize,
-    first_row: usize,
-    out: &mut [Block<N>],
-    generations: usize,
-    scratch: &mut Scratch<N>,
-) {
-    let stride = grid.stride();
-    let rows = out.len() / stride + 2 * generations;
-    let Scratch { now, next, sums } = scratch;
-    now.resize(rows * stride, Block::DEAD);
-    next.resize(rows * stride, Block::DEAD);
-    sums.resize(2 * grid.vectors(), [Block::DEAD; 2]);
-    let top = first_row as isize - generations as isize;
-    for (i, row) in now.chunks_exact_mut(stride).enumerate() {
-        grid.copy_row(strip, top + i as isize, generations, row);
-    }
-    for generation in 1..generations {
-        let rows = rows - 2 * generation;
-        let to = &mut next[..rows * stride];
-        // SAFETY: the caller's word.
-        unsafe { sweep::<V, N>(grid, generation - 1, &now[..(rows + 2) * stride], to, sums) };
-        grid.keep_dead(strip, top + generation as isize, to);
-        std::mem::swap(now, next);
-    }
-    // SAFETY: the caller's word.
-    unsafe { sweep::<V, N>(grid, generations - 1, &now[..out.len() + 2 * stride], out, sums) };
-    grid.keep_dead(strip, first_row as isize, out);
+/// A band of rows to be advanced.
+pub struct BandPass<'a, const N: usize> {
+    pub grid: &'a Grid<N>,
+    pub strip: usize,
+    pub first_row: usize,
+    pub generations: usize,
+    /// The advanced rows.
+    pub out: &'a mut [Block<N>],
+    pub scratch: &'a mut Scratch<N>,
 }
 
-/// The rows of `from` but the first and the last, a generation later, which is the one after the grid's and
-/// `generation` more.
+impl<const N: usize> BandPass<'_, N> {
+    /// Writes the rows of the strip from `first_row` on, advanced by `generations`, into `out`.
+    ///
+    /// # Safety
+    /// The processor must have the instructions of `V`.
+    #[inline(always)]
+    pub unsafe fn run<V: Vector<N>>(self) {
+        let Self { grid, strip, first_row, generations, out, scratch } = self;
+        let stride = grid.stride();
+        let rows = out.len() / stride + 2 * generations;
+        let Scratch { now, next, sums } = scratch;
+        now.resize(rows * stride, Block::DEAD);
+        next.resize(rows * stride, Block::DEAD);
+        sums.resize(2 * grid.layout.vectors, [Block::DEAD; 2]);
+        let top = first_row as isize - generations as isize;
+        for (i, row) in now.chunks_exact_mut(stride).enumerate() {
+            grid.copy_row(strip, top + i as isize, generations, row);
+        }
+        for generation in 1..=generations {
+            let rows = rows - 2 * generation;
+            let to = if generation == generations { &mut *out } else { &mut next[..rows * stride] };
+            // SAFETY: the caller guarantees the instructions of `V`.
+            unsafe { sweep::<V, N>(grid, generation - 1, &now[..(rows + 2) * stride], to, sums) };
+            grid.keep_dead(strip, top + generation as isize, to);
+            std::mem::swap(now, next);
+        }
+    }
+}
+
+/// Writes the next generation of all rows of `from` but the first and the last into `to`. `generation` counts the
+/// generations since the grid's.
 #[inline(always)]
 unsafe fn sweep<V: Vector<N>, const N: usize>(
     grid: &Grid<N>,
@@ -50,10 +54,10 @@ unsafe fn sweep<V: Vector<N>, const N: usize>(
     to: &mut [Block<N>],
     sums: &mut [[Block<N>; 2]],
 ) {
-    // SAFETY: the caller's word.
+    // SAFETY: only `BandPass::run` calls this, whose caller guarantees the instructions of `V`.
     unsafe {
         match grid.logic(generation) {
-            Logic::Life => rows::<V, N>(&crate::rule::Life, grid, from, to, sums),
+            Logic::Life => rows::<V, N>(&Life, grid, from, to, sums),
             Logic::Counts(counts) => rows::<V, N>(counts, grid, from, to, sums),
             Logic::Table(table) => rows::<V, N>(&**table, grid, from, to, sums),
         }
@@ -68,9 +72,9 @@ unsafe fn rows<V: Vector<N>, const N: usize>(
     to: &mut [Block<N>],
     sums: &mut [[Block<N>; 2]],
 ) {
-    let (width, stride) = (grid.vectors(), grid.stride());
+    let (width, stride) = (grid.layout.vectors, grid.stride());
     let (mut above, mut here) = sums.split_at_mut(width);
-    // SAFETY: the caller's word.
+    // SAFETY: only `sweep` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
     unsafe {
         sum_row::<V, N>(&from[..width], above);
         sum_row::<V, N>(&from[stride..][..width], here);
@@ -78,22 +82,22 @@ unsafe fn rows<V: Vector<N>, const N: usize>(
     for (y, out) in to.chunks_exact_mut(stride).enumerate() {
         let rows = [y, y + 1, y + 2].map(|y| &from[y * stride..][..width]);
         let (out, older) = out.split_at_mut(width);
-        // SAFETY: the caller's word.
+        // SAFETY: only `sweep` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
         unsafe {
             next_row::<V, N>(rule, above, here, rows, out);
             if !older.is_empty() {
                 let ages = &from[(y + 1) * stride + width..][..older.len()];
-                grow_older::<V, N>(grid.first_age(), rows[1], ages, out, older);
+                grow_older::<V, N>(grid.dynamics.rule.states - 2, rows[1], ages, out, older);
             }
         }
-        // What was above is below now, which is next row's here.
+        // The sums of the row below become those of the row itself, for the next row.
         std::mem::swap(&mut above, &mut here);
     }
 }
 
-/// Mends the next generation of a row for cells of more than two states. `ages` has, bit by bit from the lowest, the
-/// generations that each cell has left until it is dead; one that has any is not born. A live cell that does not
-/// survive has `first` left.
+/// Corrects the next generation of a row for rules of more than two states. `ages` has the generations that each dying
+/// cell has left, the lowest bit first. Nothing is born in a dying cell. A live cell that does not survive gets `first`
+/// generations.
 #[inline(always)]
 unsafe fn grow_older<V: Vector<N>, const N: usize>(
     first: u16,
@@ -104,15 +108,16 @@ unsafe fn grow_older<V: Vector<N>, const N: usize>(
 ) {
     let width = row.len();
     for k in 0..width {
-        // SAFETY: the caller's word.
+        // SAFETY: only `rows` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
         unsafe {
-            let mut dying = V::splat(0);
+            let alive = V::load(&row[k]);
+            let mut dying = alive.filled(0);
             for age in ages[k..].iter().step_by(width) {
                 dying = dying.or(V::load(age));
             }
             let next = V::load(&out[k]).and_not(dying);
             next.store(&mut out[k]);
-            let dies = V::load(&row[k]).and_not(next);
+            let dies = alive.and_not(next);
             let mut borrow = dying;
             for (bit, (age, older)) in
                 ages[k..].iter().step_by(width).zip(older[k..].iter_mut().step_by(width)).enumerate()
@@ -121,7 +126,7 @@ unsafe fn grow_older<V: Vector<N>, const N: usize>(
                 let less = age.xor(borrow);
                 borrow = borrow.and_not(age);
                 let mask = if first >> bit & 1 == 1 { u64::MAX } else { 0 };
-                less.or(dies.and(V::splat(mask))).store(older);
+                less.or(dies.and(dies.filled(mask))).store(older);
             }
         }
     }
@@ -130,7 +135,7 @@ unsafe fn grow_older<V: Vector<N>, const N: usize>(
 #[inline(always)]
 unsafe fn sum_row<V: Vector<N>, const N: usize>(row: &[Block<N>], sums: &mut [[Block<N>; 2]]) {
     let last = row.len() - 1;
-    // SAFETY: the caller's word.
+    // SAFETY: only `rows` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
     unsafe {
         let (mut left, mut cell) = (V::load(&row[last]).up(), V::load(&row[0]));
         for (k, sums) in sums.iter_mut().enumerate() {
@@ -143,8 +148,8 @@ unsafe fn sum_row<V: Vector<N>, const N: usize>(row: &[Block<N>], sums: &mut [[B
     }
 }
 
-/// The next generation of the middle one of `rows`. In `above` are the sums of the first of them, and then those of the
-/// last.
+/// Computes the next generation of the middle row of `rows`. On entry `above` has the sums of the first row, on return
+/// those of the last row.
 #[inline(always)]
 unsafe fn next_row<V: Vector<N>, const N: usize>(
     rule: &impl Next,
@@ -160,7 +165,7 @@ unsafe fn next_row<V: Vector<N>, const N: usize>(
     let [first, second, third] = rows.map(|row| &row[1..]);
     let firsts = rows.map(|row| &row[0]);
     let lasts = rows.map(|row| &row[row.len() - 1]);
-    // SAFETY: the caller's word.
+    // SAFETY: only `rows` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
     unsafe {
         let mut window = Window {
             left: [V::load(lasts[0]).up(), V::load(lasts[1]).up(), V::load(lasts[2]).up()],
@@ -175,7 +180,7 @@ unsafe fn next_row<V: Vector<N>, const N: usize>(
     }
 }
 
-/// The vectors that are at hand on the way along three rows.
+/// The vectors in registers while a row is computed: two adjacent columns of three rows.
 struct Window<V> {
     left: [V; 3],
     cell: [V; 3],
@@ -194,17 +199,15 @@ impl<V> Window<V> {
         V: Vector<N>,
     {
         let Self { left, cell } = *self;
-        // SAFETY: the caller's word.
-        unsafe {
-            let below = V::sums(left[2], cell[2], right[2]);
-            let sums = [[V::load(&above[0]), V::load(&above[1])], [V::load(&here[0]), V::load(&here[1])], below];
-            if R::SUMS {
-                below[0].store(&mut above[0]);
-                below[1].store(&mut above[1]);
-            }
-            let cells = [[left[0], cell[0], right[0]], [left[1], cell[1], right[1]], [left[2], cell[2], right[2]]];
-            rule.next(Around { cells, sums }).store(out);
+        // SAFETY: only `next_row` calls this; the caller of `BandPass::run` guarantees the instructions of `V`.
+        let sums = unsafe { [[V::load(&above[0]), V::load(&above[1])], [V::load(&here[0]), V::load(&here[1])]] };
+        let below = V::sums(left[2], cell[2], right[2]);
+        if R::SUMS {
+            below[0].store(&mut above[0]);
+            below[1].store(&mut above[1]);
         }
+        let cells = [[left[0], cell[0], right[0]], [left[1], cell[1], right[1]], [left[2], cell[2], right[2]]];
+        rule.next(Neighbourhood { cells, sums: [sums[0], sums[1], below] }).store(out);
         *self = Self { left: cell, cell: right };
     }
 }

@@ -2,64 +2,59 @@
 
 use std::fmt;
 
-/// How the edges of a board are joined. Letters are those of Golly's bounded grids.
+/// How the edges of a board are joined. The letters are those of Golly's bounded grids.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Topology {
-    /// `P`: not at all. What is beyond them is dead.
+    /// `P`: the edges are not joined. Cells beyond them are dead.
     Plane,
-    /// `T`: each to the opposite one. Crossing the upper or lower edge moves a cell by `across` columns, and crossing
-    /// the left or right one by `down` rows; one of them is 0.
+    /// `T`: each edge is joined to the opposite one. A cell that crosses the upper or lower edge moves by `across`
+    /// columns, and one that crosses the left or right edge by `down` rows. One of the two is 0.
     Torus {
-        /// Columns to the right on the way from top to bottom.
+        /// Columns by which the lower edge is shifted to the right.
         across: i64,
-        /// Rows down on the way from left to right.
+        /// Rows by which the right edge is shifted down.
         down: i64,
     },
-    /// `T` with one side unbounded: two opposite edges are joined, and beyond the others all is dead.
+    /// `T` with one unbounded side: two opposite edges are joined, and cells beyond the other two are dead.
     Tube(Edges),
-    /// `K`: each to the opposite one, two of them reversed.
+    /// `K`: each edge is joined to the opposite one, and one pair is reversed.
     Klein {
-        /// Those that are reversed.
+        /// The pair of edges that is reversed.
         twisted: Edges,
-        /// Whether they are shifted by a cell, too.
+        /// True if that pair is also shifted by one cell.
         is_shifted: bool,
     },
-    /// `C`: each to the opposite one, all of them reversed. A corner's neighbour beyond the corner is itself.
+    /// `C`: each edge is joined to the opposite one, and both pairs are reversed. Diagonally beyond a corner is the
+    /// corner cell itself.
     CrossSurface,
-    /// `S`: the upper edge to the left one and the right one to the lower one, on a square. A corner's neighbour beyond
-    /// the corner is itself.
+    /// `S`, for a square: the upper edge is joined to the left one, and the right edge to the lower one. Diagonally
+    /// beyond a corner is the corner cell itself.
     Sphere,
 }
 
-/// Two opposite edges.
+/// A pair of opposite edges.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Edges {
-    /// The upper and the lower one.
+    /// The upper and the lower edge.
     Horizontal,
-    /// The left and the right one.
+    /// The left and the right edge.
     Vertical,
 }
 
-/// Words, and Golly's suffix with `W` and `H` for the sides: "a shifted torus (:TW+5,H)".
+/// Writes a name and Golly's suffix with `W` and `H` for the sides: "a shifted torus (:TW+5,H)".
 impl fmt::Display for Topology {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shift = |shift: i64| if shift == 0 { String::new() } else { format!("{shift:+}") };
-        let twist = |is_shifted: bool| if is_shifted { "*+1" } else { "*" };
-        match *self {
-            Self::Plane => f.write_str("a bounded plane (:PW,H)"),
-            Self::TORUS => f.write_str("a torus (:TW,H)"),
-            Self::Torus { across, down } => write!(f, "a shifted torus (:TW{},H{})", shift(across), shift(down)),
-            Self::Tube(Edges::Horizontal) => f.write_str("a tube (:T0,H)"),
-            Self::Tube(Edges::Vertical) => f.write_str("a tube (:TW,0)"),
-            Self::Klein { twisted: Edges::Horizontal, is_shifted } => {
-                write!(f, "a Klein bottle (:KW{},H)", twist(is_shifted))
-            }
-            Self::Klein { twisted: Edges::Vertical, is_shifted } => {
-                write!(f, "a Klein bottle (:KW,H{})", twist(is_shifted))
-            }
-            Self::CrossSurface => f.write_str("a cross-surface (:CW,H)"),
-            Self::Sphere => f.write_str("a sphere (:SW)"),
-        }
+        let (name, width, height) = match *self {
+            Self::Plane => ("a bounded plane", "W", "H"),
+            Self::TORUS => ("a torus", "W", "H"),
+            Self::Torus { .. } => ("a shifted torus", "W", "H"),
+            Self::Tube(Edges::Horizontal) => ("a tube", "0", "H"),
+            Self::Tube(Edges::Vertical) => ("a tube", "W", "0"),
+            Self::Klein { .. } => ("a Klein bottle", "W", "H"),
+            Self::CrossSurface => ("a cross-surface", "W", "H"),
+            Self::Sphere => ("a sphere", "W", "H"),
+        };
+        write!(f, "{name} ({})", self.suffix(width, height))
     }
 }
 
@@ -73,14 +68,33 @@ impl Topology {
     /// The torus without a shift.
     pub const TORUS: Self = Self::Torus { across: 0, down: 0 };
 
-    /// The cell, as column and row, of a board of `width` × `height` that is seen at column `x` and row `y`, which may
-    /// be beyond its edges; none if it is dead there.
+    /// Returns Golly's suffix with these sides and its colon: ":T30+5,20". An unbounded side must be 0.
+    pub fn suffix(&self, width: impl fmt::Display, height: impl fmt::Display) -> String {
+        let shift = |shift: i64| if shift == 0 { String::new() } else { format!("{shift:+}") };
+        let twist = |is_shifted: bool| if is_shifted { "*+1" } else { "*" };
+        match *self {
+            Self::Plane => format!(":P{width},{height}"),
+            Self::Torus { across, down } => format!(":T{width}{},{height}{}", shift(across), shift(down)),
+            Self::Tube(_) => format!(":T{width},{height}"),
+            Self::Klein { twisted: Edges::Horizontal, is_shifted } => {
+                format!(":K{width}{},{height}", twist(is_shifted))
+            }
+            Self::Klein { twisted: Edges::Vertical, is_shifted } => {
+                format!(":K{width},{height}{}", twist(is_shifted))
+            }
+            Self::CrossSurface => format!(":C{width},{height}"),
+            Self::Sphere => format!(":S{width}"),
+        }
+    }
+
+    /// Returns the column and row of the cell that is seen at column `x` and row `y` of a `width` × `height` board.
+    /// Both may be beyond the edges. Returns `None` if the cell there is dead.
     ///
-    /// Where edges meet in a point around which there are not four quarters (all corners of a cross-surface and a
-    /// sphere), what is further than a cell beyond both edges is no cell of the surface: the corner is given.
+    /// Fewer than four quarters of the board meet at the corners of a cross-surface and of a sphere. Positions
+    /// diagonally beyond such a corner belong to no cell: the result is the corner cell.
     ///
     /// # Panics
-    /// When a side of the board is 0.
+    /// If a side of the board is 0.
     pub fn source(&self, width: usize, height: usize, x: i64, y: i64) -> Option<(usize, usize)> {
         let (w, h) = (width as i64, height as i64);
         let (columns, rows) = (0..w, 0..h);
@@ -92,15 +106,13 @@ impl Topology {
                 let (around_x, around_y) = (x.div_euclid(w), y.div_euclid(h));
                 ((x + around_y.wrapping_mul(across)).rem_euclid(w), (y + around_x.wrapping_mul(down)).rem_euclid(h))
             }
-            Self::Klein { twisted: Edges::Horizontal, is_shifted } => {
-                let reversed = -1 - i64::from(is_shifted) - x;
-                let is_reversed = y.div_euclid(h).rem_euclid(2) == 1;
-                (if is_reversed { reversed } else { x }.rem_euclid(w), y.rem_euclid(h))
-            }
-            Self::Klein { twisted: Edges::Vertical, is_shifted } => {
-                let reversed = -1 - i64::from(is_shifted) - y;
-                let is_reversed = x.div_euclid(w).rem_euclid(2) == 1;
-                (x.rem_euclid(w), if is_reversed { reversed } else { y }.rem_euclid(h))
+            Self::Klein { twisted, is_shifted } => {
+                let reverse =
+                    |i: i64, crossings: i64| if crossings % 2 == 0 { i } else { -1 - i64::from(is_shifted) - i };
+                match twisted {
+                    Edges::Horizontal => (reverse(x, y.div_euclid(h)).rem_euclid(w), y.rem_euclid(h)),
+                    Edges::Vertical => (x.rem_euclid(w), reverse(y, x.div_euclid(w)).rem_euclid(h)),
+                }
             }
             Self::CrossSurface | Self::Sphere if !columns.contains(&x) && !rows.contains(&y) => {
                 (x.clamp(0, w - 1), y.clamp(0, h - 1))

@@ -1,6 +1,6 @@
-//! Every class of rules on every topology, by every kind of instructions, against a plain reference.
+//! Every class of rules on every topology and instruction set, against a plain reference.
 
-use life_cpu::{Automaton, Edges, Instructions, Rule, Start, Topology};
+use life_cpu::{Automaton, Edges, FirstBoard, Instructions, Rule, Topology};
 
 const TOPOLOGIES: [Topology; 13] = [
     Topology::Plane,
@@ -18,7 +18,8 @@ const TOPOLOGIES: [Topology; 13] = [
     Topology::Torus { across: -40, down: 0 },
 ];
 
-/// A rule that makes a cell alive after the neighbourhoods for which these hold in even and in odd generations.
+/// Makes a rule. A cell is alive after the neighbourhoods for which `even` and `odd` return true in even and odd
+/// generations.
 fn rule(states: u16, even: impl Fn(usize) -> bool, odd: impl Fn(usize) -> bool) -> Rule {
     let mut phases = [[0; 8]; 2];
     for i in 0..512 {
@@ -52,7 +53,7 @@ fn rules() -> Vec<(&'static str, Rule)> {
     ]
 }
 
-/// States, about half of them 0.
+/// Returns random states, about half of them 0.
 fn soup(states: u16, width: usize, height: usize) -> Vec<u8> {
     let mut random = 0x2545_f491_4f6c_dd1d_u64 ^ (width * 31 + height) as u64;
     let mut next = || {
@@ -66,7 +67,7 @@ fn soup(states: u16, width: usize, height: usize) -> Vec<u8> {
 
 fn reference(rule: &Rule, generation: u64, topology: Topology, width: usize, height: usize, cells: &[u8]) -> Vec<u8> {
     let table = rule.phases[(generation % 2) as usize];
-    // The board within a frame of what its edges meet.
+    // The board and one more cell on each side, as the topology joins the edges.
     let framed = width + 2;
     let bit = |i: usize| {
         let (x, y) = ((i % framed) as i64 - 1, (i / framed) as i64 - 1);
@@ -88,7 +89,7 @@ fn reference(rule: &Rule, generation: u64, topology: Topology, width: usize, hei
     (0..cells.len()).map(next).collect()
 }
 
-/// The words of the cells of which `bit` holds.
+/// Packs one bit per cell: set if `bit` returns true for the state.
 fn words(width: usize, cells: &[u8], bit: impl Fn(u8) -> bool) -> Vec<u32> {
     let word = |cells: &[u8]| cells.iter().enumerate().fold(0, |word, (i, &cell)| word | u32::from(bit(cell)) << i);
     cells.chunks(width).flat_map(|row| row.chunks(32).map(word)).collect()
@@ -101,11 +102,11 @@ fn planes(rule: &Rule, width: usize, cells: &[u8]) -> (Vec<u32>, Vec<Vec<u32>>) 
 }
 
 fn compare(name: &str, rule: &Rule, topology: Topology, (width, height): (usize, usize), steps: &[u64]) {
-    // A file may say that its pattern is in an odd generation.
+    // The first generation may be odd.
     let first = (width % 2) as u64;
     let mut expected = soup(rule.states, width, height);
     let (words, ages) = planes(rule, width, &expected);
-    let start = Start { width, height, words: &words, ages: &ages, generation: first };
+    let start = FirstBoard { width, height, words: &words, ages: &ages, generation: first };
     let new = |instructions| Automaton::with(instructions, &start, rule, topology).unwrap();
     let mut boards: Vec<_> = Instructions::available().into_iter().map(new).collect();
     let mut generation = first;
@@ -118,12 +119,12 @@ fn compare(name: &str, rule: &Rule, topology: Topology, (width, height): (usize,
             life.advance(steps);
             let what = format!("{name} on {topology:?}, {width}x{height}, {}, {generation}", life.instructions());
             assert!(life.words().unwrap() == planes(rule, width, &expected), "{what}");
-            assert_eq!(life.population(), expected.iter().filter(|&&cell| cell > 0).count() as u64, "{what}");
+            assert_eq!(life.population(0..height), expected.iter().filter(|&&cell| cell > 0).count() as u64, "{what}");
         }
     }
 }
 
-/// A sphere is a square.
+/// Returns the sizes, made square for a sphere.
 fn sizes(topology: Topology, sizes: &[(usize, usize)]) -> Vec<(usize, usize)> {
     sizes.iter().map(|&(width, height)| (width, if topology == Topology::Sphere { width } else { height })).collect()
 }
@@ -140,7 +141,7 @@ fn every_rule_on_every_topology_is_the_references() {
     }
 }
 
-/// More than a band, margins of whole depth, and corners that are mended.
+/// Boards of several bands, with full margins and recomputed corners.
 #[test]
 fn larger_boards_are_the_references() {
     let rules = rules();
@@ -153,7 +154,7 @@ fn larger_boards_are_the_references() {
     }
 }
 
-/// More than one strip.
+/// Boards of several strips.
 #[test]
 fn wide_boards_are_the_references() {
     for topology in TOPOLOGIES.into_iter().filter(|&topology| topology != Topology::Sphere) {

@@ -1,10 +1,10 @@
-//! Every kind of instructions against a plain reference, which looks at one cell after the other.
+//! Every instruction set against a plain reference, which computes one cell after the other.
 
-use life_cpu::{Automaton, Instructions, Rule, Start, Topology};
+use life_cpu::{Automaton, FirstBoard, Instructions, Rule, Topology};
 
 fn torus(instructions: Instructions, width: usize, height: usize, words: &[u32]) -> Automaton {
-    let start = Start { width, height, words, ages: &[], generation: 0 };
-    Automaton::with(instructions, &start, &Rule::LIFE, Topology::TORUS).unwrap()
+    let first = FirstBoard { width, height, words, ages: &[], generation: 0 };
+    Automaton::with(instructions, &first, &Rule::LIFE, Topology::TORUS).unwrap()
 }
 
 fn soup(width: usize, height: usize) -> Vec<u32> {
@@ -39,7 +39,7 @@ fn reference(width: usize, height: usize, cells: &[u8]) -> Vec<u8> {
     (0..width * height).map(next).collect()
 }
 
-/// Sides around the lengths of vectors, margins, bands and strips.
+/// Sides near the lengths of vectors, margins, bands and strips.
 const SIZES: [(usize, usize); 16] = [
     (1, 1),
     (2, 3),
@@ -68,7 +68,7 @@ fn every_board_is_the_references() {
         let new = |instructions| torus(instructions, width, height, &words);
         let mut boards: Vec<_> = available.into_iter().map(new).collect();
         let mut generation = 0;
-        // Passes of all depths, and several at once.
+        // Single passes of all depths, and several passes.
         for steps in [0, 1, 2, 15, 16, 17] {
             for _ in 0..steps {
                 expected = reference(width, height, &expected);
@@ -79,8 +79,15 @@ fn every_board_is_the_references() {
                 let what = format!("{} {width}x{height}, generation {generation}", life.instructions());
                 let words = life.words().unwrap().0;
                 assert!(bytes(width, height, &words) == expected, "{what}");
-                assert_eq!(words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>(), life.population());
-                assert_eq!(life.population(), expected.iter().map(|&cell| u64::from(cell)).sum::<u64>(), "{what}");
+                assert_eq!(
+                    words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>(),
+                    life.population(0..height)
+                );
+                assert_eq!(
+                    life.population(0..height),
+                    expected.iter().map(|&cell| u64::from(cell)).sum::<u64>(),
+                    "{what}"
+                );
             }
         }
     }
@@ -88,7 +95,7 @@ fn every_board_is_the_references() {
 
 #[test]
 fn every_neighbourhood_has_its_successor() {
-    // Each in a square of five by five of a board of 16 by 32 squares.
+    // Each neighbourhood has a square of 5 × 5 cells on a board of 16 × 32 squares.
     let (width, height) = (80_usize, 160);
     let mut words = vec![0; width.div_ceil(32) * height];
     let row_words = width.div_ceil(32);
@@ -111,14 +118,14 @@ fn a_board_without_cells_stays_empty() {
     for (width, height) in [(0, 0), (0, 5), (5, 0)] {
         let mut life = torus(Instructions::Portable, width, height, &[]);
         life.advance(u64::MAX);
-        assert_eq!((life.words().unwrap().0, life.population()), (vec![], 0));
+        assert_eq!((life.words().unwrap().0, life.population(0..height)), (vec![], 0));
     }
 }
 
 #[test]
 fn what_does_not_fit_is_said() {
     let error = Automaton::new(
-        &Start { width: 1 << 31, height: 1 << 31, words: &[], ages: &[], generation: 0 },
+        &FirstBoard { width: 1 << 31, height: 1 << 31, words: &[], ages: &[], generation: 0 },
         &Rule::LIFE,
         Topology::TORUS,
     )

@@ -241,8 +241,8 @@ fn rows_as_they_lie(stage: &Stage) -> Result<(), CaseError> {
         let layout = from.row_layout().filter(|&layout| to.row_layout() == Some(layout));
         let (words, _) = layout.ok_or_else(|| CaseError::Impossible("the boards lie differently".to_owned()))?;
         let mut staging = device.alloc(words * rows.len())?;
-        from.take(rows.clone(), &mut staging, 0)?;
-        to.put(first..first + rows.len(), &mut staging, 0)?;
+        from.take(rows.clone(), &mut staging, 0, false)?;
+        to.put(first..first + rows.len(), &mut staging, 0, false)?;
         let words_per_row = board.words_per_row();
         let mut expected = other.words().to_vec();
         expected[first * words_per_row..(first + rows.len()) * words_per_row]

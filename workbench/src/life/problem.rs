@@ -166,8 +166,8 @@ fn interleave(device: &Device, shape: Shape, options: &Options) -> Result<(), Wo
     let board = life.board()?;
     if let Some((words, _)) = life.row_layout() {
         let mut row = device.alloc(words)?;
-        life.take(0..1, &mut row, 0)?;
-        life.put(0..1, &mut row, 0)?;
+        life.take(0..1, &mut row, 0, false)?;
+        life.put(0..1, &mut row, 0, false)?;
     }
     Ok(life.restart(&board)?)
 }

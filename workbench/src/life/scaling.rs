@@ -8,7 +8,7 @@ use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::scaling::ScalingWork;
 use crate::scaling::SplitWork;
-use life::bands::Setting;
+use life::bands::BoardSpec;
 use life::{Bands, Board, CpuSimulation, Rule, Topology, Workers};
 use multi::team::Team;
 
@@ -60,7 +60,7 @@ impl<'t> Life<'t> {
         let tile = Board::random(width.min(TILE), height.min(TILE), 0.3, 1)?;
         let mut life = Self { bands: None, is_first: false, generations: 0, tile };
         if let Some(device) = team.devices().first() {
-            let setting = Setting { width, height, rule: Rule::LIFE, topology: Topology::TORUS, from: 0 };
+            let setting = BoardSpec { width, height, rule: Rule::LIFE, topology: Topology::TORUS, from: 0 };
             let group = Group::of(team.devices().to_vec())?;
             let ranks = team.with_members();
             life.bands = Some(Bands::dead(ranks, Workers::Kernels(&group, None), setting)?);

@@ -27,9 +27,9 @@ impl Team {
     }
 
     /// Describes a board of this size in bands, `later` generations after the first board.
-    pub fn bands(&self, (width, height): (usize, usize), later: u64) -> bands::Setting {
+    pub fn bands(&self, (width, height): (usize, usize), later: u64) -> bands::BoardSpec {
         let Universe { rule, topology, generation, .. } = self.universe;
-        bands::Setting { width, height, rule, topology, from: generation.wrapping_add(later) }
+        bands::BoardSpec { width, height, rule, topology, from: generation.wrapping_add(later) }
     }
 
     /// Returns the kernel for a board of this size, or `None` if the cores advance it.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use life::Board;
-use life::bands::Copied;
+use life::bands::BandsCopy;
 
 /// Receives the rows of a board part by part. Only the first rank receives the cells.
 pub type TakePart<'a> = &'a mut dyn FnMut(Range<usize>, Option<&Board>) -> anyhow::Result<()>;
@@ -13,7 +13,7 @@ pub enum CopiedCells {
     /// The whole board on the first rank, and `None` on the others.
     Whole(Option<Board>),
     /// The rows of this rank.
-    Bands(Copied),
+    Bands(BandsCopy),
 }
 
 /// A copy of a board. If the board is in bands, each rank has its own rows.

@@ -101,7 +101,7 @@ pub fn of_snapshot(backend: &Backend, snapshot: &Snapshot, later: u64) -> anyhow
         (Backend::Team(team), CopiedCells::Bands(copied)) => {
             let universe = team.bands(snapshot.size, later);
             let mut bands = Bands::dead(team.ranks.communicator(), team.workers(), universe)?;
-            bands.put_copied(copied)?;
+            bands.put_copy(copied)?;
             Ok(Box::new(TeamBands { bands, team: team.clone() }))
         }
         _ => of_first(backend, snapshot.board(), snapshot.size, later),

@@ -119,12 +119,12 @@ impl Advance for TeamBands {
     }
 
     fn copied(&self) -> anyhow::Result<CopiedCells> {
-        Ok(CopiedCells::Bands(self.bands.copied()?))
+        Ok(CopiedCells::Bands(self.bands.copy()?))
     }
 
     fn equals(&self, copied: &CopiedCells) -> anyhow::Result<Option<bool>> {
         match copied {
-            CopiedCells::Bands(copied) => Ok(Some(self.bands.is(copied)?)),
+            CopiedCells::Bands(copied) => Ok(Some(self.bands.equals(copied)?)),
             CopiedCells::Whole(_) => Ok(None),
         }
     }
@@ -134,11 +134,11 @@ impl Advance for TeamBands {
     }
 
     fn kernel(&self) -> String {
-        self.bands.by()
+        self.bands.engine_name()
     }
 
     fn halos(&self) -> Option<String> {
-        self.bands.way().map(|way| way.to_string())
+        self.bands.transport().map(|transport| transport.to_string())
     }
 
     fn generations_at_once(&self) -> u64 {

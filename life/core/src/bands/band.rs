@@ -1,23 +1,20 @@
-//! A band: some rows of a board, and what advances them.
+//! A band: some rows of a board on one device or on the host's cores.
 
 use std::ops::Range;
 
-use crate::board::{WORD_BITS, add_hash, last_word_mask};
+use crate::board::{WORD_BITS, add_hash, last_word_mask, row_chunks};
 use crate::error::LifeError;
 use crate::soup::rows_of_soup;
 use crate::{Board, CpuSimulation, Simulation};
 
-/// The most words that are read or written at a time.
-const CHUNK: usize = 1 << 24;
-
-/// What advances a band.
+/// The simulation that advances a band.
 pub(super) enum Engine {
     Kernel(Box<Simulation>),
     Cores(Box<CpuSimulation>),
 }
 
-/// Rows of a board with what is beyond them: on a board of their own, `above` rows from its top and `beside` columns
-/// from its left.
+/// A band and its halo, on a separate board. The band's own cells begin `above` rows from the top and `beside` columns
+/// from the left of that board.
 pub(super) struct Band {
     /// The number of the band.
     pub(super) number: usize,
@@ -30,18 +27,18 @@ pub(super) struct Band {
 }
 
 impl Band {
-    /// Where rows of the whole board, which are the band's own, are on its board.
+    /// Converts rows of the whole board, which the band must own, to rows of the band's board.
     pub(super) fn local(&self, rows: &Range<usize>) -> Range<usize> {
         let at = |row: usize| row - self.rows.start + self.above;
         at(rows.start)..at(rows.end)
     }
 
-    /// How its rows lie on a device, where they can go to boards that lie alike as they are.
+    /// Returns the layout of a row on the device, if rows can be copied without packing to boards of the same layout.
     pub(super) fn row_layout(&self) -> Option<(usize, u32)> {
         if let Engine::Kernel(life) = &self.engine { life.row_layout() } else { None }
     }
 
-    /// Asks for `generations` generations. Does not wait for a GPU to finish them.
+    /// Runs `generations` generations. Does not wait for a GPU to finish them.
     pub(super) fn advance(&mut self, generations: u64) -> Result<(), LifeError> {
         match &mut self.engine {
             Engine::Kernel(life) => life.advance(generations),
@@ -52,7 +49,7 @@ impl Band {
         }
     }
 
-    /// Waits until it has done what it was asked for.
+    /// Waits until the band has finished its generations.
     pub(super) fn wait(&self) -> Result<(), LifeError> {
         match &self.engine {
             Engine::Kernel(life) => Ok(life.device().synchronize()?),
@@ -60,7 +57,7 @@ impl Band {
         }
     }
 
-    /// Some of its own rows, by their numbers on the whole board.
+    /// Returns some of the band's own rows, which are numbered as on the whole board.
     pub(super) fn read(&self, rows: &Range<usize>) -> Result<Board, LifeError> {
         let board = match &self.engine {
             Engine::Kernel(life) => life.rows(self.local(rows))?,
@@ -69,7 +66,7 @@ impl Band {
         if self.beside == 0 { Ok(board) } else { moved(&board, self.width, -(self.beside as i64)) }
     }
 
-    /// Puts `board` in place of as many of its own rows from row `first` of the whole board on.
+    /// Replaces some of the band's own rows by `board`, from row `first` of the whole board on.
     pub(super) fn write(&mut self, first: usize, board: &Board) -> Result<(), LifeError> {
         let first = self.local(&(first..first)).start;
         match &mut self.engine {
@@ -82,16 +79,16 @@ impl Band {
         }
     }
 
-    /// Its rows in parts that are read at a time.
+    /// Divides the band's rows into parts that are read at once.
     pub(super) fn chunks(&self) -> impl Iterator<Item = Range<usize>> + use<> {
-        chunks(self.rows.clone(), self.width)
+        row_chunks(self.rows.clone(), self.width.div_ceil(WORD_BITS))
     }
 
-    /// Makes its rows those of a soup of `height` rows.
+    /// Fills the band's rows with those of a soup of `height` rows.
     pub(super) fn make_soup(&mut self, height: usize, density: f64, seed: u64) -> Result<(), LifeError> {
         let (width, above) = (self.width, self.above);
         if let Engine::Kernel(life) = &mut self.engine {
-            // With the halo: rows go around.
+            // The halo is filled too, and its row numbers wrap around.
             let first = (self.rows.start + height - above % height) % height;
             return life.make_soup(first, height, density, seed);
         }
@@ -101,17 +98,17 @@ impl Band {
         Ok(())
     }
 
-    /// How many of its cells are not dead.
+    /// Returns the number of the band's cells that are not dead.
     pub(super) fn population(&mut self) -> Result<u64, LifeError> {
         let local = self.local(&self.rows);
         match &mut self.engine {
             Engine::Kernel(life) => life.population_of(local),
-            Engine::Cores(life) if self.beside == 0 => Ok(life.population_of(local)),
+            Engine::Cores(life) if self.beside == 0 => Ok(life.automaton.population(local)),
             Engine::Cores(_) => self.chunks().map(|rows| Ok(self.read(&rows)?.population())).sum(),
         }
     }
 
-    /// What its rows add to the hash of each plane of the whole board.
+    /// Returns the contribution of the band's rows to the hash of each plane of the whole board.
     pub(super) fn hash(&mut self) -> Result<Vec<u64>, LifeError> {
         let (local, words_per_row) = (self.local(&self.rows), self.width.div_ceil(WORD_BITS));
         if let Engine::Kernel(life) = &mut self.engine {
@@ -124,12 +121,12 @@ impl Band {
         Ok(hashes)
     }
 
-    /// What it has to be asked for before a generation so that [`changes`](Self::changes) can be told after it.
+    /// Returns the rows that [`changes`](Self::changes) needs from before a generation, or `None` if it needs none.
     pub(super) fn before(&self) -> Result<Option<Board>, LifeError> {
         if self.beside == 0 { Ok(None) } else { self.read(&self.rows).map(Some) }
     }
 
-    /// How many of its cells the last generation has brought to life, and how many have died in it.
+    /// Returns the numbers of births and deaths in the band in the last generation.
     pub(super) fn changes(&mut self, before: Option<Board>) -> Result<(u64, u64), LifeError> {
         if let Some(before) = before {
             return Ok(before.changes(&self.read(&self.rows)?));
@@ -137,22 +134,15 @@ impl Band {
         let local = self.local(&self.rows);
         match &mut self.engine {
             Engine::Kernel(life) => life.changes_of(local),
-            Engine::Cores(life) => Ok(life.changes_of(local)),
+            Engine::Cores(life) => Ok(life.automaton.changes(local)),
         }
     }
 }
 
-/// `rows` of so many cells in parts that are read or written at a time.
-pub(super) fn chunks(rows: Range<usize>, width: usize) -> impl Iterator<Item = Range<usize>> {
-    let (end, most) = (rows.end, (CHUNK / width.div_ceil(WORD_BITS)).max(1));
-    rows.step_by(most).map(move |first| first..(first + most).min(end))
-}
-
-/// The cells of `board` on one of another width, `by` columns further right.
+/// Copies the cells of `board` to a board of another width, `by` columns further right.
 fn moved(board: &Board, width: usize, by: i64) -> Result<Board, LifeError> {
-    let planes = std::iter::once(board.words()).chain(board.ages().iter().map(|age| &age[..]));
     let (words_per_row, bits) = (width.div_ceil(WORD_BITS), WORD_BITS as i64);
-    let mut planes = planes.map(|words| {
+    let mut planes = board.planes_of_words().map(|words| {
         let rows = words.chunks_exact(board.words_per_row());
         rows.flat_map(|row| {
             let word = |i: i64| usize::try_from(i).ok().and_then(|i| row.get(i)).copied().unwrap_or(0);

@@ -1,53 +1,55 @@
-//! Halo rows that have come late: they are brought to the band's generation on a board of their own.
+//! Halo rows that arrive late: they are advanced to the band's generation on a separate board.
 //!
-//! While the rows of one generation are on their way, the band goes on by as many generations as its halo is still
-//! right for. The rows that then arrive are that many generations behind. They are advanced here, next to as many of
-//! the band's own rows, which were put aside when the exchange began, and then put into the halo. The outermost rows of
-//! the result, one per generation, are wrong and dropped.
+//! While rows are exchanged, the band runs as many generations as its old halo allows. The rows that arrive are that
+//! many generations behind. This board advances them next to copies of the band's own rows, which were made when the
+//! exchange began. The result is then copied into the halo. Its outermost rows, one per generation, are wrong and are
+//! dropped.
 
 use std::ops::Range;
 
 use launch::{Buffer, Device};
 
-use super::Setting;
+use super::BoardSpec;
 use super::band::{Band, Engine};
 use crate::error::LifeError;
 use crate::{LifeRung, Simulation};
 
-/// What is beyond a band with some of its own rows: those above, the first and the last own rows, and those below.
+/// The rows above a band, copies of the band's first and last rows, and the rows below the band.
 pub(super) struct LateHalo {
     pub(super) life: Simulation,
-    /// Rows beyond the band, on each side.
+    /// Halo rows on each side.
     halo: usize,
-    /// The largest number of generations by which they may be late.
+    /// The maximum number of generations by which rows may be late.
     max_late: usize,
     staging: Buffer<u32>,
 }
 
 impl LateHalo {
-    /// Columns and rows of the board.
+    /// Returns the columns and rows of the board.
     pub(super) fn size(width: usize, halo: usize, max_late: usize) -> (usize, usize) {
         (width, 2 * (halo + max_late))
     }
 
-    /// The rung that advances it: it works on boards of any size.
+    /// The rung that advances the board. It supports boards of every size.
     pub(super) const RUNG: LifeRung = LifeRung::Bitpacked;
 
-    pub(super) fn new(device: &Device, setting: &Setting, halo: usize, max_late: usize) -> Result<Self, LifeError> {
-        let size = Self::size(setting.width, halo, max_late);
-        let life = Simulation::dead(device, Self::RUNG, size, &setting.rule, setting.from)?;
-        let staging = device.alloc(life.words_of_row() * halo.max(max_late))?;
+    pub(super) fn new(device: &Device, spec: &BoardSpec, halo: usize, max_late: usize) -> Result<Self, LifeError> {
+        let size = Self::size(spec.width, halo, max_late);
+        let life = Simulation::dead(device, Self::RUNG, size, &spec.rule, spec.from)?;
+        let staging = device.alloc(life.words_of_row(true) * halo.max(max_late))?;
         Ok(Self { life, halo, max_late, staging })
     }
 
-    /// Where row `at` of the band's board, which is beyond its own `rows` rows, is here.
-    pub(super) fn row(&self, at: usize, rows: usize) -> usize {
-        if at < self.halo { at } else { at - rows + 2 * self.max_late }
+    /// Returns a function that converts a halo row of the band's board to a row of this board. The band owns `rows`
+    /// rows.
+    pub(super) fn halo_row(&self, rows: usize) -> impl Fn(usize) -> usize + use<> {
+        let (halo, max_late) = (self.halo, self.max_late);
+        move |at| if at < halo { at } else { at - rows + 2 * max_late }
     }
 
-    /// Puts rows of the band aside that are needed for `late` generations from now on, of which this is number
+    /// Copies the band's own rows that are needed for the next `late` generations. The present generation is
     /// `generation`.
-    pub(super) fn begin(&mut self, band: &Band, late: usize, generation: u64) -> Result<(), LifeError> {
+    pub(super) fn copy_own_rows(&mut self, band: &Band, late: usize, generation: u64) -> Result<(), LifeError> {
         let Engine::Kernel(life) = &band.engine else { return Ok(()) };
         let (first, end) = (band.above, band.above + band.rows.len());
         let (top, bottom) = (self.halo, self.halo + 2 * self.max_late);
@@ -56,7 +58,7 @@ impl LateHalo {
         copy(life, end - late..end, &mut self.life, bottom - late, &mut self.staging)
     }
 
-    /// Advances what has arrived by the `late` generations that the band has been advanced meanwhile, and puts it into
+    /// Advances the rows that have arrived by `late` generations, as the band has been meanwhile, and copies them into
     /// the halo.
     pub(super) fn finish(&mut self, band: &mut Band, late: usize) -> Result<(), LifeError> {
         let below = band.above + band.rows.len();
@@ -68,7 +70,7 @@ impl LateHalo {
     }
 }
 
-/// Copies rows of one board to rows of another, which is as wide and on the same device.
+/// Copies rows between two boards of the same width on one device.
 fn copy(
     from: &Simulation,
     rows: Range<usize>,

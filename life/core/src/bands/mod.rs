@@ -1,21 +1,21 @@
-//! A board in bands of rows: over the members of a group of devices, and over ranks.
+//! A board in bands of rows, on several devices and ranks.
 //!
-//! Each band is on a board of its own, with a halo: rows of its neighbours, above and below. Each generation makes one
-//! more row of the halo wrong, from outside; after as many generations as the halo has rows, these are copied again
-//! from the bands that own them. How many rows a halo has affects nothing but the time (`division.rs`). Where a
-//! topology joins edges in a way that leads to other bands than those above and below, the halo is on all four sides,
-//! and goes cell by cell.
+//! Each band is a separate board with a halo: copies of its neighbours' rows above and below. Each generation makes one
+//! more row of the halo wrong, beginning with the outermost. After as many generations as the halo has rows, the rows
+//! are copied again. The number of halo rows affects only the time (`division.rs`).
 //!
-//! All ranks make the same calls, in the same order.
+//! Some topologies join edges so that cells beyond the left and right edges belong to other bands. The halo then has
+//! cells on all four sides, and they are copied one by one.
+//!
+//! All ranks must make the same calls in the same order.
 //!
 //! # Design
 //!
-//! A band is a board of its own with a halo. An unchanged kernel, or the CPU engine, advances it as a torus; no kernel
-//! knows of bands. Rows travel packed, whatever the rung's layout. Topologies that join edges of different bands
-//! exchange cells one by one, which `Topology::source` finds.
+//! An unchanged kernel, or the CPU engine, advances a band's board as a torus. No kernel knows of bands. Rows are
+//! exchanged packed, whatever the rung's layout is. `Topology::source` finds the cells that are exchanged one by one.
 //!
-//! Boards are read, hashed and compared in pieces of 64 MiB on a device, and a soup is made in the memory of the next
-//! board. Nothing else is as large as a board.
+//! Boards are read, hashed and compared in pieces of 64 MiB. A soup is made in the memory of the next board. No other
+//! allocation is as large as a board.
 
 use std::fmt;
 
@@ -27,95 +27,88 @@ use crate::error::LifeError;
 use multi::ranks::Communicator;
 
 mod band;
-mod cells;
-mod direct;
+mod board_transfer;
+mod cell_exchange;
 mod division;
+mod encoding;
+mod ipc;
 mod late_halo;
-mod messages;
 mod plan;
-mod rows;
-mod spread;
+mod row_exchange;
 #[cfg(test)]
 mod tests;
 
 use band::{Band, Engine};
-use direct::Peers;
-use division::{Beyond, Division};
-use messages::all;
-pub use plan::{Need, needs, rung};
-use plan::{Plan, Shape};
-use rows::Rows;
-pub use spread::Copied;
+pub use board_transfer::BandsCopy;
+use division::HaloKind;
+use encoding::gather;
+use ipc::PeerAccess;
+pub use plan::{BandMemory, memory, rung};
+use plan::{BandPlan, BandShape};
+use row_exchange::RowExchange;
 
-/// A board that is to be advanced in bands, and by what.
+/// A board to be advanced in bands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Setting {
+pub struct BoardSpec {
     /// Columns.
     pub width: usize,
     /// Rows.
     pub height: usize,
     /// The rule.
     pub rule: Rule,
-    /// How the edges are joined. Kernels take any for a torus.
+    /// How the edges are joined. Kernels treat every topology as a torus.
     pub topology: Topology,
-    /// The generation that the first board is in.
+    /// The number of the first generation.
     pub from: u64,
 }
 
-/// What advances the bands of a rank.
+/// The devices or cores that advance the bands of a rank.
 #[derive(Clone, Copy)]
 pub enum Workers<'g> {
-    /// The host's cores, one band.
+    /// The host's cores, with one band.
     Cores,
-    /// Each member of a group, by this kernel, or else by the [default](super::default_rung) one.
+    /// The members of a group, with one band each. The rung is the [default](super::default_rung) one if it is `None`.
     Kernels(&'g Group, Option<LifeRung>),
 }
 
-/// A board in bands of rows, over the members of a group and over ranks.
+/// A board in bands of rows, on the members of a group and on all ranks.
 ///
 /// ```
-/// # use life::{Bands, Rule, Topology, Workers, bands::Setting};
+/// # use life::{Bands, Rule, Topology, Workers, bands::BoardSpec};
 /// # use multi::ranks::alone;
 /// let group = launch::Group::open(&"sim:3".parse()?, gridstride::MODULES)?;
-/// let (setting, ranks) = (Setting { width: 100, height: 70, rule: Rule::LIFE, topology: Topology::TORUS, from: 0 }, alone());
-/// let mut life = Bands::soup(&ranks, Workers::Kernels(&group, None), setting, 0.25, 7)?;
+/// let (spec, ranks) = (BoardSpec { width: 100, height: 70, rule: Rule::LIFE, topology: Topology::TORUS, from: 0 }, alone());
+/// let mut life = Bands::soup(&ranks, Workers::Kernels(&group, None), spec, 0.25, 7)?;
 /// life.advance(100)?;
 /// println!("{} cells are alive", life.population()?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Bands<'c> {
     ranks: &'c dyn Communicator,
-    setting: Setting,
-    division: Division,
+    spec: BoardSpec,
+    plan: BandPlan,
     /// The bands of this rank.
     bands: Vec<Band>,
-    links: Links,
+    halos: HaloExchange,
     /// The devices of the bands that kernels advance.
     group: Option<Group>,
-    /// Generations after an exchange in which no band's own rows become wrong.
-    halo: usize,
-    /// How many of these are left.
-    right_for: usize,
-    /// The most generations by which the bands go on during an exchange.
-    late: usize,
-    /// How many generations are best run at once: at most `halo`.
+    /// The generations for which the bands' own rows still stay correct.
+    correct_for: usize,
+    /// The preferred number of generations to run at once, at most the number of halo rows.
     at_once: u64,
-    /// How halos go from rank to rank.
-    way: Option<HaloWay>,
     generation: u64,
-    rung: Option<LifeRung>,
 }
 
-/// How halos go from the device of one rank to that of another.
+/// How halos are copied from the device of one rank to that of another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum HaloWay {
-    /// By CUDA's IPC.
+pub enum HaloTransport {
+    /// All of them through CUDA's IPC.
     Direct,
-    /// Through page-locked memory and messages, some or all.
+    /// Some or all of them through page-locked memory and messages.
     Messages,
 }
 
-impl fmt::Display for HaloWay {
+impl fmt::Display for HaloTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Direct => "halos from device to device (CUDA IPC)",
@@ -124,67 +117,67 @@ impl fmt::Display for HaloWay {
     }
 }
 
-/// Choices that a test makes in place of the plan.
+/// Values that a test sets instead of the plan.
 #[derive(Clone, Copy, Default, Debug)]
 struct Overrides {
-    /// Rows of halos.
+    /// Halo rows.
     halo: Option<usize>,
-    /// Generations by which bands go on during an exchange.
+    /// Generations that bands run during an exchange.
     late: Option<usize>,
-    /// That ranks exchange messages alone.
+    /// True if ranks must exchange rows by messages only.
     by_messages: bool,
 }
 
-/// What is exchanged.
-enum Links {
-    Rows(rows::Rows),
-    Cells(Vec<cells::CellLink>),
+/// The exchange of halos between bands.
+enum HaloExchange {
+    Rows(RowExchange),
+    Cells(Vec<cell_exchange::CellLink>),
 }
 
 impl<'c> Bands<'c> {
-    /// Begins with a soup, which is [`Board::random`]'s.
+    /// Makes a board that begins with the soup of [`Board::random`].
     ///
     /// # Errors
-    /// As for [`dead`](Self::dead), and when `density` is no share.
+    /// As for [`dead`](Self::dead), and if `density` is not in 0..=1.
     pub fn soup(
         ranks: &'c dyn Communicator,
         workers: Workers<'_>,
-        setting: Setting,
+        spec: BoardSpec,
         density: f64,
         seed: u64,
     ) -> Result<Self, LifeError> {
-        let mut life = Self::dead(ranks, workers, setting)?;
+        let mut life = Self::dead(ranks, workers, spec)?;
         for band in &mut life.bands {
-            band.make_soup(setting.height, density, seed)?;
+            band.make_soup(spec.height, density, seed)?;
         }
         Ok(life)
     }
 
-    /// Begins with dead cells.
+    /// Makes a board of dead cells.
     ///
     /// # Errors
-    /// [`LifeError`] when there is no room for a band, a kernel cannot do what is asked, or ranks differ in what
-    /// advances their bands.
-    pub fn dead(ranks: &'c dyn Communicator, workers: Workers<'_>, setting: Setting) -> Result<Self, LifeError> {
-        Self::with(ranks, workers, setting, Overrides::default())
+    /// [`LifeError`] if memory does not suffice for a band, if a kernel does not support the board, or if some ranks
+    /// have devices and others none.
+    pub fn dead(ranks: &'c dyn Communicator, workers: Workers<'_>, spec: BoardSpec) -> Result<Self, LifeError> {
+        Self::with(ranks, workers, spec, Overrides::default())
     }
 
-    /// As [`dead`](Self::dead), with the choices that `overrides` makes.
+    /// Like [`dead`](Self::dead), with the values that `overrides` sets.
     fn with(
         ranks: &'c dyn Communicator,
         workers: Workers<'_>,
-        setting: Setting,
+        spec: BoardSpec,
         overrides: Overrides,
     ) -> Result<Self, LifeError> {
-        let Setting { width, height, rule, from, .. } = setting;
-        // Of a size that is none this is the error.
+        let BoardSpec { width, height, rule, from, .. } = spec;
+        // Reports a wrong size before any band is made.
         Board::check_size(width, height)?;
-        let peers = if overrides.by_messages { Peers::none(ranks) } else { Peers::new(ranks, workers)? };
-        let plan = Plan::new(ranks, workers, &setting, overrides, &peers)?;
+        let peers = if overrides.by_messages { PeerAccess::none(ranks) } else { PeerAccess::new(ranks, workers)? };
+        let plan = BandPlan::new(ranks, workers, &spec, overrides, &peers)?;
         let (rank, count) = (ranks.rank(), plan.division.bands());
         let mut bands = Vec::new();
         for number in (0..count).filter(|&band| plan.division.owner(band).0 == rank) {
-            let Shape { above, beside, size, topology } = plan.shape(&setting, number);
+            let BandShape { above, beside, size, topology } = plan.shape(&spec, number);
             let member = plan.division.owner(number).1;
             let made = match (workers, plan.rung) {
                 (Workers::Kernels(group, _), Some(rung)) => {
@@ -201,54 +194,40 @@ impl<'c> Bands<'c> {
             })?;
             bands.push(Band { number, rows: plan.division.rows(number), above, beside, width, engine });
         }
-        let Plan { division, halo, late, beyond, rung, way } = plan;
-        let links = match beyond {
-            _ if count == 1 => Links::Rows(Rows::none()),
-            Beyond::Rows { goes_around, .. } => {
-                Links::Rows(Rows::new(&division, (halo, goes_around, late), &setting, &bands, ranks, &peers)?)
+        let BandPlan { ref division, halo, late, .. } = plan;
+        let halos = match plan.halo_kind {
+            _ if count == 1 => HaloExchange::Rows(RowExchange::default()),
+            HaloKind::Rows { goes_around, .. } => {
+                let rows = (halo, goes_around, late);
+                HaloExchange::Rows(RowExchange::new(division, rows, &spec, &bands, ranks, &peers)?)
             }
-            Beyond::Cells => Links::Cells(cells::links(&setting, &division, halo, rank)),
+            HaloKind::Cells => HaloExchange::Cells(cell_exchange::links(&spec, division, halo, rank)),
         };
-        let at_once = rung.map_or(division::OF_CORES as u64, generations_per_launch).min(halo as u64);
+        let at_once = plan.rung.map_or(division::OF_CORES as u64, generations_per_launch).min(halo as u64);
         let group = if let Workers::Kernels(group, _) = workers { Some(group.clone()) } else { None };
-        let (right_for, generation) = (0, 0);
-        Ok(Self {
-            ranks,
-            setting,
-            division,
-            bands,
-            links,
-            group,
-            halo,
-            right_for,
-            late,
-            at_once,
-            way,
-            generation,
-            rung,
-        })
+        Ok(Self { ranks, spec, plan, bands, halos, group, correct_for: 0, at_once, generation: 0 })
     }
 
     /// Runs `generations` generations. Does not wait for GPUs to finish them.
     ///
     /// # Errors
-    /// [`LifeError`] when a device or a rank fails.
+    /// [`LifeError`] if a device or a rank fails.
     pub fn advance(&mut self, generations: u64) -> Result<(), LifeError> {
         let mut left = generations;
         while left > 0 {
             let mut now = left;
-            if self.division.bands() > 1 {
-                let right_for = self.right_for as u64;
-                // During an exchange bands go on by what their halos are still right for. Where that is nothing, not so
-                // late that a launch would have to be cut short for it.
-                let late = if right_for < left && self.right_for <= self.late { right_for } else { 0 };
-                if late > 0 || right_for < left.min(self.at_once) {
+            if self.plan.division.bands() > 1 {
+                let correct_for = self.correct_for as u64;
+                // During an exchange, the bands run the generations for which their old halos are still correct. If
+                // they run none, the exchange comes before the halo would cut a launch short.
+                let late = if correct_for < left && self.correct_for <= self.plan.late { correct_for } else { 0 };
+                if late > 0 || correct_for < left.min(self.at_once) {
                     self.exchange(late as usize)?;
                     left -= late;
                     continue;
                 }
-                now = if left > right_for { right_for - self.late as u64 } else { left };
-                self.right_for -= now as usize;
+                now = if left > correct_for { correct_for - self.plan.late as u64 } else { left };
+                self.correct_for -= now as usize;
             }
             self.bands.iter_mut().try_for_each(|band| band.advance(now))?;
             self.generation += now;
@@ -257,7 +236,7 @@ impl<'c> Bands<'c> {
         Ok(())
     }
 
-    /// Waits until all of this rank's bands have done what they were asked for.
+    /// Waits until all bands of this rank have finished their generations.
     ///
     /// # Errors
     /// As for [`advance`](Self::advance).
@@ -265,22 +244,24 @@ impl<'c> Bands<'c> {
         self.bands.iter().try_for_each(Band::wait)
     }
 
-    /// Fills the halos, and advances the bands by `late` generations, for which these were still right.
+    /// Fills the halos. Meanwhile advances the bands by `late` generations, for which the old halos must be correct.
     fn exchange(&mut self, late: usize) -> Result<(), LifeError> {
         let (group, bands) = (self.group.as_ref(), &mut self.bands);
-        match &mut self.links {
-            Links::Rows(rows) => rows.exchange(group, &self.division, bands, self.ranks, (late, self.generation))?,
-            Links::Cells(links) => {
-                let planes = Board::planes(self.setting.rule.states());
-                cells::fill_halos(links, planes, &self.division, bands, self.ranks)?;
+        match &mut self.halos {
+            HaloExchange::Rows(rows) => {
+                rows.exchange(group, &self.plan.division, bands, self.ranks, (late, self.generation))?
+            }
+            HaloExchange::Cells(links) => {
+                let planes = Board::planes(self.spec.rule.states());
+                cell_exchange::fill_halos(links, planes, &self.plan.division, bands, self.ranks)?;
             }
         }
         self.generation += late as u64;
-        self.right_for = self.halo - late;
+        self.correct_for = self.plan.halo - late;
         Ok(())
     }
 
-    /// How many cells are not dead.
+    /// Returns the number of cells that are not dead.
     ///
     /// # Errors
     /// As for [`advance`](Self::advance).
@@ -289,19 +270,19 @@ impl<'c> Bands<'c> {
         Ok(self.sums(&[of_rank])?[0])
     }
 
-    /// [`Board::hash`] of the board.
+    /// Returns the [`Board::hash`] of the whole board.
     ///
     /// # Errors
     /// As for [`advance`](Self::advance).
     pub fn hash(&mut self) -> Result<u64, LifeError> {
-        let mut hashes = vec![0_u64; Board::planes(self.setting.rule.states())];
+        let mut hashes = vec![0_u64; Board::planes(self.spec.rule.states())];
         for band in &mut self.bands {
             hashes.iter_mut().zip(band.hash()?).for_each(|(hash, more)| *hash = hash.wrapping_add(more));
         }
         Ok(super::board::hash_of_planes(&self.sums(&hashes)?))
     }
 
-    /// Runs one generation, and gives how many cells it has brought to life and how many have died in it.
+    /// Runs one generation and returns the numbers of births and deaths in it.
     ///
     /// # Errors
     /// As for [`advance`](Self::advance).
@@ -317,54 +298,50 @@ impl<'c> Bands<'c> {
         Ok((sums[0], sums[1]))
     }
 
-    /// The sums of what all ranks give, around 2⁶⁴.
+    /// Returns the sums over all ranks, modulo 2⁶⁴.
     fn sums(&self, numbers: &[u64]) -> Result<Vec<u64>, LifeError> {
         let mut sums = vec![0_u64; numbers.len()];
-        for of_rank in all(self.ranks, numbers)? {
+        for of_rank in gather(self.ranks, numbers)? {
             sums.iter_mut().zip(of_rank).for_each(|(sum, number)| *sum = sum.wrapping_add(number));
         }
         Ok(sums)
     }
 
-    /// Columns and rows of the whole board.
+    /// Returns the columns and rows of the whole board.
     pub fn size(&self) -> (usize, usize) {
-        (self.setting.width, self.setting.height)
+        (self.spec.width, self.spec.height)
     }
 
-    /// Generations run so far.
+    /// Returns the number of generations run so far.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// The kernel, if it is one that advances the bands of this rank.
+    /// Returns the rung of this rank's bands, or `None` if the host's cores advance them.
     pub fn rung(&self) -> Option<LifeRung> {
-        self.rung
+        self.plan.rung
     }
 
-    /// What computes this rank's bands: the kernel, or the cores' instructions.
-    pub fn by(&self) -> String {
-        let of_band = self.bands.iter().find_map(|band| match &band.engine {
-            Engine::Cores(life) => Some(life.instructions()),
-            Engine::Kernel(_) => None,
-        });
-        match self.rung {
+    /// Returns the name of the rung that advances this rank's bands, or of the cores' instruction set.
+    pub fn engine_name(&self) -> String {
+        match self.plan.rung {
             Some(rung) => rung.to_string(),
-            None => of_band.or(Instructions::available().into_iter().next()).map_or(String::new(), |by| by.to_string()),
+            None => Instructions::available()[0].to_string(),
         }
     }
 
-    /// Bands, of all ranks.
+    /// Returns the number of bands of all ranks.
     pub fn count(&self) -> usize {
-        self.division.bands()
+        self.plan.division.bands()
     }
 
-    /// Generations from one exchange to the next.
+    /// Returns the number of generations between two exchanges.
     pub fn halo(&self) -> usize {
-        self.halo - self.late
+        self.plan.halo - self.plan.late
     }
 
-    /// How halos go from rank to rank, if there are several with devices.
-    pub fn way(&self) -> Option<HaloWay> {
-        self.way
+    /// Returns how halos are copied between ranks, or `None` unless several ranks have devices.
+    pub fn transport(&self) -> Option<HaloTransport> {
+        self.plan.transport
     }
 }

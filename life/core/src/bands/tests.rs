@@ -1,4 +1,4 @@
-//! Bands against the reference: rungs, rules, topologies, members and ranks.
+//! Bands against the reference, for rungs, rules, topologies, members and ranks.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -14,13 +14,13 @@ fn group(members: usize) -> Group {
     Group::open(&choice, &[]).unwrap()
 }
 
-fn setting(text: &str, (width, height): (usize, usize)) -> Setting {
+fn spec(text: &str, (width, height): (usize, usize)) -> BoardSpec {
     let RuleAndTopology { rule, grid } = text.parse().unwrap();
     let topology = grid.map_or(Topology::TORUS, |grid| grid.topology);
-    Setting { width, height, rule, topology, from: 1 }
+    BoardSpec { width, height, rule, topology, from: 1 }
 }
 
-/// A soup whose cells have all states of the rule.
+/// Makes a soup whose cells have all states of the rule.
 fn board((width, height): (usize, usize), rule: &Rule) -> Board {
     let mut board = Board::with_states(width, height, rule.states()).unwrap();
     for (i, (x, y)) in Board::random(width, height, 0.4, 5).unwrap().cells().enumerate() {
@@ -35,15 +35,16 @@ impl From<Option<usize>> for Overrides {
     }
 }
 
-/// Boards of the reference from generation 1 on: after each of the batches, and a generation after the last.
+/// Returns the reference's boards from generation 1 on: one after each batch, and one a generation after the last
+/// batch.
 ///
-/// They are worked out once for all ranks, members and rungs.
+/// The boards are cached for all ranks, members and rungs.
 fn expected(text: &str, size: (usize, usize), batches: &[u64]) -> Arc<Vec<Board>> {
     type Key = (String, (usize, usize), Vec<u64>);
     static KNOWN: Mutex<Option<HashMap<Key, Arc<Vec<Board>>>>> = Mutex::new(None);
     let mut known = KNOWN.lock().unwrap();
     let boards = known.get_or_insert_default().entry((text.to_owned(), size, batches.to_vec())).or_insert_with(|| {
-        let Setting { rule, topology, from, .. } = setting(text, size);
+        let BoardSpec { rule, topology, from, .. } = spec(text, size);
         let (mut board, mut generation) = (board(size, &rule), from);
         let after = batches.iter().chain(&[1]).map(|&batch| {
             board = reference::advance_by(&board, &rule, topology, generation, batch);
@@ -55,7 +56,7 @@ fn expected(text: &str, size: (usize, usize), batches: &[u64]) -> Arc<Vec<Board>
     Arc::clone(boards)
 }
 
-/// What bands come to, against the reference: `generations` one batch after the other, from generation 1 on.
+/// Compares bands with the reference after each batch of generations, from generation 1 on.
 fn check(
     text: &str,
     size: (usize, usize),
@@ -65,10 +66,10 @@ fn check(
     batches: &[u64],
 ) {
     let overrides = overrides.into();
-    let setting = setting(text, size);
+    let spec = spec(text, size);
     let what = format!("{text} {size:?}, {overrides:?}, rank {} of {}", ranks.rank(), ranks.size());
-    let mut life = Bands::with(ranks, workers, setting, overrides).unwrap();
-    let first = board(size, &setting.rule);
+    let mut life = Bands::with(ranks, workers, spec, overrides).unwrap();
+    let first = board(size, &spec.rule);
     life.put::<LifeError>(|rows| Ok(first.part(rows)?)).unwrap();
     let expected = expected(text, size, batches);
     for (&batch, expected) in batches.iter().zip(expected.iter()) {
@@ -80,12 +81,12 @@ fn check(
         assert_eq!(life.hash().unwrap(), expected.hash(), "{what}");
     }
     let [.., last, next] = &expected[..] else { panic!("no batches") };
-    let copied = life.copied().unwrap();
+    let copied = life.copy().unwrap();
     let changes = life.advance_counting().unwrap();
     assert_eq!(changes, last.changes(next), "{what}");
-    assert_eq!(life.is(&copied).unwrap(), next == last, "{what}");
-    life.put_copied(&copied).unwrap();
-    assert!(life.is(&copied).unwrap(), "{what}");
+    assert_eq!(life.equals(&copied).unwrap(), next == last, "{what}");
+    life.put_copy(&copied).unwrap();
+    assert!(life.equals(&copied).unwrap(), "{what}");
     assert_eq!(life.hash().unwrap(), last.hash(), "{what}");
 }
 
@@ -183,7 +184,7 @@ fn ranks_with_members_agree_with_the_reference() {
     }
 }
 
-/// Ranks that are threads have simulated devices of one process, which read each other's memory unless it is refused.
+/// The simulated devices of ranks that are threads can read each other's memory, unless a test disables this.
 #[test]
 fn halos_of_ranks_come_directly_or_late() {
     in_threads(3, |ranks| {
@@ -196,14 +197,14 @@ fn halos_of_ranks_come_directly_or_late() {
             ("345/26/4", LifeRung::Bitpacked),
         ] {
             let workers = Workers::Kernels(&group, Some(rung));
-            let direct = Bands::dead(ranks, workers, setting(text, (70, 60))).unwrap();
-            assert_eq!(direct.way(), Some(HaloWay::Direct));
+            let direct = Bands::dead(ranks, workers, spec(text, (70, 60))).unwrap();
+            assert_eq!(direct.transport(), Some(HaloTransport::Direct));
             check(text, (70, 60), workers, Some(7), ranks, &BATCHES);
-            // Of 5 bands of 12 rows; halos of more rows than a band has come from several.
+            // Five bands have 12 rows each. A halo with more rows takes them from several bands.
             for (halo, late) in [(7, 3), (6, 0), (17, 4), (5, 4)] {
                 let overrides = Overrides { halo: Some(halo), late: Some(late), by_messages: true };
-                let life = Bands::with(ranks, workers, setting(text, (70, 60)), overrides).unwrap();
-                assert_eq!((life.way(), life.halo()), (Some(HaloWay::Messages), halo - late));
+                let life = Bands::with(ranks, workers, spec(text, (70, 60)), overrides).unwrap();
+                assert_eq!((life.transport(), life.halo()), (Some(HaloTransport::Messages), halo - late));
                 check(text, (70, 60), workers, overrides, ranks, &BATCHES);
             }
         }
@@ -214,18 +215,18 @@ fn halos_of_ranks_come_directly_or_late() {
 fn soups_are_those_of_one_device() {
     let (group, ranks) = (group(3), alone());
     for (size, density) in [((70, 20), 0.3), ((129, 7), 1.0), ((40, 2), 0.5)] {
-        let setting = Setting { width: size.0, height: size.1, rule: Rule::LIFE, topology: Topology::TORUS, from: 0 };
+        let spec = BoardSpec { width: size.0, height: size.1, rule: Rule::LIFE, topology: Topology::TORUS, from: 0 };
         let expected = Board::random(size.0, size.1, density, 9).unwrap();
         let after = reference::advance(&expected, 30);
         for rung in [LifeRung::Streaming, LifeRung::Bitpacked, LifeRung::Global] {
             let workers = Workers::Kernels(&group, Some(rung));
-            let mut life = Bands::soup(&ranks, workers, setting, density, 9).unwrap();
+            let mut life = Bands::soup(&ranks, workers, spec, density, 9).unwrap();
             assert_eq!(life.rows(0..size.1).unwrap().unwrap(), expected);
             life.advance(30).unwrap();
             assert_eq!(life.rows(0..size.1).unwrap().unwrap(), after);
         }
         in_threads(3, |ranks| {
-            let mut life = Bands::soup(ranks, Workers::Cores, setting, density, 9).unwrap();
+            let mut life = Bands::soup(ranks, Workers::Cores, spec, density, 9).unwrap();
             life.advance(30).unwrap();
             assert_eq!(life.hash().unwrap(), after.hash());
         });
@@ -234,22 +235,22 @@ fn soups_are_those_of_one_device() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    let setting = Setting { width: 64, height: 64, rule: Rule::LIFE, topology: Topology::TORUS, from: 0 };
+    let spec = BoardSpec { width: 64, height: 64, rule: Rule::LIFE, topology: Topology::TORUS, from: 0 };
     let (group, ranks) = (group(2), alone());
     let errors = in_threads(2, |ranks| {
         let workers = if ranks.rank() == 0 { Workers::Cores } else { Workers::Kernels(&group, None) };
-        Bands::dead(ranks, workers, setting).err().unwrap().to_string()
+        Bands::dead(ranks, workers, spec).err().unwrap().to_string()
     });
     assert!(errors.iter().all(|error| error.contains("the same --device")), "{errors:?}");
-    let none = Bands::dead(&ranks, Workers::Cores, Setting { height: 0, ..setting }).err().unwrap();
+    let none = Bands::dead(&ranks, Workers::Cores, BoardSpec { height: 0, ..spec }).err().unwrap();
     assert!(none.to_string().contains("64x0"), "{none}");
     let small = Group::open(&"sim:3x1".parse().unwrap(), &[]).unwrap();
-    let large = Setting { width: 4096, height: 3 * 4096, ..setting };
+    let large = BoardSpec { width: 4096, height: 3 * 4096, ..spec };
     let error = Bands::dead(&ranks, Workers::Kernels(&small, Some(LifeRung::Bitpacked)), large).err().unwrap();
     let error = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
     let error: Vec<String> = error.map(|error| error.to_string()).collect();
     assert!(error[0].contains("band 1 of 3") && error[0].contains("member 1 of 3"), "{error:?}");
     assert!(error.iter().any(|error| error.contains("memory")), "{error:?}");
-    let life = Bands::dead(&ranks, Workers::Kernels(&group, None), setting).unwrap();
-    assert!(life.rows(60..65).err().unwrap().to_string().contains("64 high"));
+    let life = Bands::dead(&ranks, Workers::Kernels(&group, None), spec).unwrap();
+    assert!(life.rows(60..65).err().unwrap().to_string().contains("the rows 0..64"));
 }

@@ -1,8 +1,10 @@
-//! The board: a torus of cells, one bit per cell.
+//! Boards with one bit per cell.
 //!
-//! Rows are packed into 32-bit words, the layout of the bit-packed kernels, so that a board goes to a device and comes
-//! back as it is. 65536 × 65536 cells take 512 MiB. Where a rule has more than two states, further words of the same
-//! layout say which one a cell that is not dead is in.
+//! A row is packed into 32-bit words, in the layout of the bit-packed kernels. A board is therefore copied to and from
+//! a device without conversion. 65536 × 65536 cells need 512 MiB. For rules of more than two states, further words of
+//! the same layout have the states.
+
+use std::ops::Range;
 
 use thiserror::Error;
 
@@ -12,100 +14,98 @@ mod states;
 pub(crate) use hash::add_hash;
 pub use hash::{hash_of_planes, hash_of_words, hash_of_words_from};
 
-/// Cells in a word of a row.
+/// Cells per word.
 pub const WORD_BITS: usize = u32::BITS as usize;
 
-/// A board on a torus: its left edge touches the right one, its top the bottom.
+/// A board on a torus: the left edge adjoins the right one, and the upper edge the lower one.
 ///
-/// Row-major, `words_per_row = ceil(width / 32)` words per row. Bit 0 of a row's first word is its leftmost cell. The
-/// bits of a row's last word that lie beyond the width are always 0.
+/// The layout is row-major with `words_per_row = ceil(width / 32)` words per row. Bit 0 of a row's first word is its
+/// leftmost cell. The bits of a row's last word beyond the width are always 0.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Board {
     width: usize,
     height: usize,
     words_per_row: usize,
     words: Vec<u32>,
-    /// The bits of the states above 1, less 1, the lowest first; none for two states.
+    /// For more than two states, the bits of each cell's state minus 1, the lowest bit first.
     ages: Vec<Vec<u32>>,
 }
 
-/// Live cells side by side in one row: `length` of them from column `x` on in row `y`.
+/// A run, as in run-length encoding: `length` live cells of row `y` from column `x` on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run {
     /// Column of the first cell.
     pub x: usize,
-    /// Row.
+    /// Row of all cells.
     pub y: usize,
     /// Number of cells, at least 1.
     pub length: usize,
 }
 
 impl Run {
-    /// The cells as (column, row), from the left.
+    /// Returns the cells as (column, row), from the left.
     pub fn cells(self) -> impl Iterator<Item = (usize, usize)> {
         (self.x..self.x + self.length).map(move |x| (x, self.y))
     }
 }
 
-/// Why a board of this size cannot be.
+/// Why no board of this size can be made.
 #[derive(Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SizeError {
     /// A side is zero.
     #[error("a board of {width}x{height} has no cells: both sides must be at least 1")]
     Zero {
-        /// Columns asked for.
+        /// Columns.
         width: usize,
-        /// Rows asked for.
+        /// Rows.
         height: usize,
     },
-    /// The number of cells does not fit into an address.
-    #[error("a board of {width}x{height} has more cells than this machine can count: ask for a smaller one")]
+    /// The number of cells overflows `usize`.
+    #[error("a board of {width}x{height} has too many cells for this machine: use a smaller board")]
     Overflow {
-        /// Columns asked for.
+        /// Columns.
         width: usize,
-        /// Rows asked for.
+        /// Rows.
         height: usize,
     },
     /// The words cannot be allocated.
-    #[error(
-        "a board of {width}x{height} needs {bytes} bytes of memory, which are not to be had: ask for a smaller one"
-    )]
+    #[error("a board of {width}x{height} needs {bytes} bytes, which cannot be allocated: use a smaller board")]
     OutOfMemory {
-        /// Columns asked for.
+        /// Columns.
         width: usize,
-        /// Rows asked for.
+        /// Rows.
         height: usize,
-        /// Bytes of its words.
+        /// Bytes of the words.
         bytes: usize,
     },
 }
 
 gridstride::debug_as_displayed!(SizeError);
 
-/// Why words are no board.
+/// Why words are not a board.
 #[derive(Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum WordsError {
-    /// The size itself is wrong.
+    /// No board has this size.
     #[error(transparent)]
     Size(#[from] SizeError),
-    /// Not as many words as the size needs.
-    #[error("a board of {width}x{height} is {expected} words long, and {found} were given")]
+    /// The number of words does not match the size.
+    #[error("a board of {width}x{height} has {expected} words, but {found} were given")]
     Length {
         /// Columns.
         width: usize,
         /// Rows.
         height: usize,
-        /// Words that the size needs.
+        /// Words that a board of this size has.
         expected: usize,
-        /// Words given.
+        /// Words that were passed.
         found: usize,
     },
     /// A bit beyond the width is set.
     #[error("the last word of row {row} has bits set beyond the board's width of {width}: they must be 0")]
     Padding {
-        /// The first such row.
+        /// The first row with such a bit.
         row: usize,
         /// Columns.
         width: usize,
@@ -115,10 +115,10 @@ pub enum WordsError {
 gridstride::debug_as_displayed!(WordsError);
 
 impl Board {
-    /// A board of dead cells.
+    /// Makes a board of dead cells.
     ///
     /// # Errors
-    /// [`SizeError`] when a side is zero, when the number of cells overflows, or when memory does not suffice.
+    /// [`SizeError`] if a side is zero, the number of cells overflows, or the memory does not suffice.
     pub fn new(width: usize, height: usize) -> Result<Self, SizeError> {
         let length = words_needed(width, height)?;
         let mut words = Vec::new();
@@ -131,19 +131,19 @@ impl Board {
         Ok(Self { width, height, words_per_row: width.div_ceil(WORD_BITS), words, ages: Vec::new() })
     }
 
-    /// Finds out whether there are boards of this size.
+    /// Checks that boards of this size can be made.
     ///
     /// # Errors
-    /// [`SizeError`] when a side is zero or the number of cells overflows.
+    /// [`SizeError`] if a side is zero or the number of cells overflows.
     pub fn check_size(width: usize, height: usize) -> Result<(), SizeError> {
         words_needed(width, height).map(drop)
     }
 
-    /// The board whose packed rows are `words`, as [`Board::words`] gives them.
+    /// Makes the board whose packed rows are `words`, in the layout of [`Board::words`].
     ///
     /// # Errors
-    /// [`WordsError`] when the size is none, when there are not exactly `words_per_row * height` words, or when a bit
-    /// beyond the width is set.
+    /// [`WordsError`] if no board has this size, if there are not `words_per_row * height` words, or if a bit beyond
+    /// the width is set.
     pub fn from_words(width: usize, height: usize, words: Vec<u32>) -> Result<Self, WordsError> {
         let expected = words_needed(width, height)?;
         if words.len() != expected {
@@ -157,48 +157,48 @@ impl Board {
         }
     }
 
-    /// Columns.
+    /// Returns the number of columns.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// Words of a row: the width over 32, rounded up.
+    /// Returns the number of words per row: the width divided by 32, rounded up.
     pub fn words_per_row(&self) -> usize {
         self.words_per_row
     }
 
-    /// The rows one after the other, each [`Board::words_per_row`] words long.
+    /// Returns all rows one after the other, each [`Board::words_per_row`] words long.
     pub fn words(&self) -> &[u32] {
         &self.words
     }
 
-    /// The rows' words, without a copy.
+    /// Returns the words of all rows without a copy.
     pub fn into_words(self) -> Vec<u32> {
         self.words
     }
 
-    /// The words of row `y`.
+    /// Returns the words of row `y`.
     ///
     /// # Panics
-    /// When `y` is not below the height.
+    /// If `y` is not less than the height.
     pub fn row(&self, y: usize) -> &[u32] {
-        assert!(y < self.height, "row {y} of a board {} cells high", self.height);
+        assert!(y < self.height, "row {y} is outside a board of {} rows", self.height);
         &self.words[y * self.words_per_row..][..self.words_per_row]
     }
 
-    /// Some rows as a board of their own.
+    /// Returns a copy of these rows.
     ///
     /// # Errors
-    /// [`SizeError`] when there are none, or memory does not suffice.
+    /// [`SizeError`] if `rows` is empty or the memory does not suffice.
     ///
     /// # Panics
-    /// When the board has not these rows.
-    pub fn part(&self, rows: std::ops::Range<usize>) -> Result<Self, SizeError> {
+    /// If the board lacks one of the rows.
+    pub fn part(&self, rows: Range<usize>) -> Result<Self, SizeError> {
         let mut part = Self::with_states(self.width, rows.len(), self.states())?;
         let range = rows.start * self.words_per_row..rows.end * self.words_per_row;
         part.words.copy_from_slice(&self.words[range.clone()]);
@@ -206,19 +206,30 @@ impl Board {
         Ok(part)
     }
 
-    /// Whether the cell in column `x` of row `y` is alive.
+    /// Replaces the rows from `first` on by `rows`, a board of the same width and number of states.
     ///
     /// # Panics
-    /// When the cell lies outside of the board.
+    /// If the board lacks one of the rows.
+    pub(crate) fn replace_rows(&mut self, first: usize, rows: &Self) {
+        let at = first * self.words_per_row;
+        for (words, new) in [&mut self.words].into_iter().chain(&mut self.ages).zip(rows.planes_of_words()) {
+            words[at..at + new.len()].copy_from_slice(new);
+        }
+    }
+
+    /// Returns true if the cell in column `x` of row `y` is not dead.
+    ///
+    /// # Panics
+    /// If the cell is outside the board.
     pub fn get(&self, x: usize, y: usize) -> bool {
         let (word, bit) = self.position(x, y);
         self.words[word] >> bit & 1 == 1
     }
 
-    /// Makes the cell in column `x` of row `y` alive or dead.
+    /// Sets the cell in column `x` of row `y` to alive or dead.
     ///
     /// # Panics
-    /// When the cell lies outside of the board.
+    /// If the cell is outside the board.
     pub fn set(&mut self, x: usize, y: usize, alive: bool) {
         let (word, bit) = self.position(x, y);
         self.words[word] = self.words[word] & !(1 << bit) | u32::from(alive) << bit;
@@ -227,14 +238,14 @@ impl Board {
         }
     }
 
-    /// Makes `length` cells from column `x` of row `y` on alive, without going around the torus.
+    /// Makes the cells of the run alive. The run must not cross the right edge.
     ///
     /// # Panics
-    /// When a cell lies outside of the board.
+    /// If a cell is outside the board.
     pub fn fill_run(&mut self, Run { x, y, length }: Run) {
         assert!(
             y < self.height && x <= self.width && length <= self.width - x,
-            "{length} cells from ({x}, {y}) on a board of {}x{}",
+            "{length} cells from ({x}, {y}) are not within a board of {}x{}",
             self.width,
             self.height
         );
@@ -257,51 +268,51 @@ impl Board {
         }
     }
 
-    /// Number of live cells.
+    /// Returns the number of cells that are not dead.
     pub fn population(&self) -> u64 {
         self.words.iter().map(|word| u64::from(word.count_ones())).sum()
     }
 
-    /// A hash of the cells: boards of one size that differ have the same one in 1 of 2⁶⁴ cases.
+    /// Returns a hash of the cells. Two different boards of one size have the same hash with probability 2⁻⁶⁴.
     pub fn hash(&self) -> u64 {
         let mut hashes = Vec::new();
         add_hash(&mut hashes, self, 0);
         hash_of_planes(&hashes)
     }
 
-    /// How many cells live in `later` and not here, and how many live here and not in `later`, a board of this size.
+    /// Returns the numbers of births and deaths from this board to `later`, which must have the same size.
     pub fn changes(&self, later: &Self) -> (u64, u64) {
         let words = || self.words.iter().zip(&later.words);
         let born = words().map(|(before, now)| u64::from((now & !before).count_ones())).sum();
         (born, words().map(|(before, now)| u64::from((before & !now).count_ones())).sum())
     }
 
-    /// The live cells as (column, row), row by row from the left.
+    /// Returns the live cells as (column, row), row by row from the left.
     pub fn cells(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.runs().flat_map(Run::cells)
     }
 
-    /// The live cells as runs, row by row from the left; each as long as it can be within its row.
+    /// Returns the live cells as runs, row by row from the left. Each run is as long as possible within its row.
     pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
         self.words
             .chunks_exact(self.words_per_row)
             .enumerate()
-            .flat_map(|(y, row)| RowRuns { row, x: 0 }.map(move |(x, length)| Run { x, y, length }))
+            .flat_map(|(y, row)| row_runs(row).map(move |(x, length)| Run { x, y, length }))
     }
 
-    /// The words, for code beside this one. It keeps padding bits at 0.
+    /// Returns the words for writing. Padding bits must stay 0.
     pub(super) fn words_mut(&mut self) -> &mut [u32] {
         &mut self.words
     }
 
-    /// Index of a cell's word, and its bit.
+    /// Returns the index of a cell's word, and the cell's bit in it.
     fn position(&self, x: usize, y: usize) -> (usize, usize) {
-        assert!(x < self.width && y < self.height, "cell ({x}, {y}) of a board of {}x{}", self.width, self.height);
+        assert!(x < self.width && y < self.height, "cell ({x}, {y}) is outside {}x{} cells", self.width, self.height);
         (y * self.words_per_row + x / WORD_BITS, x % WORD_BITS)
     }
 }
 
-/// Draws small boards as rows of `.` and `O`; of large ones it gives size and population.
+/// Draws small boards as rows of `.` and `O`. For large boards, prints the size and the population only.
 impl std::fmt::Debug for Board {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Board {}x{}, {} alive", self.width, self.height, self.population())?;
@@ -317,15 +328,24 @@ impl std::fmt::Debug for Board {
     }
 }
 
-/// Mask of the bits that belong to a row in its last word, for a row of `width` cells, at least one.
+/// Returns the mask of the used bits in a row's last word. `width` must be at least 1.
 pub fn last_word_mask(width: usize) -> u32 {
     u32::MAX >> ((WORD_BITS - width % WORD_BITS) % WORD_BITS)
 }
 
-/// Words for which it is worth waking the other cores.
+/// A board of at least this many words is processed on several cores.
 pub(super) const ALL_CORES: usize = 1 << 16;
 
-/// Words of a board, whose cells can be counted in a `usize`.
+/// The maximum number of words that are read, written or packed at once: 64 MiB.
+pub(crate) const CHUNK_WORDS: usize = 1 << 24;
+
+/// Divides `rows` into parts of at most [`CHUNK_WORDS`] words, but of at least one row.
+pub(crate) fn row_chunks(rows: Range<usize>, words_per_row: usize) -> impl Iterator<Item = Range<usize>> {
+    let (end, count) = (rows.end, (CHUNK_WORDS / words_per_row).max(1));
+    rows.step_by(count).map(move |first| first..(first + count).min(end))
+}
+
+/// Returns the number of words of a board, if its cells can be counted in a `usize`.
 pub(super) fn words_needed(width: usize, height: usize) -> Result<usize, SizeError> {
     if width == 0 || height == 0 {
         return Err(SizeError::Zero { width, height });
@@ -335,43 +355,30 @@ pub(super) fn words_needed(width: usize, height: usize) -> Result<usize, SizeErr
     width.div_ceil(WORD_BITS).checked_mul(height).ok_or(overflow)
 }
 
-/// Runs of ones in a row's words, as (first column, length).
-struct RowRuns<'a> {
-    row: &'a [u32],
-    x: usize,
+/// Returns the runs of ones in a row's words, as (first column, length).
+fn row_runs(row: &[u32]) -> impl Iterator<Item = (usize, usize)> + '_ {
+    let mut x = 0;
+    std::iter::from_fn(move || {
+        let start = seek(row, x, 0);
+        x = seek(row, start, u32::MAX);
+        (start < x).then(|| (start, x - start))
+    })
 }
 
-impl RowRuns<'_> {
-    /// The first column from `self.x` on whose bit is 1 in `word ^ flip`, or the row's end in whole words.
-    #[inline]
-    fn seek(&self, flip: u32) -> usize {
-        let mut index = self.x / WORD_BITS;
-        let mut above = u32::MAX << (self.x % WORD_BITS);
-        while let Some(&word) = self.row.get(index) {
-            let hits = (word ^ flip) & above;
-            if hits != 0 {
-                return index * WORD_BITS + hits.trailing_zeros() as usize;
-            }
-            index += 1;
-            above = u32::MAX;
+/// Returns the first column from `x` on whose bit is set in `word ^ flip`, or the number of columns in the words.
+#[inline]
+fn seek(row: &[u32], x: usize, flip: u32) -> usize {
+    let mut index = x / WORD_BITS;
+    let mut above = u32::MAX << (x % WORD_BITS);
+    while let Some(&word) = row.get(index) {
+        let hits = (word ^ flip) & above;
+        if hits != 0 {
+            return index * WORD_BITS + hits.trailing_zeros() as usize;
         }
-        self.row.len() * WORD_BITS
+        index += 1;
+        above = u32::MAX;
     }
-}
-
-impl Iterator for RowRuns<'_> {
-    type Item = (usize, usize);
-
-    #[inline]
-    fn next(&mut self) -> Option<Self::Item> {
-        let start = self.seek(0);
-        self.x = start;
-        if start == self.row.len() * WORD_BITS {
-            return None;
-        }
-        self.x = self.seek(u32::MAX);
-        Some((start, self.x - start))
-    }
+    row.len() * WORD_BITS
 }
 
 #[cfg(test)]

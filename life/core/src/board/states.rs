@@ -1,12 +1,11 @@
 //! Boards whose cells have more than two states.
 //!
-//! [`Board::words`] say which cells are not dead, hence what is alive of a board of two states. A cell's state less 1
-//! is its age.
+//! [`Board::words`] has the cells that are not dead. The age of such a cell is its state minus 1.
 
 use super::{Board, SizeError, WordsError};
 
 impl Board {
-    /// A board of dead cells that may have `states` states, from 2 to 256.
+    /// Makes a board of dead cells for rules of `states` states, from 2 to 256.
     ///
     /// # Errors
     /// As for [`Board::new`].
@@ -18,16 +17,16 @@ impl Board {
         Ok(board)
     }
 
-    /// Bits of a cell that may have `states` states: whether it is not dead, and those of its age.
+    /// Returns the bits per cell for `states` states: one that is set if the cell is not dead, and the bits of its age.
     pub fn planes(states: u16) -> usize {
-        // A live cell's age is 0, and the oldest one's is the number of states less 2.
+        // The age of a live cell is 0, and the highest age is the number of states minus 2.
         1 + (u16::BITS - states.saturating_sub(2).leading_zeros()) as usize
     }
 
-    /// The board whose words are `words`, and the bits of whose ages are `ages`, the lowest first.
+    /// Makes the board with these words and these bits of the ages, the lowest bit first.
     ///
     /// # Errors
-    /// As for [`Board::from_words`], for each of them.
+    /// As for [`Board::from_words`], for the words and for each of the ages.
     pub fn from_words_and_ages(
         width: usize,
         height: usize,
@@ -41,21 +40,26 @@ impl Board {
         Ok(board)
     }
 
-    /// The most states that the board's cells can be of: 2, or another power of two and 1, at most 256.
+    /// Returns the maximum number of states that the board can hold: 2, or 2ⁿ + 1 up to 256.
     pub fn states(&self) -> u16 {
         ((1 << self.ages.len()) + 1).min(256)
     }
 
-    /// The bits of the cells' ages, the lowest first, each laid out as [`Board::words`]. A live cell and a dead one
-    /// have none.
+    /// Returns the bits of the cells' ages, the lowest bit first, each in the layout of [`Board::words`]. The bits of
+    /// live and of dead cells are 0.
     pub fn ages(&self) -> &[Vec<u32>] {
         &self.ages
     }
 
-    /// The state of the cell in column `x` of row `y`: 0 if it is dead, 1 if it is alive.
+    /// Returns the words, and then the bits of the ages.
+    pub(crate) fn planes_of_words(&self) -> impl Iterator<Item = &[u32]> {
+        [&self.words].into_iter().chain(&self.ages).map(|words| &words[..])
+    }
+
+    /// Returns the state of the cell in column `x` of row `y`: 0 if it is dead, 1 if it is alive.
     ///
     /// # Panics
-    /// When the cell lies outside of the board.
+    /// If the cell is outside the board.
     pub fn state(&self, x: usize, y: usize) -> u8 {
         let (word, bit) = self.position(x, y);
         let ages = self.ages.iter().rev();
@@ -63,12 +67,12 @@ impl Board {
         age + (self.words[word] >> bit & 1) as u8
     }
 
-    /// Gives the cell in column `x` of row `y` a state.
+    /// Sets the state of the cell in column `x` of row `y`.
     ///
     /// # Panics
-    /// When the cell lies outside of the board, or the board has no such state.
+    /// If the cell is outside the board, or the board cannot hold the state.
     pub fn set_state(&mut self, x: usize, y: usize, state: u8) {
-        assert!(u16::from(state) < self.states(), "state {state} on a board of {} states", self.states());
+        assert!(u16::from(state) < self.states(), "state {state} is not one of {} states", self.states());
         self.set(x, y, state > 0);
         let (word, bit) = self.position(x, y);
         let age = state.saturating_sub(1);

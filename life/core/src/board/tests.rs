@@ -61,10 +61,10 @@ fn impossible_sizes_are_errors() {
     let (width, height) = (usize::MAX, 2);
     assert_eq!(Board::new(width, height), Err(SizeError::Overflow { width, height }));
     assert_eq!(Board::new(0, 5).unwrap_err().to_string(), "a board of 0x5 has no cells: both sides must be at least 1");
-    // As many cells as there are addresses can be counted, but not stored.
+    // A board of `usize::MAX` cells can be counted but not stored.
     let error = Board::new(usize::MAX, 1).unwrap_err();
     assert!(matches!(error, SizeError::OutOfMemory { width: usize::MAX, height: 1, .. }), "{error}");
-    // Narrow and high: the cells are few, the words are not, and their bytes overflow.
+    // A narrow and high board: the cells can be counted, but the bytes of its words overflow.
     let error = Board::new(1, usize::MAX).unwrap_err();
     assert!(matches!(error, SizeError::OutOfMemory { bytes: usize::MAX, .. }), "{error}");
 }
@@ -83,7 +83,7 @@ fn words_are_checked() {
 }
 
 proptest! {
-    /// Setting, filling, counting and listing agree with a plain list of cells.
+    /// Setting, filling, counting and listing cells agree with a plain list of cells.
     #[test]
     fn agrees_with_a_set_of_cells(
         width in 1..100usize,
@@ -130,7 +130,7 @@ fn cells_have_states() {
 }
 
 #[test]
-#[should_panic(expected = "state 2 on a board of 2 states")]
+#[should_panic(expected = "state 2 is not one of 2 states")]
 fn a_board_of_two_states_has_no_third() {
     Board::new(4, 4).unwrap().set_state(1, 1, 2);
 }

@@ -1,4 +1,4 @@
-//! Patterns: live cells in a box, as a file or a person gives them, and how they get onto a board.
+//! Patterns, and how they are placed on a board.
 
 use thiserror::Error;
 
@@ -6,42 +6,30 @@ use super::board::{Board, Run, WORD_BITS};
 
 /// Live cells in a box, not yet on a board.
 ///
-/// A pattern whose box is said to be huge takes memory for its runs of live cells only. State 0 is a dead cell, 1 a
-/// live one; cells of the further states that some rules have are kept apart.
+/// A pattern with a very large box needs memory only for its runs of live cells. State 0 is a dead cell and state 1 a
+/// live one. Cells in the further states of a rule are kept in a separate list.
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
-    /// What its file calls it.
+    /// The name in the pattern's file.
     pub name: Option<String>,
     /// Columns of the box.
     pub width: usize,
     /// Rows of the box.
     pub height: usize,
-    /// The rule as its file writes it, with what follows a colon: nobody has read it yet.
+    /// The rule in the pattern's file, with any suffix after a colon. It is not parsed yet.
     pub rule: Option<String>,
-    /// The generation that its file says it is in.
+    /// The generation number in the pattern's file.
     pub generation: u64,
-    /// Where its file puts the box's upper left corner on the plane, as (column, row).
+    /// The position in the file of the box's upper left corner on the plane, as (column, row).
     pub origin: (i64, i64),
-    cells: Store,
+    /// The live cells as runs, row by row from the left, which do not touch. Empty if `packed` has them.
+    runs: Vec<Run>,
+    /// The live cells with one bit for each cell of the box.
+    packed: Option<Board>,
     others: Vec<(Run, u8)>,
 }
 
-/// How a pattern keeps its cells.
-#[derive(Clone, Debug)]
-enum Store {
-    /// Row by row from the left, no two of them touching.
-    Runs(Vec<Run>),
-    /// One bit for each cell of the box.
-    Packed(Board),
-}
-
-impl Default for Store {
-    fn default() -> Self {
-        Self::Runs(Vec::new())
-    }
-}
-
-/// A text that is no pattern: where, and why.
+/// A text that is not a pattern: the position and the reason.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[error("line {line}, column {column}: {message}")]
 pub struct ParseError {
@@ -49,13 +37,13 @@ pub struct ParseError {
     pub line: usize,
     /// Column, counted from 1, in characters.
     pub column: usize,
-    /// What is wrong there, and what to do.
+    /// The problem and its remedy.
     pub message: String,
 }
 
 gridstride::debug_as_displayed!(ParseError);
 
-/// A pattern larger than the board it was to be placed on.
+/// A pattern that is larger than the board on which it should be placed.
 #[derive(Clone, Copy, PartialEq, Eq, Error)]
 #[error(
     "the pattern of {pattern_width}x{pattern_height} cells is larger than the grid of {width}x{height}: \
@@ -75,37 +63,28 @@ pub struct PlaceError {
 gridstride::debug_as_displayed!(PlaceError);
 
 impl Pattern {
-    /// The pattern of the given live cells, as (column, row) in any order, in the smallest box that starts at (0, 0).
+    /// Makes a pattern of these live cells, as (column, row) in any order, in the smallest box from (0, 0).
     pub fn from_cells(cells: impl IntoIterator<Item = (usize, usize)>) -> Self {
-        let mut cells: Vec<_> = cells.into_iter().map(|(x, y)| (y, x)).collect();
-        cells.sort_unstable();
-        cells.dedup();
-        let width = cells.iter().map(|&(_, x)| x + 1).max().unwrap_or(0);
-        let height = cells.last().map_or(0, |&(y, _)| y + 1);
-        let mut pattern = Self { width, height, ..Self::default() };
-        for (y, x) in cells {
-            pattern.push(Run { x, y, length: 1 });
-        }
-        pattern
+        Self::from_runs(cells.into_iter().map(|(x, y)| Run { x, y, length: 1 }).collect())
     }
 
-    /// An empty pattern in a box of this size, to be filled with [`Pattern::push`].
+    /// Makes an empty pattern with a box of this size, to be filled with [`Pattern::push`].
     ///
-    /// It keeps one bit for each cell of the box where that takes at most `budget` bytes, and a list of runs otherwise.
-    /// With the length of the text that it is read from for a budget, it stays in proportion to that text, however
-    /// large a box the text speaks of.
+    /// The pattern keeps one bit per cell of the box if that needs at most `budget` bytes, and a list of runs
+    /// otherwise. If `budget` is the length of the text that is read, the memory stays proportional to the text for any
+    /// box.
     pub fn with_budget(width: usize, height: usize, budget: usize) -> Self {
         let bytes = width.div_ceil(WORD_BITS).checked_mul(height).and_then(|words| words.checked_mul(size_of::<u32>()));
         let packed = bytes.filter(|&bytes| bytes <= budget).and_then(|_| Board::new(width, height).ok());
-        Self { width, height, cells: packed.map_or_else(Store::default, Store::Packed), ..Self::default() }
+        Self { width, height, packed, ..Self::default() }
     }
 
-    /// The live cells of `board`, in a box of its size.
+    /// Makes a pattern of the live cells of `board`, in a box of its size.
     pub fn from_board(board: Board) -> Self {
-        Self { width: board.width(), height: board.height(), cells: Store::Packed(board), ..Self::default() }
+        Self { width: board.width(), height: board.height(), packed: Some(board), ..Self::default() }
     }
 
-    /// The pattern of these runs of live cells, in any order, in the smallest box that starts at (0, 0).
+    /// Makes a pattern of these runs of live cells, in any order, in the smallest box from (0, 0).
     pub fn from_runs(mut runs: Vec<Run>) -> Self {
         runs.sort_unstable_by_key(|run| (run.y, run.x));
         runs.dedup_by(|next, last| {
@@ -118,22 +97,20 @@ impl Pattern {
         });
         let width = runs.iter().map(|run| run.x.saturating_add(run.length)).max().unwrap_or(0);
         let height = runs.last().map_or(0, |run| run.y.saturating_add(1));
-        Self { width, height, cells: Store::Runs(runs), ..Self::default() }
+        Self { width, height, runs, ..Self::default() }
     }
 
-    /// Adds live cells, which lie beyond those that the pattern has. The box grows where they lie outside of it.
+    /// Adds live cells, which must follow those that the pattern has. The box grows if they are outside it.
     pub fn push(&mut self, run: Run) {
         self.contain(run);
-        match &mut self.cells {
-            Store::Packed(board) => board.fill_run(run),
-            Store::Runs(runs) => match runs.last_mut() {
-                Some(last) if last.y == run.y && last.x + last.length == run.x => last.length += run.length,
-                _ => runs.push(run),
-            },
+        match (&mut self.packed, self.runs.last_mut()) {
+            (Some(board), _) => board.fill_run(run),
+            (None, Some(last)) if last.y == run.y && last.x + last.length == run.x => last.length += run.length,
+            (None, _) => self.runs.push(run),
         }
     }
 
-    /// Adds cells of a state, which are not among those that the pattern has; live ones as [`Pattern::push`] does.
+    /// Adds cells of this state, which the pattern must not have yet. Live cells are added as by [`Pattern::push`].
     pub fn push_state(&mut self, run: Run, state: u8) {
         match state {
             0 => {}
@@ -150,61 +127,52 @@ impl Pattern {
         }
     }
 
-    /// Grows the box so that it has `run` in it.
+    /// Grows the box so that it contains `run`.
     fn contain(&mut self, run: Run) {
         let (right, bottom) = (run.x.saturating_add(run.length), run.y.saturating_add(1));
         if right <= self.width && bottom <= self.height {
             return;
         }
         (self.width, self.height) = (self.width.max(right), self.height.max(bottom));
-        if let Store::Packed(board) = &self.cells {
-            self.cells = Store::Runs(board.runs().collect());
+        if let Some(board) = self.packed.take() {
+            self.runs = board.runs().collect();
         }
     }
 
-    /// Bytes that the cells take.
+    /// Returns the bytes that the cells use.
     pub fn bytes(&self) -> usize {
-        let live = match &self.cells {
-            Store::Packed(board) => size_of_val(board.words()),
-            Store::Runs(runs) => runs.capacity() * size_of::<Run>(),
-        };
-        live + self.others.capacity() * size_of::<(Run, u8)>()
+        let packed = self.packed.as_ref().map_or(0, |board| size_of_val(board.words()));
+        packed + self.runs.capacity() * size_of::<Run>() + self.others.capacity() * size_of::<(Run, u8)>()
     }
 
-    /// The cells of states above 1, as runs in the order in which they were added, with their state.
+    /// Returns the cells in states above 1 as runs with their state, in the order in which they were added.
     pub fn others(&self) -> &[(Run, u8)] {
         &self.others
     }
 
-    /// The number of states that the rule must have: one more than the highest of a cell, at least 2.
+    /// Returns the number of states that the rule must have: one more than the highest state of a cell, at least 2.
     pub fn states(&self) -> u16 {
         self.others.iter().map(|&(_, state)| u16::from(state) + 1).max().unwrap_or(2)
     }
 
-    /// The live cells as runs, row by row from the left; each as long as it can be within its row.
+    /// Returns the live cells as runs, row by row from the left. Each run is as long as possible within its row.
     pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
-        let (packed, runs) = match &self.cells {
-            Store::Packed(board) => (Some(board), &[][..]),
-            Store::Runs(runs) => (None, &runs[..]),
-        };
-        packed.into_iter().flat_map(Board::runs).chain(runs.iter().copied())
+        self.packed.iter().flat_map(Board::runs).chain(self.runs.iter().copied())
     }
 
-    /// The live cells as (column, row), row by row from the left.
+    /// Returns the live cells as (column, row), row by row from the left.
     pub fn cells(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.runs().flat_map(Run::cells)
     }
 
-    /// Number of live cells; `u64::MAX` where there are more.
+    /// Returns the number of live cells, or `u64::MAX` if there are more.
     pub fn population(&self) -> u64 {
-        match &self.cells {
-            Store::Packed(board) => board.population(),
-            Store::Runs(runs) => runs.iter().fold(0, |sum, run| sum.saturating_add(run.length as u64)),
-        }
+        let packed = self.packed.as_ref().map_or(0, Board::population);
+        self.runs.iter().fold(packed, |sum, run| sum.saturating_add(run.length as u64))
     }
 }
 
-/// Patterns are equal that have the same name, box, rule, generation, place and cells.
+/// Two patterns are equal if their names, boxes, rules, generations, positions and cells are equal.
 impl PartialEq for Pattern {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
@@ -218,19 +186,19 @@ impl PartialEq for Pattern {
 
 impl Eq for Pattern {}
 
-/// How a pattern gets onto a board.
+/// Placing patterns on a board.
 impl Board {
-    /// Makes the live cells of `pattern` alive, its upper left corner at column `x` and row `y`, going around the torus
-    /// where it crosses an edge. Other cells stay as they are. Cells of further states are placed if the board has
-    /// these.
+    /// Makes the live cells of `pattern` alive. The pattern's upper left corner is at column `x` and row `y`, and cells
+    /// that cross an edge wrap around. Other cells are unchanged. Cells in further states are placed if the board can
+    /// hold these.
     ///
     /// # Errors
-    /// [`PlaceError`] when the pattern's box is wider or higher than the board.
+    /// [`PlaceError`] if the pattern's box is wider or higher than the board.
     pub fn place(&mut self, pattern: &Pattern, x: usize, y: usize) -> Result<(), PlaceError> {
         self.place_rows(pattern, (x, y), 0, self.height())
     }
 
-    /// As [`place`](Self::place), on a board of `height` rows, of which these are those from `first` on.
+    /// Like [`place`](Self::place), if this board has the rows from `first` on of a board of `height` rows.
     ///
     /// # Errors
     /// As for [`place`](Self::place).
@@ -265,10 +233,10 @@ impl Board {
         Ok(())
     }
 
-    /// Places `pattern` in the middle; what cannot be split evenly leaves the larger half to the right and below.
+    /// Places `pattern` in the middle. If the free space is odd, the larger half is to the right and below.
     ///
     /// # Errors
-    /// [`PlaceError`] when the pattern's box is wider or higher than the board.
+    /// [`PlaceError`] if the pattern's box is wider or higher than the board.
     pub fn place_centered(&mut self, pattern: &Pattern) -> Result<(), PlaceError> {
         let x = self.width().saturating_sub(pattern.width) / 2;
         let y = self.height().saturating_sub(pattern.height) / 2;

@@ -1,21 +1,21 @@
-//! The plain CPU answer: one byte per cell, and each cell's nine looked up one after the other.
+//! The plain implementation: one byte per cell, and the nine cells of each neighbourhood are looked up one by one.
 
 use super::board::Board;
 use super::{Rule, Topology};
 
-/// One generation of B3/S23 on a torus of `width` × `height` cells, row-major, each 0 or 1.
+/// Returns the next generation of B3/S23 on a torus of `width` × `height` cells, row-major, each 0 or 1.
 ///
 /// The neighbours of a cell are the cells at the eight offsets around it, columns modulo the width and rows modulo the
-/// height. On a torus one or two cells wide or high some offsets lead to the same cell, or to the cell itself: such a
-/// neighbour counts as often as it is met.
+/// height. On a torus one or two cells wide or high, some offsets lead to the same cell or to the cell itself. Such a
+/// cell counts once per offset.
 ///
-/// It adds up the squares of nine column by column, which makes it faster than [`step_by`].
+/// The sums are updated column by column, which makes this function faster than [`step_by`].
 ///
 /// # Panics
-/// When there are not `width * height` cells.
+/// If there are not `width * height` cells.
 pub fn step(cells: &[u8], width: usize, height: usize) -> Vec<u8> {
-    assert_eq!(cells.len(), width * height, "cells of a {width}x{height} torus");
-    // Without iterators and closures: the tests wait for this, and run it unoptimised.
+    assert_eq!(cells.len(), width * height, "a torus of {width}x{height} has width * height cells");
+    // The tests run this function unoptimised, where iterators and closures would be slow.
     let mut next = vec![0; cells.len()];
     for (y, next) in next.chunks_exact_mut(width.max(1)).enumerate() {
         let [above, row, below] =
@@ -35,31 +35,24 @@ pub fn step(cells: &[u8], width: usize, height: usize) -> Vec<u8> {
     next
 }
 
-/// One generation of any rule on a board of `width` × `height` cells, row-major, each of them a state.
+/// The offsets of the nine cells, from the highest bit of a neighbourhood's number.
+const NINE: [(i64, i64); 9] = [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)];
+
+/// Returns the next generation of any rule on a board of `width` × `height` states, row-major.
 ///
 /// # Panics
-/// When there are not `width * height` cells.
+/// If there are not `width * height` cells.
 pub fn step_by(rule: &Rule, topology: Topology, cells: &[u8], width: usize, height: usize) -> Vec<u8> {
-    assert_eq!(cells.len(), width * height, "cells of a {width}x{height} board");
+    assert_eq!(cells.len(), width * height, "a board of {width}x{height} has width * height cells");
     let is_alive =
         |x: i64, y: i64| topology.source(width, height, x, y).is_some_and(|(x, y)| cells[y * width + x] == 1);
-    // Loops without iterators' adapters: the tests wait for this, and run it unoptimised.
+    // The tests run this function unoptimised, where iterator adapters would be slow.
     let mut next = Vec::with_capacity(cells.len());
     for y in 0..height as i64 {
         for x in 0..width as i64 {
             let mut neighbourhood = 0;
-            for (x, y) in [
-                (x - 1, y - 1),
-                (x, y - 1),
-                (x + 1, y - 1),
-                (x - 1, y),
-                (x, y),
-                (x + 1, y),
-                (x - 1, y + 1),
-                (x, y + 1),
-                (x + 1, y + 1),
-            ] {
-                neighbourhood = neighbourhood << 1 | usize::from(is_alive(x, y));
+            for (dx, dy) in NINE {
+                neighbourhood = neighbourhood << 1 | usize::from(is_alive(x + dx, y + dy));
             }
             next.push(rule.next(cells[next.len()], neighbourhood));
         }
@@ -67,7 +60,7 @@ pub fn step_by(rule: &Rule, topology: Topology, cells: &[u8], width: usize, heig
     next
 }
 
-/// `board` after this many generations of B3/S23 on a torus.
+/// Returns `board` after this many generations of B3/S23 on a torus.
 pub fn advance(board: &Board, generations: u64) -> Board {
     let (width, height) = (board.width(), board.height());
     after(board, |mut cells| {
@@ -78,9 +71,9 @@ pub fn advance(board: &Board, generations: u64) -> Board {
     })
 }
 
-/// `board`, which is in generation `from`, after this many generations of a rule on a topology.
+/// Returns `board`, which is generation `from`, after this many generations of a rule on a topology.
 ///
-/// Where cells are born without neighbours (B0), the rule's [phases](Rule::phases) take turns.
+/// If the rule has births without neighbours (B0), its [phases](Rule::phases) alternate.
 pub fn advance_by(board: &Board, rule: &Rule, topology: Topology, from: u64, generations: u64) -> Board {
     let (width, height) = (board.width(), board.height());
     let phases = rule.phases();

@@ -1,9 +1,9 @@
-//! The reference against what is known of rules and topologies.
+//! The reference against known facts about rules and topologies.
 
 use super::*;
 use crate::RuleAndTopology;
 
-/// A board of the size that the rule's suffix says, with the live cells of `rows` at (x, y). Digits are states.
+/// Makes a board of the size in the rule's suffix, with the live cells of `rows` at (x, y). Digits are states.
 fn board(rule: &str, x: usize, y: usize, rows: &[&str]) -> (RuleAndTopology, Board) {
     let rule: RuleAndTopology = rule.parse().unwrap();
     let grid = rule.grid.unwrap();
@@ -33,7 +33,7 @@ fn the_general_step_is_the_fast_one() {
     }
 }
 
-/// Nathan Thompson's replicator of HighLife: twelve generations make two of it, and 24 two at twice the distance.
+/// Nathan Thompson's replicator of HighLife: after 12 generations there are two, after 24 two at twice the distance.
 #[test]
 fn highlife_has_a_replicator() {
     let rows = ["..ooo", ".o..o", "o...o", "o..o.", "ooo.."];
@@ -42,7 +42,7 @@ fn highlife_has_a_replicator() {
     let copies = after(&start, 24).population();
     assert_eq!(copies, 24);
     assert_eq!(after(&start, 36).population(), 48);
-    // In Life it is none.
+    // The same pattern does not replicate in Life.
     let (_, pattern) = start;
     let life = ("B3/S23:P60,60".parse().unwrap(), pattern);
     assert_ne!(after(&life, 12).population(), 24);
@@ -57,12 +57,12 @@ fn seeds_kills_every_cell_at_once() {
         assert!(next.cells().all(|(x, y)| !now.1.get(x, y)));
         now.1 = next;
     }
-    // Two cells side by side: two above and two below, and back.
+    // Two adjacent cells become two cells above and two below.
     let domino = board("Seeds:T32,32", 10, 10, &["oo"]);
     assert_eq!(after(&domino, 1).cells().collect::<Vec<_>>(), [(10, 9), (11, 9), (10, 11), (11, 11)]);
 }
 
-/// A pair of live cells before a pair of dying ones moves by a cell each generation.
+/// A pair of live cells before a pair of dying cells moves by one cell per generation.
 #[test]
 fn brians_brain_has_a_spaceship() {
     let (rule, start) = board("Brian's Brain:T40,20", 5, 5, &["21", "21"]);
@@ -88,8 +88,8 @@ fn a_hexagonal_neighbourhood_has_six() {
     assert_eq!(after(&start, 1).cells().collect::<Vec<_>>(), [(4, 3), (3, 4), (5, 4), (4, 5)]);
 }
 
-/// A table whose cells survive alone and are born of the one above them, as Golly runs it; for Generations it is the
-/// one at the lower right of the dead cell.
+/// A table in which a cell survives alone and is born if the cell above it is alive, as Golly runs it. For Generations,
+/// the birth needs the cell to the lower right instead.
 #[test]
 fn a_hexagonal_map_begins_at_the_lower_row() {
     const TABLE: &str = "MAPQIAAAAAAAAAAAAAAAAAAAA";
@@ -111,16 +111,16 @@ fn wolframs_rules_grow_downwards() {
 
 #[test]
 fn a_glider_comes_back_where_the_edges_lead() {
-    // A glider moves by a cell each way in 4 generations: after 4 · 20 it has crossed both edges of a torus of 20 cells
-    // once.
+    // A glider moves one cell in both directions per 4 generations. After 80 generations it has crossed both edges of a
+    // torus of 20 × 20 cells once.
     let glider = |suffix: &str| board(&format!("B3/S23{suffix}"), 8, 8, &GLIDER);
     let torus = glider(":T20,20");
     assert_eq!(after(&torus, 80), torus.1);
-    // On a shifted one it comes back moved by the shift, and after it moved 20 times at its place.
+    // On a shifted torus it returns displaced by the shift.
     let shifted = glider(":T20+1,20");
     let moved = board("B3/S23:T20", 9, 8, &GLIDER).1;
     assert_eq!(after(&shifted, 80), moved);
-    // On a plane it dies at the corner as a block.
+    // On a plane it becomes a block in the corner.
     let plane = glider(":P20,20");
     assert_eq!(after(&plane, 200).cells().collect::<Vec<_>>(), [(18, 18), (19, 18), (18, 19), (19, 19)]);
     assert_eq!(after(&glider(":T20,20"), 200).population(), 5);
@@ -128,46 +128,46 @@ fn a_glider_comes_back_where_the_edges_lead() {
 
 #[test]
 fn a_glider_on_a_klein_bottle_comes_back_mirrored() {
-    // Through the lower edge, which is reversed; it is at x = 8 of 40, and comes back on the other side.
+    // The glider crosses the lower edge, which is reversed. It starts at column 8 of 40 and returns mirrored.
     let klein = board("B3/S23:K40*,20", 8, 8, &GLIDER);
     let back = after(&klein, 80);
-    // 20 cells right and down: at (28, 28), which is (39 - 28 - 2, 8), left and right exchanged.
+    // 20 cells to the right and down are (28, 28). With left and right exchanged this is (39 - 28 - 2, 8).
     let mirrored: Vec<String> = GLIDER.iter().map(|row| row.chars().rev().collect()).collect();
     let mirrored: Vec<&str> = mirrored.iter().map(String::as_str).collect();
     assert_eq!(back, board("B3/S23:T40,20", 39 - 28 - 2, 8, &mirrored).1);
     assert_eq!(after(&klein, 160).population(), 5);
 }
 
-/// On a cross-surface a straight way through an edge comes back reversed, and twice of it as it was.
+/// On a cross-surface, a spaceship that crosses an edge returns reversed, and after the second crossing unchanged.
 #[test]
 fn a_spaceship_on_a_cross_surface_comes_back_after_two_rounds() {
     let rows = [".o..o", "o....", "o...o", "oooo."];
     let ship = board("B3/S23:C20,20", 8, 3, &rows);
-    // To the left by 2 cells in 4 generations.
+    // It moves 2 cells to the left per 4 generations.
     let once = after(&ship, 40);
     let flipped: Vec<&str> = rows.iter().rev().copied().collect();
     assert_eq!(once, board("B3/S23:T20,20", 8, 20 - 3 - 4, &flipped).1);
     assert_eq!(after(&ship, 80), ship.1);
 }
 
-/// On a sphere what leaves by the upper edge comes from the left one.
+/// On a sphere, a spaceship that leaves by the upper edge enters by the left one.
 #[test]
 fn a_spaceship_on_a_sphere_turns() {
-    // Upwards, at x from 8 to 11.
+    // The spaceship moves up in the columns 18 to 21.
     let rows = [".ooo", "o..o", "...o", "...o", "o.o."];
     let ship = board("B3/S23:S40", 18, 8, &rows);
     let turned = after(&ship, 60);
     assert_eq!(turned.population(), 9);
-    // 30 cells further: 8 up, then to the right.
+    // After 30 cells it has moved 8 up and then to the right.
     assert!(turned.cells().all(|(x, y)| x > 15 && (16..24).contains(&y)), "{turned:?}");
 }
 
-/// Golly: the empty board of B0123478/S01234678, which is Life with live and dead exchanged, stays empty.
+/// As in Golly, the empty board of B0123478/S01234678, which is Life with live and dead exchanged, stays empty.
 #[test]
 fn anti_life_is_life() {
     let glider = board("AntiLife:T20,20", 8, 8, &GLIDER);
     assert_eq!(after(&glider, 80), glider.1);
-    // Without S8 odd generations are shown inverted.
+    // Without S8, odd generations are shown inverted.
     let (rule, start) = board("B03/S23:T20,20", 8, 8, &GLIDER);
     let real = |cells: Vec<u8>| step_by(&rule.rule, Topology::TORUS, &cells, 20, 20);
     let mut cells: Vec<u8> = (0..400).map(|i| u8::from(start.get(i % 20, i / 20))).collect();

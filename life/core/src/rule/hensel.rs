@@ -1,49 +1,27 @@
-//! Hensel's letters: neighbourhoods that are the same but for turns and reflections.
+//! Hensel's letters: classes of neighbourhoods that differ only by rotations and reflections.
 
 use super::{CENTRE, MOORE};
 
-/// For each count up to 4 the letters, and a neighbourhood of each: a row is an octal digit.
-const SHAPES: [&[(char, usize)]; 5] = [
+/// For each count of neighbours up to 4, the letters.
+const LETTERS: [&str; 5] = ["", "ce", "aceikn", "aceijknqry", "aceijknqrtwyz"];
+
+/// A neighbourhood of each letter. A row of the neighbourhood is an octal digit.
+const SHAPES: [&[usize]; 5] = [
     &[],
-    &[('c', 0o400), ('e', 0o200)],
-    &[('a', 0o600), ('c', 0o500), ('e', 0o240), ('i', 0o202), ('k', 0o410), ('n', 0o401)],
-    &[
-        ('a', 0o640),
-        ('c', 0o504),
-        ('e', 0o250),
-        ('i', 0o700),
-        ('j', 0o610),
-        ('k', 0o412),
-        ('n', 0o510),
-        ('q', 0o601),
-        ('r', 0o602),
-        ('y', 0o502),
-    ],
-    &[
-        ('a', 0o710),
-        ('c', 0o505),
-        ('e', 0o252),
-        ('i', 0o550),
-        ('j', 0o612),
-        ('k', 0o542),
-        ('n', 0o704),
-        ('q', 0o641),
-        ('r', 0o650),
-        ('t', 0o702),
-        ('w', 0o611),
-        ('y', 0o514),
-        ('z', 0o603),
-    ],
+    &[0o400, 0o200],
+    &[0o600, 0o500, 0o240, 0o202, 0o410, 0o401],
+    &[0o640, 0o504, 0o250, 0o700, 0o610, 0o412, 0o510, 0o601, 0o602, 0o502],
+    &[0o710, 0o505, 0o252, 0o550, 0o612, 0o542, 0o704, 0o641, 0o650, 0o702, 0o611, 0o514, 0o603],
 ];
 
-/// The letters of `count` neighbours, in the alphabet's order, and a neighbourhood of each. A letter of five and more
-/// is that of the dead neighbours.
+/// Returns the letters of `count` neighbours in alphabetical order, each with a neighbourhood. From five neighbours on,
+/// a letter describes the dead neighbours.
 pub(super) fn shapes(count: usize) -> impl Iterator<Item = (char, usize)> {
     let (few, flip) = if count > 4 { (8 - count, MOORE) } else { (count, 0) };
-    SHAPES[few].iter().map(move |&(letter, shape)| (letter, shape ^ flip))
+    LETTERS[few].chars().zip(SHAPES[few]).map(move |(letter, shape)| (letter, shape ^ flip))
 }
 
-/// All neighbourhoods that `shape` becomes by turns and reflections.
+/// Returns all neighbourhoods that `shape` becomes by rotations and reflections.
 pub(super) fn images(shape: usize) -> [usize; 8] {
     let mut images = [shape; 8];
     for i in 1..8 {
@@ -52,17 +30,17 @@ pub(super) fn images(shape: usize) -> [usize; 8] {
     images
 }
 
-/// The neighbourhood a quarter of a turn clockwise: what was left is above.
+/// Rotates the neighbourhood clockwise by 90 degrees.
 fn turned(shape: usize) -> usize {
     permuted(shape, |row, column| (2 - column, row))
 }
 
-/// The neighbourhood with its rows for columns.
+/// Transposes the neighbourhood.
 fn reflected(shape: usize) -> usize {
     permuted(shape, |row, column| (column, row))
 }
 
-/// The neighbourhood whose cell at (row, column) was at `from` of these.
+/// Returns the neighbourhood that has at a row and column the cell that `shape` has at `from(row, column)`.
 fn permuted(shape: usize, from: impl Fn(usize, usize) -> (usize, usize)) -> usize {
     let bit = |row: usize, column: usize| 8 - (3 * row + column);
     let cells = (0..9).map(|i| (i / 3, i % 3));

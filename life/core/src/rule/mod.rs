@@ -1,4 +1,4 @@
-//! Rules: what a cell becomes, by itself and its eight neighbours.
+//! Rules: the next state of a cell by the cell and its eight neighbours.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ mod names;
 mod parse;
 mod print;
 
-/// A rule: the next state of a cell, by the nine cells of which it is the middle.
+/// A rule: the next state of a cell by the 3 × 3 cells around it.
 ///
-/// It is read and printed as Golly writes it: `B3/S23`, `B2-a/S12` (Hensel's letters), `B2/S34H` (hexagonal),
+/// It is parsed and printed in Golly's notation: `B3/S23`, `B2-a/S12` (Hensel's letters), `B2/S34H` (hexagonal),
 /// `B13/S012V` (von Neumann's neighbourhood), `MAP…` (all 512 neighbourhoods in base64), `W30` (Wolfram's), `12/34/3`
 /// (Generations).
 ///
@@ -29,33 +29,33 @@ pub struct Rule {
     states: u16,
 }
 
-/// A text that is no rule, or none that is supported: what is wrong, and what can be written.
+/// Why a text is not a supported rule, and which rules are supported.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("{0}")]
 pub struct RuleError(pub(super) String);
 
-/// The most states of a cell.
-pub const MOST_STATES: u16 = 256;
+/// The maximum number of states of a cell.
+pub const MAX_STATES: u16 = 256;
 
 /// The bit of the cell itself in the number of a neighbourhood.
 const CENTRE: usize = 1 << 4;
 
-/// The neighbours among the nine cells.
+/// The bits of the eight neighbours.
 const MOORE: usize = 0o757;
-/// As a hexagonal grid's cells lie in a square one: without the upper right and the lower left.
+/// The bits of the six hexagonal neighbours, which are those of the square grid without NE and SW.
 const HEXAGONAL: usize = 0o653;
-/// The four beside the cell.
+/// The bits of the four orthogonal neighbours.
 const VON_NEUMANN: usize = 0o252;
 
-/// Neighbourhoods.
+/// The number of neighbourhoods.
 const ALL: usize = 512;
 
 impl Rule {
     /// Conway's Life: B3/S23.
     pub const LIFE: Self = Self::outer_totalistic(1 << 3, 1 << 2 | 1 << 3);
 
-    /// A rule that counts the eight neighbours: a cell is born where `birth` has bit n for n live ones, and survives
-    /// where `survival` has it.
+    /// Makes a rule that counts the eight neighbours. With n live neighbours, a cell is born if bit n of `birth` is
+    /// set, and survives if bit n of `survival` is set.
     pub const fn outer_totalistic(birth: u16, survival: u16) -> Self {
         let mut table = [0; 8];
         let mut i = 0;
@@ -69,8 +69,8 @@ impl Rule {
         Self { table, states: 2 }
     }
 
-    /// The rule that makes a cell alive after the neighbourhoods for which `is_alive` holds. They are numbered as in
-    /// [`table`](Self::table).
+    /// Makes the rule under which a cell is alive after the neighbourhoods for which `is_alive` returns true. The
+    /// neighbourhoods are numbered as in [`table`](Self::table).
     pub fn of(is_alive: impl Fn(usize) -> bool) -> Self {
         let mut table = [0; 8];
         for i in (0..ALL).filter(|&i| is_alive(i)) {
@@ -79,44 +79,45 @@ impl Rule {
         Self { table, states: 2 }
     }
 
-    /// The same rule for cells of `states` states (Generations): a live cell that does not survive goes through states
-    /// 2, 3, … before it is dead; meanwhile it is no live neighbour, and nothing is born there.
+    /// Returns the same rule for `states` states (Generations). A live cell that does not survive passes through the
+    /// states 2, 3, … before it is dead. A cell in these states is not a live neighbour, and nothing is born there.
     ///
     /// # Errors
-    /// [`RuleError`] for fewer than two states or more than 256, and for a rule of more than two under which cells are
-    /// born without neighbours.
+    /// [`RuleError`] unless `states` is from 2 to 256, and for more than two states if the rule has births without
+    /// neighbours.
     pub fn with_states(self, states: u16) -> Result<Self, RuleError> {
-        if !(2..=MOST_STATES).contains(&states) {
-            return Err(RuleError(format!("{states} states: a Generations rule has from 2 to {MOST_STATES}")));
+        if !(2..=MAX_STATES).contains(&states) {
+            return Err(RuleError(format!(
+                "a Generations rule has from 2 to {MAX_STATES} states, but {states} was given"
+            )));
         }
         if states > 2 && self.is_alive(0) {
-            let message =
-                "a Generations rule with birth without neighbours (B0): those of more than two states have none";
+            let message = "a rule of more than two states cannot have birth without neighbours (B0): leave out the 0";
             return Err(RuleError(message.into()));
         }
         Ok(Self { states, ..self })
     }
 
-    /// 512 bits, one for each neighbourhood: whether the cell in its middle is alive then. The cells are the bits of
-    /// the neighbourhood's number, from the highest: upper left, above, upper right, left, the cell itself, right,
-    /// lower left, below, lower right. It is bit i % 64 of word i / 64.
+    /// Returns one bit for each of the 512 neighbourhoods: set if the middle cell is alive in the next generation. The
+    /// cells are the bits of a neighbourhood's number. From the highest bit, they are NW, N, NE, W, the cell itself, E,
+    /// SW, S, SE. Neighbourhood i is bit i % 64 of word i / 64.
     ///
-    /// With more than two states a bit is set for a cell of state 1.
+    /// For more than two states, the live cells of a neighbourhood are those of state 1.
     pub const fn table(&self) -> &[u64; 8] {
         &self.table
     }
 
-    /// Whether the cell in the middle of `neighbourhood` is alive in the next generation.
+    /// Returns true if the middle cell of `neighbourhood` is alive in the next generation.
     pub const fn is_alive(&self, neighbourhood: usize) -> bool {
         self.table[neighbourhood / 64 % 8] >> (neighbourhood % 64) & 1 == 1
     }
 
-    /// States of a cell: 2, or up to 256 of a Generations rule.
+    /// Returns the number of states of a cell: 2, or up to 256 for Generations.
     pub const fn states(&self) -> u16 {
         self.states
     }
 
-    /// The next state of a cell of `state`, when those of state 1 make up `neighbourhood`.
+    /// Returns the next state of a cell of state `state`. `neighbourhood` has the cells of state 1.
     pub const fn next(&self, state: u8, neighbourhood: usize) -> u8 {
         match (state, self.is_alive(neighbourhood)) {
             (0 | 1, true) => 1,
@@ -126,17 +127,17 @@ impl Rule {
         }
     }
 
-    /// The counts of live neighbours with which a cell is born, and with which it survives, as bits; none if not the
-    /// count of all eight decides.
+    /// Returns the counts of live neighbours for birth and for survival, as bits. Returns `None` if the rule does not
+    /// depend on the count of the eight neighbours alone.
     pub fn totalistic(&self) -> Option<(u16, u16)> {
         self.counts(MOORE)
     }
 
-    /// [`totalistic`](Self::totalistic) for the neighbours of a mask.
+    /// Like [`totalistic`](Self::totalistic), for the neighbours of a mask.
     fn counts(&self, neighbours: usize) -> Option<(u16, u16)> {
         let mut counts = [0_u16; 2];
         for (centre, counts) in [0, CENTRE].into_iter().zip(&mut counts) {
-            // The lowest neighbours of the mask stand for any as many.
+            // The lowest n neighbours of the mask represent every choice of n.
             let mut some = centre;
             for n in 0..=neighbours.count_ones() {
                 *counts |= u16::from(self.is_alive(some)) << n;
@@ -152,11 +153,11 @@ impl Rule {
         (0..ALL).all(is_so).then_some((birth, survival))
     }
 
-    /// What to run in even and in odd generations so that cells without live neighbours stay dead.
+    /// Returns the rules to run in even and in odd generations so that dead cells without live neighbours stay dead.
     ///
-    /// They are the rule itself, unless cells are born without neighbours (B0): then they are what Golly runs instead.
-    /// Where cells of full neighbourhoods survive (S8), live and dead exchange their names for good; otherwise they do
-    /// in odd generations.
+    /// Both are the rule itself, unless it has births without neighbours (B0). Then they are the rules by which Golly
+    /// emulates it. With survival by eight neighbours (S8), live and dead are exchanged in all generations, otherwise
+    /// in odd ones.
     pub fn phases(&self) -> [Self; 2] {
         if !self.is_alive(0) {
             return [*self; 2];

@@ -1,17 +1,17 @@
-//! Rules as people write them.
+//! Parses rules.
 
 use std::str::FromStr;
 
 use super::{ALL, CENTRE, HEXAGONAL, MOORE, Rule, RuleError, VON_NEUMANN, hensel, map, names};
 
-/// What can be written.
+/// The supported notations.
 const SUPPORTED: &str = "B3/S23 (and 23/3 or b3s23), Hensel's letters as in B2-a/S12, H or V at the end for hexagonal and von \
                          Neumann neighbours, MAP and base64, W30, Generations such as 12/34/3, and names such as HighLife";
 
 const NO_TABLES: &str = "rule tables and trees (.rule files) are not supported";
 
-/// The longest rule: a MAP of 86 digits and its states are 94 characters.
-const LONGEST: usize = 500;
+/// The maximum length of a rule in bytes. A MAP of 86 digits with its states has 94.
+const MAX_BYTES: usize = 500;
 
 impl FromStr for Rule {
     type Err = RuleError;
@@ -22,61 +22,62 @@ impl FromStr for Rule {
             return Err(RuleError(format!("a rule is missing: write {SUPPORTED}")));
         }
         let refused = |why: String| RuleError(format!("rule {}: {why}", shorten(text)));
-        if text.len() > LONGEST {
-            return Err(refused(format!("longer than any rule that is supported: {SUPPORTED}")));
+        let given = text.len();
+        if given > MAX_BYTES {
+            return Err(refused(format!(
+                "a rule has at most {MAX_BYTES} bytes, but {given} were given: write {SUPPORTED}"
+            )));
         }
         if let Some((_, grid)) = text.split_once(':') {
-            return Err(refused(format!(":{} is a topology, and here a rule alone is expected", shorten(grid))));
+            let grid = shorten(grid);
+            return Err(refused(format!(":{grid} is a topology, but only a rule is allowed here: leave it out")));
         }
-        let read = match without_history(text).map(named_or_written) {
-            Some(Ok(rule)) if rule.states() > 2 => named_or_written(text),
-            Some(read) => read,
-            None => named_or_written(text),
-        };
+        let without_history = without_history(text).map(named_or_written);
+        let is_annotated = |read: &Result<Rule, _>| !matches!(read, Ok(rule) if rule.states() > 2);
+        let read = without_history.filter(is_annotated).unwrap_or_else(|| named_or_written(text));
         read.map_err(|RuleError(why)| refused(why))
     }
 }
 
-/// The rule whose cells have further states in `text`, which mark them: `LifeHistory`, `B36/S23History`.
+/// Returns `text` without "History", which marks rules whose further states annotate cells: `LifeHistory`,
+/// `B36/S23History`.
 fn without_history(text: &str) -> Option<&str> {
     let (of, history) = text.split_at_checked(text.len().checked_sub("History".len())?)?;
-    let is_table = of.get(..3).is_some_and(|map| map.eq_ignore_ascii_case("map"));
-    (history.eq_ignore_ascii_case("History") && !of.trim().is_empty() && !is_table).then_some(of)
+    (history.eq_ignore_ascii_case("History") && !of.trim().is_empty() && !is_map(of)).then_some(of)
 }
 
-/// The rule that `text` names or describes.
+fn is_map(text: &str) -> bool {
+    text.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("map"))
+}
+
+/// Parses a name or a notation.
 fn named_or_written(text: &str) -> Result<Rule, RuleError> {
     let written = rule(names::rule_of(text).unwrap_or(text));
-    written.map_err(|error| if is_word(text) { RuleError(no_name()) } else { error })
+    let no_name = || RuleError(format!("no rule is known by this name, and {NO_TABLES}: write {SUPPORTED}"));
+    written.map_err(|error| if is_word(text) { no_name() } else { error })
 }
 
-fn no_name() -> String {
-    format!("no rule is known by this name, and {NO_TABLES}: write {SUPPORTED}")
-}
-
-/// Whether `text` looks like a name: it begins with letters, and is no rule of two halves.
+/// Returns true if `text` looks like a name: it begins with two letters and does not have two halves.
 fn is_word(text: &str) -> bool {
-    let is_table = text.get(..3).is_some_and(|map| map.eq_ignore_ascii_case("map"));
-    text.chars().take(2).filter(|c| c.is_alphabetic()).count() == 2 && !text.contains(['/', '_', ',']) && !is_table
+    text.chars().take(2).filter(|c| c.is_alphabetic()).count() == 2 && !text.contains(['/', '_', ',']) && !is_map(text)
 }
 
-/// A text as a message quotes it: printable, and not too long.
+/// Escapes and shortens a text for a message.
 fn shorten(text: &str) -> String {
-    const MOST: usize = 40;
-    let mut short: String = text.chars().take(MOST).flat_map(char::escape_debug).collect();
-    if text.chars().nth(MOST).is_some() {
+    const MAX: usize = 40;
+    let mut short: String = text.chars().take(MAX).flat_map(char::escape_debug).collect();
+    if text.chars().nth(MAX).is_some() {
         short.push('…');
     }
     short
 }
 
 fn rule(text: &str) -> Result<Rule, RuleError> {
-    if let Some((start, digits)) = text.split_at_checked(3)
-        && start.eq_ignore_ascii_case("map")
-    {
-        // A slash is a digit, too: states are what follows a table.
-        let most_digits = [86, 22, 6].into_iter().find(|&most| digits.len() == most || has_states(digits, most));
-        let (table, states) = most_digits.map_or((digits, ""), |most| digits.split_at(most));
+    if is_map(text) {
+        let digits = &text[3..];
+        // A slash is a base64 digit too. The states follow after a whole table.
+        let length = [86, 22, 6].into_iter().find(|&length| digits.len() == length || has_states(digits, length));
+        let (table, states) = length.map_or((digits, ""), |length| digits.split_at(length));
         let states = states.trim_start_matches("==");
         let table = map::parse(table, !states.is_empty())?;
         return if states.is_empty() { Ok(table) } else { table.with_states(number(&states[1..])?) };
@@ -94,35 +95,39 @@ fn rule(text: &str) -> Result<Rule, RuleError> {
         };
     }
     if let Some(unknown) = text.chars().find(|c| !"0123456789bscghvaeijknqrtwyz-/_".contains(*c)) {
-        return Err(RuleError(format!("{unknown:?} is in no rule of counts, and {NO_TABLES}: write {SUPPORTED}")));
+        return Err(RuleError(format!(
+            "{unknown:?} is not allowed in a rule of counts, and {NO_TABLES}: write {SUPPORTED}"
+        )));
     }
     counts(&text)
 }
 
-/// Whether `digits` are `length` of a MAP and then a slash and a number of states.
+/// Returns true if `digits` are `length` digits of a MAP, a slash and a number of states.
 fn has_states(digits: &str, length: usize) -> bool {
     let states = digits.get(length..).map(|rest| rest.trim_start_matches("=="));
     states.is_some_and(|rest| rest.len() > 1 && rest.starts_with('/') && rest[1..].bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// `R5,C0,…` of Golly, `5,34,58,…` of Evans, and other rules with a range.
+/// Recognises rules with a range, such as Golly's `R5,C0,…` and Evans's `5,34,58,…`.
 fn is_larger_than_life(text: &str) -> bool {
     let is_of_numbers = text.contains(',') && text.chars().all(|c| c.is_ascii_digit() || c == ',');
     is_of_numbers || text.strip_prefix('r').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Wolfram's elementary rule: each row makes the next one below it.
+/// Returns Wolfram's elementary rule: each row determines the next row below it.
 pub(super) fn wolfram(number: usize) -> Rule {
     Rule::of(|i| number >> (i >> 6) & 1 == 1 || i & CENTRE != 0)
 }
 
-/// A number of states.
+/// Parses a number of states.
 fn number(text: &str) -> Result<u16, RuleError> {
     let digits = text.trim_start_matches(['c', 'g']);
-    digits.parse().map_err(|_| RuleError(format!("{:?} is no number of states", shorten(text))))
+    digits.parse().map_err(|_| {
+        RuleError(format!("the number of states must be from 2 to 256, but {:?} was given", shorten(text)))
+    })
 }
 
-/// The rule of counts, with or without letters.
+/// Parses a rule of counts, with or without letters.
 fn counts(text: &str) -> Result<Rule, RuleError> {
     let (text, neighbours) = match text.strip_suffix(['h', 'v']) {
         Some(rest) if text.ends_with('h') => (rest, HEXAGONAL),
@@ -130,7 +135,7 @@ fn counts(text: &str) -> Result<Rule, RuleError> {
         None => (text, MOORE),
     };
     let mut parts: Vec<&str> = text.split(['/', '_']).collect();
-    // The letter may stand before the states, too.
+    // `H` and `V` may also precede the number of states.
     let neighbours = match &mut parts[..] {
         [_, second, _] if second.ends_with(['h', 'v']) && neighbours == MOORE => {
             let neighbours = if second.ends_with('h') { HEXAGONAL } else { VON_NEUMANN };
@@ -152,7 +157,7 @@ fn counts(text: &str) -> Result<Rule, RuleError> {
         }
         [first, second] => (first, second, None),
         [first, second, states] => (first, second, Some(states)),
-        _ => return Err(RuleError("more than two slashes".into())),
+        _ => return Err(RuleError("a rule has at most two slashes, but more were given: write 12/34/3".into())),
     };
     let [birth, survival] = halves(first, second)?;
     let (birth, survival) = (half(birth, neighbours)?, half(survival, neighbours)?);
@@ -163,14 +168,14 @@ fn counts(text: &str) -> Result<Rule, RuleError> {
     }
 }
 
-/// `g5b357s3457`, as Catagolue writes 5 states.
+/// Splits Catagolue's notation for 5 states, such as `g5b357s3457`.
 fn catagolue(text: &str) -> (Option<&str>, &str) {
     let Some(rest) = text.strip_prefix('g') else { return (None, text) };
     let (states, rest) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
     (Some(states), rest)
 }
 
-/// Birth and survival, without their letters B and S. Without any it is survival that comes first.
+/// Returns birth and survival without the letters B and S. Without these letters, survival comes first.
 fn halves<'t>(first: &'t str, second: &'t str) -> Result<[&'t str; 2], RuleError> {
     let kind = |part: &str| part.chars().next().filter(|c| matches!(c, 'b' | 's'));
     let rest = |part: &'t str| part.strip_prefix(['b', 's']).unwrap_or(part);
@@ -185,17 +190,19 @@ fn halves<'t>(first: &'t str, second: &'t str) -> Result<[&'t str; 2], RuleError
     }
 }
 
-/// Whether the neighbours of a neighbourhood are among the counts and letters of `text`.
+/// Returns a function that tests if the neighbours of a neighbourhood match the counts and letters of `text`.
 fn half(text: &str, neighbours: usize) -> Result<impl Fn(usize) -> bool + use<>, RuleError> {
-    let most = neighbours.count_ones() as usize;
+    let max = neighbours.count_ones() as usize;
     let mut is_in = vec![false; ALL];
     let mut rest = text;
     while let Some(digit) = rest.chars().next() {
         let Some(count) = digit.to_digit(10).map(|count| count as usize) else {
-            return Err(RuleError(format!("{digit:?} stands where a count of neighbours is expected")));
+            return Err(RuleError(format!("a count of neighbours is expected, but {digit:?} was given: write B3/S23")));
         };
-        if count > most {
-            return Err(RuleError(format!("{count} neighbours, of which there are {most}")));
+        if count > max {
+            return Err(RuleError(format!(
+                "{count} neighbours were given, but a cell has {max}: write counts up to {max}"
+            )));
         }
         rest = &rest[1..];
         let all_but = rest.strip_prefix('-');
@@ -203,7 +210,7 @@ fn half(text: &str, neighbours: usize) -> Result<impl Fn(usize) -> bool + use<>,
         let (letters, after) = rest.split_at(rest.find(|c: char| !c.is_ascii_lowercase()).unwrap_or(rest.len()));
         rest = after;
         let named = named(count, letters, neighbours)?;
-        // A lone minus says nothing, as for Golly.
+        // Like Golly, ignores a minus without letters.
         let inverted = all_but.is_some() && !letters.is_empty();
         for (i, is_in) in is_in.iter_mut().enumerate().filter(|(i, _)| (i & neighbours).count_ones() as usize == count)
         {
@@ -213,17 +220,19 @@ fn half(text: &str, neighbours: usize) -> Result<impl Fn(usize) -> bool + use<>,
     Ok(move |i: usize| is_in[i])
 }
 
-/// The neighbourhoods that `letters` after `count` name.
+/// Returns the neighbourhoods that `letters` after `count` describe.
 fn named(count: usize, letters: &str, neighbours: usize) -> Result<Vec<usize>, RuleError> {
     if !letters.is_empty() && neighbours != MOORE {
-        return Err(RuleError("letters after a count are for eight neighbours, hence not with H or V".into()));
+        return Err(RuleError(
+            "letters after a count need eight neighbours, but H or V was given: leave out the letters".into(),
+        ));
     }
     let mut named = Vec::new();
     for letter in letters.chars() {
         let Some((_, shape)) = hensel::shapes(count).find(|&(other, _)| other == letter) else {
             let known: String = hensel::shapes(count).map(|(letter, _)| letter).collect();
-            let known = if known.is_empty() { "none".into() } else { known };
-            return Err(RuleError(format!("letter {letter:?} after {count}, which has {known}")));
+            let remedy = if known.is_empty() { "leave it out".to_owned() } else { format!("use letters of {known:?}") };
+            return Err(RuleError(format!("{count} has no letter {letter:?}: {remedy}")));
         };
         named.extend(hensel::images(shape));
     }

@@ -1,4 +1,4 @@
-//! Rules as Golly writes them.
+//! Prints rules in Golly's notation.
 
 use std::fmt;
 
@@ -29,13 +29,13 @@ impl fmt::Display for Rule {
     }
 }
 
-/// The counts of birth and of survival, where those of `neighbours` decide.
+/// Returns the counts of birth and of survival if the rule depends on the count of `neighbours` alone.
 fn counted(rule: &Rule, neighbours: usize) -> Option<[String; 2]> {
     let (birth, survival) = rule.counts(neighbours)?;
     Some([birth, survival].map(|counts| (0..=8).filter(|n| counts >> n & 1 == 1).map(|n| n.to_string()).collect()))
 }
 
-/// The counts of birth and of survival, with Hensel's letters; none where a turn or a reflection matters.
+/// Returns birth and survival with Hensel's letters, or `None` if the rule distinguishes directions.
 fn lettered(rule: &Rule) -> Option<[String; 2]> {
     let is_isotropic =
         (0..ALL).all(|i| hensel::images(i).iter().all(|&image| rule.is_alive(image) == rule.is_alive(i)));
@@ -59,7 +59,7 @@ fn lettered(rule: &Rule) -> Option<[String; 2]> {
     is_isotropic.then(|| [half(0), half(CENTRE)])
 }
 
-/// The number of Wolfram's elementary rule that this is: a cell is alive by the three above it, and then for ever.
+/// Returns the number of Wolfram's elementary rule that equals `rule`, if there is one.
 fn wolfram(rule: &Rule) -> Option<usize> {
     let number = (0..8).filter(|above| rule.is_alive(above << 6)).fold(0, |number, above| number | 1 << above);
     (*rule == super::parse::wolfram(number)).then_some(number)

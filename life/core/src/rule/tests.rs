@@ -1,4 +1,4 @@
-//! Tests of `rule`, against what Golly and LifeWiki publish.
+//! Tests of `rule`, against Golly and LifeWiki.
 
 use proptest::prelude::*;
 
@@ -54,7 +54,7 @@ fn one_rule_has_many_spellings() {
     }
 }
 
-/// Golly's own examples of what it makes of rules with letters.
+/// Golly's own examples of how it prints rules with letters.
 #[test]
 fn letters_are_printed_as_golly_prints_them() {
     for (text, golly) in [
@@ -71,7 +71,7 @@ fn letters_are_printed_as_golly_prints_them() {
     ] {
         assert_eq!(rule(text).to_string(), golly, "{text}");
     }
-    // Von Neumann's neighbours in letters, as LifeWiki gives them.
+    // The von Neumann neighbours in letters, from LifeWiki.
     assert_eq!(rule("B1e2ak3inqy4ny5e/S"), rule("B1/SV"));
 }
 
@@ -96,7 +96,8 @@ fn letters_part_the_neighbourhoods() {
     }
 }
 
-/// LifeWiki: for n other than 4, letter x of n is the inversion of letter x of 8 − n; Golly's help has the table for 4.
+/// From LifeWiki: for n other than 4, letter x of n is the inverse of letter x of 8 − n. Golly's help has the table for
+/// 4.
 #[test]
 fn letters_of_inverted_neighbourhoods() {
     let letter_of = |count: usize, neighbourhood: usize| {
@@ -133,7 +134,7 @@ fn maps_are_golly_s() {
     assert_eq!(rule(&format!("{life}==")), Rule::LIFE);
     assert_eq!(rule(&format!("{life}/2")), Rule::LIFE);
     assert_eq!(rule(&format!("{life}==/3")).to_string(), "23/3/3");
-    // ca-rules' examples.
+    // Examples from ca-rules.
     assert_eq!(rule("MAPHmlphg").to_string(), "B2/S013V");
     let generations = "MAPARYBFxZpF38WaRd/aZZ//hZpF39pln/+aZZ//pZp/ukWaRd/aZZ//mmWf/6Waf7paZZ//pZp/umWaf7paZbplg/5";
     assert_eq!(rule(generations).to_string(), "3457/357/5");
@@ -143,8 +144,8 @@ fn maps_are_golly_s() {
     assert_eq!(rule(&text), Rule::of(|i| i & 0o060 != 0));
 }
 
-/// The cells of a neighbourhood in the order of its number's bits, the highest first. These are the orders that Golly's
-/// `bgolly` shows when it runs each table with one bit on one live cell (QuickLife and HashLife; Generations for `/3`).
+/// The cells of a neighbourhood, the highest bit of its number first. Golly's `bgolly` shows these orders when it runs
+/// each table with one set bit on one live cell (QuickLife and HashLife; Generations for `/3`).
 #[test]
 fn bits_of_maps_are_the_cells_that_they_are_for_golly() {
     const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -172,7 +173,7 @@ fn bits_of_maps_are_the_cells_that_they_are_for_golly() {
             }
         }
     }
-    // A rule that counts has the same table from above and from below.
+    // For a rule that counts neighbours, the numbering from above and from below gives the same table.
     assert_eq!(rule("MAPFgFoF2gXgH5oF4B+gH4A6A").to_string(), "B2/S34H");
 }
 
@@ -229,14 +230,14 @@ fn what_is_no_rule_is_refused_with_what_is() {
         ("B9/S", "9 neighbours"),
         ("B5/SV", "5 neighbours"),
         ("B2a/SH", "eight neighbours"),
-        ("B1a/S", "letter 'a' after 1, which has ce"),
-        ("B5z/S", "letter 'z' after 5"),
-        ("B0c/S", "none"),
+        ("B1a/S", "1 has no letter 'a': use letters of \"ce\""),
+        ("B5z/S", "5 has no letter 'z'"),
+        ("B0c/S", "0 has no letter 'c': leave it out"),
         ("B3/B3", "B and S must have one half of the rule each"),
         ("B3/S2b3", "B and S must stand before"),
         ("1/2/3/4", "slashes"),
-        ("23/3/1", "1 states"),
-        ("23/3/300", "300 states"),
+        ("23/3/1", "but 1 was given"),
+        ("23/3/300", "but 300 was given"),
         ("23/03/3", "B0"),
         ("MAPAAAA", "86"),
         ("MAP******", "base64"),

@@ -1,9 +1,9 @@
-//! Which rungs there are for a board and a rule, and which one runs by default.
+//! Which rungs support a board and a rule, and which rung is the default.
 //!
 //! # Design
 //!
-//! Which rung is the default depends on board, rule, topology, device and the number of generations. The simulator has
-//! another default, because a launch costs it little and work much.
+//! The default rung depends on the board, the rule, the topology, the device and the number of generations. The
+//! simulator has a different default, because launches are cheap there and work is expensive.
 
 use cuda_std::{Kernel, KernelInfo, Ladder};
 use gpu::life::tuning::{DEEPEST, GENERATIONS_PER_LAUNCH, STREAMING_FROM, STREAMING_TORUS_FROM};
@@ -16,7 +16,7 @@ use crate::error::LifeError;
 use crate::{Rule, Topology};
 use gridstride::capabilities;
 
-/// The most generations that one launch of the rung runs.
+/// Returns the maximum number of generations per launch of the rung.
 pub fn generations_per_launch(rung: LifeRung) -> u64 {
     match rung {
         LifeRung::Global | LifeRung::Bitpacked => 1,
@@ -27,12 +27,14 @@ pub fn generations_per_launch(rung: LifeRung) -> u64 {
     }
 }
 
-/// Whether the rung can run the rule on a board of `width` × `height` cells on this device.
+/// Checks that the rung supports the rule on a board of `width` × `height` cells on this device.
 ///
 /// # Errors
-/// [`LifeError::Algorithm`] as for [`check_rule`]; for [`LifeRung::Shared`] when two boards do not fit a block's shared
-/// memory, for [`LifeRung::Resident`] when one does not fit the device's registers, and for [`LifeRung::Streaming`]
-/// beyond [`MAX_CELLS_ALONG`](gpu::life::MAX_CELLS_ALONG) columns or rows.
+/// [`LifeError::Algorithm`] as for [`check_rule`], and if the board is too large:
+///
+/// - for [`LifeRung::Shared`], two boards must fit a block's shared memory;
+/// - for [`LifeRung::Resident`], the board must fit the device's registers;
+/// - for [`LifeRung::Streaming`], at most [`MAX_CELLS_ALONG`](gpu::life::MAX_CELLS_ALONG) columns and rows.
 pub fn check_on(
     rung: LifeRung,
     device: &Device,
@@ -42,43 +44,47 @@ pub fn check_on(
     check_rule(rung, rule)?;
     match rung {
         LifeRung::Streaming => interleaved::check(width, height),
-        LifeRung::Resident => resident::Plan::new(device, width, height).map(drop),
+        LifeRung::Resident => resident::ResidentPlan::new(device, width, height).map(drop),
         LifeRung::Shared => {
             let limit = device.max_dynamic_shared();
             let needed = width.saturating_mul(height).saturating_mul(2);
             if needed <= limit as usize {
                 return Ok(());
             }
-            let asked = format!("a board of {width}x{height}, for which it needs {needed} bytes of shared memory");
-            let offered =
-                format!("boards that fit twice into the {limit} bytes of a block; all others take larger ones");
-            Err(capabilities::refused(rung.rung(), asked, offered).into())
+            let asked = format!("a board of {width}x{height}, which needs {needed} bytes of shared memory");
+            let offered = format!("boards that need at most {limit} bytes; use another rung for larger boards");
+            Err(refused(rung, asked, &offered))
         }
         LifeRung::Global | LifeRung::Block | LifeRung::Bitpacked | LifeRung::Temporal => Ok(()),
     }
 }
 
-/// Whether the rung can run the rule.
+/// Checks that the rung supports the rule.
 ///
 /// # Errors
-/// [`LifeError::Algorithm`] for a rule that it does not have.
+/// [`LifeError::Algorithm`] if the rung does not support the rule.
 pub fn check_rule(rung: LifeRung, rule: &Rule) -> Result<(), LifeError> {
     circuit(rung, rule).map(drop)
 }
 
-/// Whether the rung can run a board whose edges are joined so.
+/// Checks that the rung supports the topology.
 ///
 /// # Errors
-/// [`LifeError::Algorithm`] for others than a torus without a shift, if the rung is not [`LifeRung::Streaming`].
+/// [`LifeError::Algorithm`] unless the topology is a torus without a shift or the rung is [`LifeRung::Streaming`].
 pub fn check_topology(rung: LifeRung, topology: Topology) -> Result<(), LifeError> {
     if rung == LifeRung::Streaming || topology == Topology::TORUS {
         return Ok(());
     }
-    let offered = "a torus without a shift; streaming has all bounded grids".to_owned();
-    Err(capabilities::refused(rung.rung(), topology.to_string(), offered).into())
+    let offered = "a torus without a shift; use rung streaming for other bounded grids";
+    Err(refused(rung, topology.to_string(), offered))
 }
 
-/// What the rung runs the rule by.
+/// Returns the error that the rung does not support `asked`.
+pub(super) fn refused(rung: LifeRung, asked: String, offered: &str) -> LifeError {
+    capabilities::refused(rung.rung(), asked, offered.to_owned()).into()
+}
+
+/// Returns the circuit by which the rung runs the rule.
 ///
 /// # Errors
 /// As for [`check_rule`].
@@ -88,20 +94,20 @@ pub(super) fn circuit(rung: LifeRung, rule: &Rule) -> Result<Circuit, LifeError>
         (Some(circuit @ Circuit::Counts(_)), LifeRung::Streaming) => Ok(circuit),
         (Some(Circuit::Conway), _) => Ok(Circuit::Conway),
         _ => {
-            let offered = "B3/S23; bitpacked has any rule of two states, and Generations of up to four that count neighbours; \
-                           streaming has rules of two states that count neighbours (B/S)";
-            Err(capabilities::refused(rung.rung(), format!("the rule {rule}"), offered.to_owned()).into())
+            let offered = "B3/S23; bitpacked has all rules of two states, and Generations rules of up to four states that count \
+                           neighbours; streaming has rules of two states that count neighbours; device cpu has all rules";
+            Err(refused(rung, format!("the rule {rule}"), offered))
         }
     }
 }
 
-/// Returns the rung that runs by default for `generations` generations at a time of a board of this size, by a rule
-/// that some rung has. Any topology but the torus is for `streaming` alone.
+/// Returns the rung that runs by default for `generations` generations per call, for a board of this size and a rule
+/// that some rung supports. For topologies other than the torus the only rung is `streaming`.
 ///
-/// On a GPU a single generation is fastest by `bitpacked`, which is as fast as memory. Several are by `resident` where
-/// that can hold the board, then by `temporal`, and from some 5800² cells on by `streaming`, or from 4096² where it
-/// need not write margins, as measured on an H200. In the simulator, where a launch costs little, it is `bitpacked`,
-/// which does least. For other rules than Life it is `streaming` where that has the rule.
+/// On a GPU, `bitpacked` is the fastest rung for a single generation: it reaches the memory bandwidth. For more
+/// generations it is `resident` if the board fits the registers, and `temporal` for larger boards. From about 5800²
+/// cells on it is `streaming`, or from 4096² if no margins must be written, as measured on an H200. Rules other than
+/// Life use `streaming` if it supports them. The simulator's default is `bitpacked`, which does the least work.
 pub fn default_rung(
     device: &Device,
     (width, height): (usize, usize),
@@ -131,10 +137,11 @@ pub fn default_rung(
     }
 }
 
-/// The kernels of B3/S23 on a torus that a GPU of so many multiprocessors holds in its registers, with those that make
-/// a soup of it and count its cells, as far as they can be told before there is the GPU; none for a larger one.
+/// Returns the kernels for B3/S23 on a torus in the registers of a GPU: the one that advances the board, and those that
+/// make a soup and count its cells. The choice is made before the GPU is opened, from its number of multiprocessors.
+/// Returns no kernels if the board is too large.
 pub fn resident_kernels((width, height): (usize, usize), multiprocessors: u32) -> Vec<&'static KernelInfo> {
     let others = [<life_soup as Kernel>::INFO, <life_population_words as Kernel>::INFO];
-    let kernel = resident::Plan::kernel_for(width, height, multiprocessors as usize);
+    let kernel = resident::ResidentPlan::kernel_for(width, height, multiprocessors as usize);
     kernel.into_iter().flat_map(|kernel| [kernel].into_iter().chain(others)).collect()
 }

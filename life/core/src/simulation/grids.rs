@@ -1,29 +1,29 @@
-//! The grids of the rungs.
+//! The launch configurations of the rungs.
 
 use gpu::life::tuning::{BLOCKS_PER_MULTIPROCESSOR, VECTOR_ROWS, VECTOR_WARPS};
 use gpu::life::{CELLS_PER_VECTOR, VECTORS_PER_WARP};
 use launch::{Device, LaunchConfig};
 
-/// Threads of a block, for kernels that need no other number.
+/// Threads per block, for kernels that need no specific number.
 pub(super) const THREADS: u32 = 256;
 
-/// A thread for each of `items`, but no more blocks than keep the device busy: the kernels go on by grid-stride.
+/// Returns one thread per item, but at most `max_blocks` blocks. The kernels use grid-stride loops.
 pub(super) fn linear(items: usize, max_blocks: u32) -> LaunchConfig {
     let blocks = items.div_ceil(THREADS as usize).clamp(1, max_blocks as usize);
     LaunchConfig::new(blocks as u32, THREADS)
 }
 
-/// Blocks of [`THREADS`] that keep the device busy.
+/// Returns the number of blocks of [`THREADS`] threads that keep the device busy.
 pub(super) fn max_blocks(device: &Device) -> u32 {
     device.multiprocessors().saturating_mul(BLOCKS_PER_MULTIPROCESSOR)
 }
 
-/// CUDA's largest grid of blocks.
+/// CUDA's maximum grid in x and y.
 pub(super) const LARGEST_GRID: (usize, usize) = (i32::MAX as usize, 65_535);
 
-/// A thread for each of `columns × rows` items, as far as CUDA's largest grid goes: the kernels go on by grid-stride.
+/// Returns one thread for each of `columns × rows` items, up to CUDA's maximum grid. The kernels use grid-stride loops.
 pub(super) fn planar(columns: usize, rows: usize) -> LaunchConfig {
-    // A block is as wide as a warp, unless the board is narrower: lanes beside it would idle.
+    // A block is as wide as a warp. On a narrower board, lanes beyond the width would be idle.
     let block_x = columns.next_power_of_two().min(32);
     let block_y = THREADS as usize / block_x;
     let grid_x = columns.div_ceil(block_x).min(LARGEST_GRID.0);
@@ -31,8 +31,8 @@ pub(super) fn planar(columns: usize, rows: usize) -> LaunchConfig {
     LaunchConfig::new((grid_x as u32, grid_y as u32), (block_x as u32, block_y as u32))
 }
 
-/// A warp for each 32 vectors along x and strip of rows of a board of whole vectors. The kernel has no loop over
-/// either: what CUDA's largest grid does not hold along y goes along z.
+/// Returns one warp for each 32 vectors along x and each strip of rows. The kernel has no loops over the grid. Strips
+/// beyond CUDA's maximum in y are assigned to z.
 pub(super) fn of_vectors(width: usize, height: usize) -> LaunchConfig {
     let across = width.div_ceil(CELLS_PER_VECTOR * VECTORS_PER_WARP).min(LARGEST_GRID.0);
     let down = height.div_ceil(VECTOR_ROWS * VECTOR_WARPS as usize);
@@ -41,7 +41,7 @@ pub(super) fn of_vectors(width: usize, height: usize) -> LaunchConfig {
     LaunchConfig::new((across as u32, down as u32, planes as u32), (VECTORS_PER_WARP as u32, VECTOR_WARPS))
 }
 
-/// One block, of as many threads as there are cells, in whole warps, up to the most that a block may have.
+/// Returns one block with a thread per cell, rounded up to whole warps, up to 1024 threads.
 pub(super) fn one_block(cells: usize) -> LaunchConfig {
     LaunchConfig::new(1, cells.next_multiple_of(32).min(1024) as u32)
 }

@@ -1,6 +1,6 @@
-//! A board of interleaved bits on a device, and the plan of the launches that advance it.
+//! A board of interleaved bits on a device, and the launches that advance it.
 
-use cuda_std::{GlobalMut, Ladder};
+use cuda_std::GlobalMut;
 use gpu::life::tuning::{DEEPEST, STREAMING_EDGES, STREAMING_WAITING, STREAMING_WARPS, STREAMING_WAVES};
 use gpu::life::{
     self as kernels, CORNERS_SIDE, CORNERS_THREADS, Conway, Given, Interleaved, LifeRung, MAX_CELLS_ALONG,
@@ -8,52 +8,52 @@ use gpu::life::{
 };
 use launch::{Buffer, BufferPart, Device, Error, LaunchConfig, Queue};
 
-use super::grids::{LARGEST_GRID, linear};
+use super::choice::refused;
+use super::grids::{LARGEST_GRID, linear, max_blocks};
 use crate::error::LifeError;
 use crate::topology::Edges;
 use crate::{Rule, Topology};
-use gridstride::capabilities;
 
 /// Extra rows that a strip computes to fill the pipeline.
 const FILLING: usize = DEEPEST + 1;
 
-/// Rows of the highest strip when `rows` rows are cut into `strips` strips.
+/// Returns the rows of the highest strip if `rows` rows are divided into `strips` strips.
 fn height_of_strips(rows: usize, strips: usize) -> usize {
     rows.div_ceil(ROWS_TOGETHER).div_ceil(strips) * ROWS_TOGETHER
 }
 
-/// Whether a board of this size can be laid out so.
+/// Checks that a board of this size has an interleaved layout.
 ///
 /// # Errors
-/// [`LifeError::Algorithm`] if it cannot.
+/// [`LifeError::Algorithm`] if the board is too large.
 pub(super) fn check(width: usize, height: usize) -> Result<(), LifeError> {
     if width.max(height) <= MAX_CELLS_ALONG { Ok(()) } else { Err(too_large(width, height)) }
 }
 
 fn too_large(width: usize, height: usize) -> LifeError {
     let offered =
-        format!("at most {MAX_CELLS_ALONG} columns and rows; global, block, bitpacked and temporal take more");
-    capabilities::refused(LifeRung::Streaming.rung(), format!("a board of {width}x{height}"), offered).into()
+        format!("at most {MAX_CELLS_ALONG} columns and rows; use global, block, bitpacked or temporal for more");
+    refused(LifeRung::Streaming, format!("a board of {width}x{height}"), &offered)
 }
 
-/// Bytes of a board of this size, at most.
+/// Returns the maximum bytes of a board of this size.
 pub(super) fn bytes(width: usize, height: usize) -> u64 {
     let layouts = (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits));
     layouts.map(|layout| 4 * layout.words() as u64).max().unwrap_or(u64::MAX)
 }
 
-/// How a board is laid out and cut into strips, one warp for each.
+/// The layout of a board and its division into strips, one warp per strip of a tile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Plan {
+struct StreamingPlan {
     layout: Interleaved,
     /// Strips along y.
     strips: usize,
 }
 
-impl Plan {
-    /// The one that takes least time on a device that runs `warps` warps at once: as many rounds of all warps as there
-    /// are, each as long as a strip is high, at the end a part of a round in which some warps wait for others, and
-    /// margins if they have to be written. Of equal ones the one with the fewest tiles.
+impl StreamingPlan {
+    /// Returns the fastest plan for a device that runs `warps` warps at once. The cost has three parts: full rounds of
+    /// all warps, each as long as a strip is high; a partial last round, in which some warps are idle; and margins, if
+    /// they must be written. Among plans of equal cost, the one with the fewest tiles is taken.
     fn new(width: usize, height: usize, warps: usize) -> Option<Self> {
         let layouts = (0..=5).filter_map(|fold_bits| Interleaved::new(width, height, fold_bits));
         let plans = layouts.flat_map(|layout| {
@@ -71,39 +71,41 @@ impl Plan {
     }
 }
 
-/// Whether a torus of this size needs no margins written on `device`.
+/// Returns true if a torus of this size needs no written margins on `device`.
 pub(super) fn has_whole_margins(device: &Device, (width, height): (usize, usize)) -> bool {
     let warps = (device.multiprocessors() * STREAMING_WARPS) as usize;
-    Plan::new(width, height, warps).is_some_and(|plan| plan.layout.has_whole_margins())
+    StreamingPlan::new(width, height, warps).is_some_and(|plan| plan.layout.has_whole_margins())
 }
 
-/// How many rows one launch may write so that no two of them are in the same words.
+/// Returns the maximum rows that one launch may write so that no two of them share words.
 fn rows_in_one_launch(layout: Interleaved) -> usize {
     if layout.folds() == 1 { usize::MAX } else { (layout.rows() as usize - 1).max(1) }
 }
 
-/// A board of interleaved bits, and room for another.
+/// Two boards of interleaved bits: the present one and the next one.
 pub(super) struct InterleavedCells {
-    plan: Plan,
-    /// For rules other than Life's, the tables of launches that begin in an even and in an odd generation.
+    device: Device,
+    max_blocks: u32,
+    plan: StreamingPlan,
+    /// For rules other than Life, the tables of launches that begin in an even and in an odd generation.
     tables: Option<[&'static [u8]; 2]>,
-    /// The rule in even and in odd generations: bits of births, and of survivals from 16 on.
+    /// The rule in even and in odd generations. Births are the low 16 bits, survivals the high 16 bits.
     counts: [u32; 2],
-    /// How edges are joined; none for a torus without a shift.
-    joined: Option<Joined>,
+    /// How the edges are joined. `None` for a torus without a shift.
+    joined: Option<JoinedEdges>,
     pub(super) now: Buffer<u32>,
     pub(super) next: Buffer<u32>,
 }
 
-/// How the edges of a board are joined that is no torus without a shift.
-struct Joined {
+/// How the edges of a board are joined, other than to a torus without a shift.
+struct JoinedEdges {
     surface: Surface,
-    /// Whether corners are wrong after more than a generation, and small enough a part of the board to be mended.
+    /// True if a launch of several generations makes the corners wrong and a further kernel corrects them.
     mends_corners: bool,
 }
 
-impl Joined {
-    /// None for a torus without a shift.
+impl JoinedEdges {
+    /// Returns `None` for a torus without a shift.
     fn new(topology: Topology, (width, height): (u32, u32)) -> Option<Self> {
         let surface = surface_of(topology, (width, height))?;
         let is_square = topology != Topology::Sphere || width == height;
@@ -111,20 +113,21 @@ impl Joined {
         Some(Self { surface, mends_corners })
     }
 
-    /// Whether something beyond the edges is dead.
+    /// Returns true if cells beyond some edge are dead.
     fn has_dead(&self) -> bool {
         self.surface.dead() != [false; 2]
     }
 
-    /// How many of `generations` one launch may run.
-    fn most(&self, generations: u64) -> u64 {
+    /// Returns how many of `generations` one launch may run.
+    fn max_generations(&self, generations: u64) -> u64 {
         let is_one =
             (self.has_dead() && generations < DEEPEST as u64) || (self.surface.has_corners() && !self.mends_corners);
         if is_one { 1 } else { generations }
     }
 }
 
-/// The topology of a board of `size`, as kernels are told it; none for a torus without a shift.
+/// Converts a topology to the kernels' representation, for a board of this size. Returns `None` for a torus without a
+/// shift.
 fn surface_of(topology: Topology, size: (u32, u32)) -> Option<Surface> {
     Some(match topology {
         Topology::TORUS => return None,
@@ -138,10 +141,10 @@ fn surface_of(topology: Topology, size: (u32, u32)) -> Option<Surface> {
 }
 
 impl InterleavedCells {
-    /// A board of dead cells on `device`, for a rule that counts and its tables: a torus without a shift.
+    /// Makes a torus of dead cells on `device`, for a rule that counts neighbours and its tables.
     ///
     /// # Errors
-    /// As for [`check`]; when the device has too little memory.
+    /// As for [`check`], and if the device has too little memory.
     pub(super) fn dead(
         device: &Device,
         (width, height): (usize, usize),
@@ -149,134 +152,104 @@ impl InterleavedCells {
         tables: Option<[&'static [u8]; 2]>,
     ) -> Result<Self, LifeError> {
         let warps = (device.multiprocessors() * STREAMING_WARPS) as usize;
-        let plan = Plan::new(width, height, warps).ok_or_else(|| too_large(width, height))?;
+        let plan = StreamingPlan::new(width, height, warps).ok_or_else(|| too_large(width, height))?;
         let len = plan.layout.words();
         let counts = rule.phases().map(|phase| {
             let (birth, survival) = phase.totalistic().unwrap_or_default();
             u32::from(birth) | u32::from(survival) << 16
         });
-        Ok(Self { plan, tables, counts, joined: None, now: device.zeroed(len)?, next: device.zeroed(len)? })
+        let (now, next) = (device.zeroed(len)?, device.zeroed(len)?);
+        let (device, max_blocks) = (device.clone(), max_blocks(device));
+        Ok(Self { device, max_blocks, plan, tables, counts, joined: None, now, next })
     }
 
     /// Joins the edges of the board, which has this size, by `topology`.
     pub(super) fn join(&mut self, topology: Topology, (width, height): (usize, usize)) {
-        // No side of what has a layout is longer.
-        self.joined = Joined::new(topology, (width as u32, height as u32));
+        // A board with an interleaved layout has sides below 2³².
+        self.joined = JoinedEdges::new(topology, (width as u32, height as u32));
     }
 
-    /// Lets `make` write the packed board into memory of its own, and makes that the present one.
-    pub(super) fn made(
-        &mut self,
-        device: &Device,
-        max_blocks: u32,
-        make: impl FnOnce(&mut Buffer<u32>) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        // No board takes fewer words interleaved than packed: what is to be the next one has room for it.
+    /// Calls `make` to write the packed board into a buffer, and converts it to the present board.
+    pub(super) fn made(&mut self, make: impl FnOnce(&mut Buffer<u32>) -> Result<(), Error>) -> Result<(), Error> {
+        // An interleaved board has at least as many words as a packed one, so the next board can hold it.
         make(&mut self.next)?;
-        let config = linear(self.now.len(), max_blocks);
-        device.launch(config, kernels::life_interleave(self.next.view(), self.now.view_mut(), self.plan.layout))?;
+        let config = linear(self.now.len(), self.max_blocks);
+        let call = kernels::life_interleave(self.next.view(), self.now.view_mut(), self.plan.layout);
+        self.device.launch(config, call)?;
         self.next.fill_zero()
     }
 
-    /// Writes the packed rows from `first` on, as many as `words` has room for.
-    pub(super) fn gather(
-        &self,
-        device: &Device,
-        max_blocks: u32,
-        first: usize,
-        words: GlobalMut<'_, u32>,
-    ) -> Result<(), Error> {
-        let config = linear(words.len(), max_blocks);
-        device.launch(config, kernels::life_deinterleave(self.now.view(), words, self.plan.layout, first))
+    /// Packs the rows from `first` on, as many as `words` can hold.
+    pub(super) fn gather(&self, first: usize, words: GlobalMut<'_, u32>) -> Result<(), Error> {
+        let config = linear(words.len(), self.max_blocks);
+        self.device.launch(config, kernels::life_deinterleave(self.now.view(), words, self.plan.layout, first))
     }
 
-    /// How its rows lie by themselves: boards that agree in this can exchange them so.
+    /// Returns the words of a row and the number of folds. Boards that agree in both can exchange rows without packing.
     pub(super) fn row_layout(&self) -> (usize, u32) {
         (self.plan.layout.words_in_row(), self.plan.layout.folds())
     }
 
-    /// Writes rows from `first` on as they lie, as many as `words` has room for.
-    pub(super) fn take(
-        &self,
-        device: &Device,
-        max_blocks: u32,
-        first: usize,
-        words: GlobalMut<'_, u32>,
-    ) -> Result<(), Error> {
-        let call = kernels::life_take_rows(self.now.view(), words, self.plan.layout, first);
-        device.launch(linear(words.len(), max_blocks), call)
+    /// Copies the rows from `first` on without packing, as many as `words` can hold.
+    pub(super) fn take(&self, first: usize, words: GlobalMut<'_, u32>) -> Result<(), Error> {
+        let config = linear(words.len(), self.max_blocks);
+        self.device.launch(config, kernels::life_take_rows(self.now.view(), words, self.plan.layout, first))
     }
 
-    /// Puts what [`take`](Self::take) wrote in place of the rows from `first` on.
-    pub(super) fn put(
-        &mut self,
-        device: &Device,
-        max_blocks: u32,
-        first: usize,
-        words: BufferPart<'_, u32>,
-    ) -> Result<(), Error> {
-        let (layout, mut first) = (self.plan.layout, first);
+    /// Replaces the rows from `first` on by rows that [`take`](Self::take) copied.
+    pub(super) fn put(&mut self, mut first: usize, words: BufferPart<'_, u32>) -> Result<(), Error> {
+        let layout = self.plan.layout;
         for words in words.chunks(rows_in_one_launch(layout).saturating_mul(layout.words_in_row())) {
             let len = words.len();
             let call = kernels::life_put_rows(words.view(), self.now.view_mut(), layout, first);
-            device.launch(linear(len, max_blocks), call)?;
+            self.device.launch(linear(len, self.max_blocks), call)?;
             first += len / layout.words_in_row();
         }
         Ok(())
     }
 
-    /// Puts the packed rows of `words`, of so many words each, in place of those from `first` on.
+    /// Replaces the rows from `first` on by the packed rows of `words`, which have `words_per_row` words each.
     pub(super) fn scatter(
         &mut self,
-        device: &Device,
-        max_blocks: u32,
-        first: usize,
-        (words, words_per_row): (BufferPart<'_, u32>, usize),
+        mut first: usize,
+        words: BufferPart<'_, u32>,
+        words_per_row: usize,
     ) -> Result<(), Error> {
         let layout = self.plan.layout;
-        let in_one_launch = rows_in_one_launch(layout);
-        let mut first = first;
-        for words in words.chunks(in_one_launch.saturating_mul(words_per_row)) {
+        for words in words.chunks(rows_in_one_launch(layout).saturating_mul(words_per_row)) {
             let rows = words.len() / words_per_row;
-            let config = linear(rows * (layout.tiles() * TILE_WORDS) as usize, max_blocks);
+            let config = linear(rows * (layout.tiles() * TILE_WORDS) as usize, self.max_blocks);
             let call = kernels::life_interleave_rows(words.view(), self.now.view_mut(), layout, first, rows);
-            device.launch(config, call)?;
+            self.device.launch(config, call)?;
             first += rows;
         }
         Ok(())
     }
 
-    /// Adds the number of living cells to `total`.
-    pub(super) fn count(&self, device: &Device, total: &mut Buffer<u64>, max_blocks: u32) -> Result<(), Error> {
-        let config = linear(self.now.len(), max_blocks);
+    /// Adds the number of live cells to `total`.
+    pub(super) fn count(&self, total: &mut Buffer<u64>) -> Result<(), Error> {
         let call = kernels::life_population_interleaved(self.now.view(), total.view_mut(), self.plan.layout);
-        device.launch(config, call)
+        self.device.launch(linear(self.now.len(), self.max_blocks), call)
     }
 
-    /// Adds the numbers of cells born and dead in the last launch to `total`.
-    pub(super) fn count_changes(&self, device: &Device, total: &mut Buffer<u64>, max_blocks: u32) -> Result<(), Error> {
+    /// Adds the numbers of births and deaths of the last launch to `total`.
+    pub(super) fn count_changes(&self, total: &mut Buffer<u64>) -> Result<(), Error> {
         let (before, now) = (self.next.view(), self.now.view());
         let call = kernels::life_changes_interleaved(before, now, total.view_mut(), self.plan.layout);
-        device.launch(linear(self.now.len(), max_blocks), call)
+        self.device.launch(linear(self.now.len(), self.max_blocks), call)
     }
 
-    /// One launch, of at most `generations`, from generation `from` on. Gives how many it has run: there are kernels
-    /// for some numbers of generations.
-    pub(super) fn advance(
-        &mut self,
-        queue: Queue<'_>,
-        from: u64,
-        generations: u64,
-        max_blocks: u32,
-    ) -> Result<u64, Error> {
-        let Plan { layout, strips } = self.plan;
+    /// Enqueues one launch of at most `generations` generations from generation `from` on. Returns how many it runs,
+    /// because kernels exist only for some numbers of generations.
+    pub(super) fn advance(&mut self, queue: Queue<'_>, from: u64, generations: u64) -> Result<u64, Error> {
+        let StreamingPlan { layout, strips } = self.plan;
         const DEEP: u64 = DEEPEST as u64;
         let joined = self.joined.as_ref();
-        let generations = joined.map_or(generations, |joined| joined.most(generations));
+        let generations = joined.map_or(generations, |joined| joined.max_generations(generations));
         let needs_edges = joined.is_some() || generations < DEEP || !layout.has_whole_margins();
         if needs_edges {
-            // One word per thread, in blocks of a row of a tile.
-            let blocks = layout.edge_words().div_ceil(TILE_WORDS as usize).min(max_blocks as usize);
+            // One word per thread, in blocks of one row of a tile.
+            let blocks = layout.edge_words().div_ceil(TILE_WORDS as usize).min(self.max_blocks as usize);
             let config = LaunchConfig::new(blocks as u32, TILE_WORDS);
             let now = self.now.view_mut();
             match joined {
@@ -307,7 +280,7 @@ impl InterleavedCells {
             (Some(_), _) => (1, kernels::life_streaming::<1, Given>(now, next, layout)),
         };
         queue.launch(config, call)?;
-        if let Some(Joined { surface, .. }) = joined.filter(|joined| joined.mends_corners && depth > 1) {
+        if let Some(JoinedEdges { surface, .. }) = joined.filter(|joined| joined.mends_corners && depth > 1) {
             let [even, odd] = self.counts;
             let rule = if from.is_multiple_of(2) { [even, odd] } else { [odd, even] };
             let (now, next) = (self.now.view(), self.next.view_mut());
@@ -325,14 +298,14 @@ mod tests {
 
     use super::*;
 
-    /// Strips cover the rows, in no more than CUDA's largest grid.
+    /// Strips cover all rows and do not exceed CUDA's maximum grid.
     #[test]
     fn a_plan_covers_the_board() {
         for (width, height) in
             [(1, 1), (7, 5), (4080, 33), (65_536, 65_536), (3, 1 << 30), (1 << 30, 1), (500, 100_000)]
         {
             for warps in [8, 1056] {
-                let Plan { layout, strips } = Plan::new(width, height, warps).unwrap();
+                let StreamingPlan { layout, strips } = StreamingPlan::new(width, height, warps).unwrap();
                 let (rows, folds, tiles) = (layout.rows() as usize, layout.folds() as usize, layout.tiles() as usize);
                 assert!((1..=rows.min(LARGEST_GRID.1)).contains(&strips));
                 assert!(rows * folds >= height && (rows - 1) * folds < height);
@@ -352,12 +325,13 @@ mod tests {
         }
     }
 
-    /// An H200 has 132 multiprocessors. Of the time that a plan takes, the part that is for cells alone.
+    /// The efficiency of a plan on an H200, which has 132 multiprocessors: the share of its time that the cells alone
+    /// would need.
     #[test]
     fn large_boards_are_cut_into_whole_waves() {
         let efficiency = |side: usize| {
             let warps = 132 * STREAMING_WARPS as usize;
-            let Plan { layout, strips } = Plan::new(side, side, warps).unwrap();
+            let StreamingPlan { layout, strips } = StreamingPlan::new(side, side, warps).unwrap();
             let waves = (strips * layout.tiles() as usize).div_ceil(warps);
             let rows = (height_of_strips(layout.rows() as usize, strips) + FILLING) * waves;
             (side * side) as f64 / (warps * rows * CELLS_PER_WORD * TILE_WORDS as usize) as f64

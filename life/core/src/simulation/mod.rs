@@ -1,4 +1,4 @@
-//! A board on a device, and the rung that advances it.
+//! A board on a device, advanced by a rung.
 
 pub use gpu::life::LifeRung;
 use gpu::life::{
@@ -12,52 +12,61 @@ use super::circuits::Circuit;
 use super::{Board, Rule, Topology};
 use crate::error::LifeError;
 
-mod ages;
 mod choice;
 mod grids;
 mod interleaved;
+mod packed_rows;
 mod queries;
 mod resident;
-mod rows;
+mod two_bit_cells;
 
 pub use choice::{check_on, check_rule, check_topology, default_rung, generations_per_launch, resident_kernels};
 pub use queries::device_bytes;
 
-use ages::Ages;
 use grids::{LARGEST_GRID, max_blocks, of_vectors, one_block, planar};
 use interleaved::InterleavedCells;
+use two_bit_cells::TwoBitCells;
 
-/// The board on the device, in the layout of the rung, and room for the next generation.
+/// The present board in the rung's layout, and the buffer of the next one.
 enum Cells {
-    /// A byte per cell.
-    Bytes { rung: ByteRung, now: Buffer<u8>, next: Buffer<u8> },
+    /// One byte per cell.
+    Bytes { now: Buffer<u8>, next: Buffer<u8> },
     /// 32 cells per word.
-    Words { rung: WordRung, now: Buffer<u32>, next: Buffer<u32> },
-    /// 32 cells per word, of columns that are far apart.
+    Words { kernel: WordKernel, now: Buffer<u32>, next: Buffer<u32> },
+    /// 32 cells per word, from distant columns.
     Interleaved(InterleavedCells),
-    /// Two bits per cell, each in words.
-    Ages(Ages),
+    /// Two bits per cell, in separate words.
+    TwoBit(TwoBitCells),
 }
 
-/// The rungs that keep one byte per cell.
-#[derive(Clone, Copy)]
-enum ByteRung {
-    Global,
-    Block,
-    Shared,
+/// Evaluates `$action` for the present buffer and the next one, or for those of each plane.
+macro_rules! for_buffers {
+    ($cells:expr, |$now:ident, $next:ident| $action:expr) => {
+        match $cells {
+            Cells::Bytes { now: $now, next: $next } => $action,
+            Cells::Words { now: $now, next: $next, .. }
+            | Cells::Interleaved(InterleavedCells { now: $now, next: $next, .. }) => $action,
+            Cells::TwoBit(TwoBitCells { now, next, .. }) => {
+                for ($now, $next) in now.iter_mut().zip(next) {
+                    $action;
+                }
+            }
+        }
+    };
 }
+use for_buffers;
 
-/// The rungs that keep 32 cells per word.
-enum WordRung {
+/// The kernels for one bit per cell, with adjacent cells in a word.
+enum WordKernel {
     Bitpacked,
     /// For boards whose rows are whole vectors.
     BitpackedVectors,
-    /// By a rule that counts, and by any rule: the tables of even and of odd generations.
+    /// For rules that count neighbours, and for all rules: the tables of even and of odd generations.
     Counts([&'static [u8]; 2]),
     Table([&'static [u8]; 2]),
     Temporal,
-    /// And what its blocks publish for each other.
-    Resident(resident::Plan, Buffer<u64>),
+    /// The plan, and the words that its blocks publish to each other.
+    Resident(resident::ResidentPlan, Buffer<u64>),
 }
 
 /// A board on a device, advanced by a rung.
@@ -66,27 +75,28 @@ pub struct Simulation {
     width: usize,
     height: usize,
     generation: u64,
-    /// The generation that the first board is in.
+    /// The number of the first generation.
     from: u64,
+    rung: LifeRung,
     cells: Cells,
     total: Buffer<u64>,
-    /// Packed rows on their way.
+    /// A buffer for packed rows.
     staging: Option<Buffer<u32>>,
-    /// Blocks that keep the device busy.
+    /// The number of blocks that keeps the device busy.
     max_blocks: u32,
 }
 
 impl Simulation {
-    /// Puts `board` on `device`, to be advanced by `rung`.
+    /// Copies `board` to `device`, to be advanced by `rung`.
     ///
     /// # Errors
-    /// As for [`check_on`]; [`LifeError::Algorithm`] when the device has too little memory.
+    /// As for [`check_on`], and [`LifeError::Algorithm`] if the device has too little memory.
     pub fn new(device: &Device, rung: LifeRung, board: &Board) -> Result<Self, LifeError> {
         Self::with_rule(device, rung, board, &Rule::LIFE, 0)
     }
 
-    /// As [`new`](Self::new), to be advanced by `rule`, beginning with the board of generation `from`: a rule with
-    /// births from no neighbours differs in even and odd ones.
+    /// Like [`new`](Self::new), for `rule` and a board that is generation `from`. A rule with births without neighbours
+    /// differs in even and odd generations.
     ///
     /// # Errors
     /// As for [`new`](Self::new).
@@ -103,7 +113,7 @@ impl Simulation {
         Ok(life)
     }
 
-    /// As [`with_rule`](Self::with_rule), where all of `width` × `height` cells are dead.
+    /// Like [`with_rule`](Self::with_rule), for a board of `width` × `height` dead cells.
     ///
     /// # Errors
     /// As for [`with_rule`](Self::with_rule).
@@ -117,25 +127,25 @@ impl Simulation {
         check_on(rung, device, (width, height), rule)?;
         let words = words_needed(width, height)?;
         let circuit = choice::circuit(rung, rule)?;
-        let in_words =
-            |rung| Ok::<_, LifeError>(Cells::Words { rung, now: device.zeroed(words)?, next: device.alloc(words)? });
-        let in_bytes =
-            |rung| Ok(Cells::Bytes { rung, now: device.zeroed(width * height)?, next: device.alloc(width * height)? });
+        let in_words = |kernel| {
+            Ok::<_, LifeError>(Cells::Words { kernel, now: device.zeroed(words)?, next: device.alloc(words)? })
+        };
+        let in_bytes = || Ok(Cells::Bytes { now: device.zeroed(width * height)?, next: device.alloc(width * height)? });
         let cells = match rung {
             LifeRung::Bitpacked => match circuit {
-                Circuit::Generations(tables, states) => Ok(Cells::Ages(Ages::dead(device, tables, states, words)?)),
-                Circuit::Counts(tables) => in_words(WordRung::Counts(tables)),
-                Circuit::Table(tables) => in_words(WordRung::Table(tables)),
-                Circuit::Conway if width.is_multiple_of(CELLS_PER_VECTOR) => in_words(WordRung::BitpackedVectors),
-                Circuit::Conway => in_words(WordRung::Bitpacked),
+                Circuit::Generations(tables, states) => {
+                    Ok(Cells::TwoBit(TwoBitCells::dead(device, tables, states, words)?))
+                }
+                Circuit::Counts(tables) => in_words(WordKernel::Counts(tables)),
+                Circuit::Table(tables) => in_words(WordKernel::Table(tables)),
+                Circuit::Conway if width.is_multiple_of(CELLS_PER_VECTOR) => in_words(WordKernel::BitpackedVectors),
+                Circuit::Conway => in_words(WordKernel::Bitpacked),
             },
-            LifeRung::Global => in_bytes(ByteRung::Global),
-            LifeRung::Block => in_bytes(ByteRung::Block),
-            LifeRung::Shared => in_bytes(ByteRung::Shared),
-            LifeRung::Temporal => in_words(WordRung::Temporal),
+            LifeRung::Global | LifeRung::Block | LifeRung::Shared => in_bytes(),
+            LifeRung::Temporal => in_words(WordKernel::Temporal),
             LifeRung::Resident => {
-                let plan = resident::Plan::new(device, width, height)?;
-                in_words(WordRung::Resident(plan, plan.published(device, words)?))
+                let plan = resident::ResidentPlan::new(device, width, height)?;
+                in_words(WordKernel::Resident(plan, plan.published(device, words)?))
             }
             LifeRung::Streaming => {
                 let tables = if let Circuit::Counts(tables) = circuit { Some(tables) } else { None };
@@ -144,10 +154,10 @@ impl Simulation {
         }?;
         let (total, max_blocks) = (device.zeroed(2)?, max_blocks(device));
         let device = device.clone();
-        Ok(Self { device, width, height, generation: 0, from, cells, total, staging: None, max_blocks })
+        Ok(Self { device, width, height, generation: 0, from, rung, cells, total, staging: None, max_blocks })
     }
 
-    /// The same board, whose edges are joined by `topology`: at first it is a torus without a shift.
+    /// Joins the edges of the board by `topology`. Without this call they are joined to a torus without a shift.
     ///
     /// # Errors
     /// As for [`check_topology`].
@@ -159,10 +169,10 @@ impl Simulation {
         Ok(self)
     }
 
-    /// Begins again with `board`, which is as large as the one that it was made for.
+    /// Replaces the board by `board`, which must have the same size, and resets the generation to 0.
     ///
     /// # Errors
-    /// [`LifeError::Algorithm`] when the board has another size or the device fails.
+    /// [`LifeError::Algorithm`] if the board has another size or the device fails.
     pub fn restart(&mut self, board: &Board) -> Result<(), LifeError> {
         self.generation = 0;
         self.fill(board)
@@ -171,175 +181,139 @@ impl Simulation {
     /// Runs `generations` generations. Does not wait for a GPU to finish them.
     ///
     /// # Errors
-    /// [`LifeError::Algorithm`] when a launch fails.
+    /// [`LifeError::Algorithm`] if a launch fails.
     pub fn advance(&mut self, generations: u64) -> Result<(), LifeError> {
         let device = self.device.clone();
         self.advance_in(device.queue(), generations)
     }
 
-    /// As [`advance`](Self::advance), where `queue` is: the device, or a graph that is being recorded. Each launch of
-    /// such a graph goes on from where the board is.
+    /// Like [`advance`](Self::advance), on `queue`: the device, or a graph that is being recorded. Each launch of the
+    /// graph continues from the present board.
     ///
     /// # Errors
     /// As for [`advance`](Self::advance).
     pub fn advance_in(&mut self, queue: Queue<'_>, generations: u64) -> Result<(), LifeError> {
         let (mut left, mut swaps) = (generations, 0_u64);
         while left > 0 {
-            let most = left.min(generations_per_launch(self.rung()));
-            let (done, is_other) = self.launch(queue, most)?;
+            let wanted = left.min(generations_per_launch(self.rung()));
+            let (done, is_other) = self.launch(queue, wanted)?;
             swaps += u64::from(is_other);
             self.generation += done;
             left -= done;
         }
         if queue.is_recording() && !swaps.is_multiple_of(2) {
-            // The graph's next launch begins where this one did.
-            match &mut self.cells {
-                Cells::Bytes { now, next, .. } => back_to_front(queue, now, next)?,
-                Cells::Words { now, next, .. } | Cells::Interleaved(InterleavedCells { now, next, .. }) => {
-                    back_to_front(queue, now, next)?;
-                }
-                Cells::Ages(Ages { now, next, .. }) => {
-                    now.iter_mut().zip(next).try_for_each(|(now, next)| back_to_front(queue, now, next))?;
-                }
-            }
+            // The next launch of the graph reads the same buffer as this one.
+            for_buffers!(&mut self.cells, |now, next| back_to_front(queue, now, next)?);
         }
         Ok(())
     }
 
-    /// Calls the present board that of generation `generation`.
+    /// Sets the number of the present generation.
     pub(crate) fn set_generation(&mut self, generation: u64) {
         self.generation = generation;
     }
 
-    /// One launch of the rung, of at most `generations`, after which `now` is the board. Gives how many it has run, and
-    /// whether that is the other buffer.
+    /// Enqueues one launch of at most `generations` generations, after which `now` is the present board. Returns the
+    /// number of generations it runs, and true if `now` and `next` were swapped.
     fn launch(&mut self, queue: Queue<'_>, generations: u64) -> Result<(u64, bool), Error> {
         let (width, height) = (self.width, self.height);
         let from = self.from.wrapping_add(self.generation);
         match &mut self.cells {
-            Cells::Interleaved(cells) => Ok((cells.advance(queue, from, generations, self.max_blocks)?, true)),
-            Cells::Ages(cells) => cells.advance(queue, width, height).map(|()| (1, true)),
-            Cells::Words { rung, now, next } => {
+            Cells::Interleaved(cells) => Ok((cells.advance(queue, from, generations)?, true)),
+            Cells::TwoBit(cells) => cells.advance(queue, width, height).map(|()| (1, true)),
+            Cells::Words { kernel, now, next } => {
                 let words = || planar(width.div_ceil(CELLS_PER_WORD), height.div_ceil(ROWS_PER_THREAD));
-                match rung {
-                    WordRung::Counts(tables) => {
-                        let call = kernels::life_counts(now.view(), next.view_mut(), width, height);
-                        queue.launch(words().tables(tables[(from % 2) as usize]), call)?;
-                    }
-                    WordRung::Table(tables) => {
-                        let call = kernels::life_table(now.view(), next.view_mut(), width, height);
-                        queue.launch(words().tables(tables[(from % 2) as usize]), call)?;
-                    }
-                    WordRung::Resident(plan, published) => {
+                let with = |tables: &[&'static [u8]; 2]| words().tables(tables[(from % 2) as usize]);
+                let (before, after) = (now.view(), next.view_mut());
+                let (config, call) = match kernel {
+                    WordKernel::Counts(tables) => (with(tables), kernels::life_counts(before, after, width, height)),
+                    WordKernel::Table(tables) => (with(tables), kernels::life_table(before, after, width, height)),
+                    WordKernel::Resident(plan, published) => {
                         let generations = generations.min(u32::MAX.into()) as u32;
-                        plan.advance(queue, (now, next), published, (width, height), generations)?;
+                        plan.launch((before, after), published, (width, height), generations)
                     }
-                    WordRung::Temporal => {
+                    WordKernel::Temporal => {
                         let across = width.div_ceil(CELLS_PER_WORD * TEMPORAL_WORDS).min(u32::MAX as usize) as u32;
                         let down = height.div_ceil(TEMPORAL_ROWS).min(LARGEST_GRID.1) as u32;
                         let config = LaunchConfig::new((across, down), TEMPORAL_THREADS);
                         let generations = generations.min(GENERATIONS_PER_LAUNCH.into()) as u32;
-                        let call = kernels::life_temporal(now.view(), next.view_mut(), width, height, generations);
-                        queue.launch(config, call)?;
+                        (config, kernels::life_temporal(before, after, width, height, generations))
                     }
-                    WordRung::BitpackedVectors => {
-                        let call = kernels::life_bitpacked_vectors(now.view(), next.view_mut(), width, height);
-                        queue.launch(of_vectors(width, height), call)?;
+                    WordKernel::BitpackedVectors => {
+                        let config = of_vectors(width, height);
+                        (config, kernels::life_bitpacked_vectors(before, after, width, height))
                     }
-                    WordRung::Bitpacked => {
-                        queue.launch(words(), kernels::life_bitpacked(now.view(), next.view_mut(), width, height))?;
-                    }
-                }
+                    WordKernel::Bitpacked => (words(), kernels::life_bitpacked(before, after, width, height)),
+                };
+                queue.launch(config, call)?;
                 std::mem::swap(now, next);
                 Ok((generations, true))
             }
-            Cells::Bytes { rung, now, next } => {
-                match rung {
-                    ByteRung::Block => {
-                        let (even, odd) = (now.view_mut(), next.view_mut());
-                        let call = kernels::life_block(even, odd, width, height, generations);
-                        queue.launch(one_block(width * height), call)?;
-                        if generations.is_multiple_of(2) {
-                            return Ok((generations, false));
-                        }
+            Cells::Bytes { now, next } => {
+                let (block, is_block) = (one_block(width * height), self.rung == LifeRung::Block);
+                let after = next.view_mut();
+                let (config, call) = match self.rung {
+                    LifeRung::Block => (block, kernels::life_block(now.view_mut(), after, width, height, generations)),
+                    LifeRung::Shared => {
+                        let config = block.shared_bytes(2 * (width * height) as u32);
+                        (config, kernels::life_shared(now.view(), after, width, height, generations))
                     }
-                    ByteRung::Shared => {
-                        let config = one_block(width * height).shared_bytes(2 * (width * height) as u32);
-                        let call = kernels::life_shared(now.view(), next.view_mut(), width, height, generations);
-                        queue.launch(config, call)?;
-                    }
-                    ByteRung::Global => {
-                        let call = kernels::life_global(now.view(), next.view_mut(), width, height);
-                        queue.launch(planar(width, height), call)?;
-                    }
+                    _ => (planar(width, height), kernels::life_global(now.view(), after, width, height)),
+                };
+                queue.launch(config, call)?;
+                let is_swapped = !(is_block && generations.is_multiple_of(2));
+                if is_swapped {
+                    std::mem::swap(now, next);
                 }
-                std::mem::swap(now, next);
-                Ok((generations, true))
+                Ok((generations, is_swapped))
             }
         }
     }
 
-    /// Columns of the board.
+    /// Returns the number of columns.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Rows of the board.
+    /// Returns the number of rows.
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// Generations run so far.
+    /// Returns the number of generations run so far.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// The device that the board is on.
+    /// Returns the device that has the board.
     pub fn device(&self) -> &Device {
         &self.device
     }
 
-    /// The rung that advances the board.
+    /// Returns the rung that advances the board.
     pub fn rung(&self) -> LifeRung {
-        match &self.cells {
-            Cells::Bytes { rung: ByteRung::Global, .. } => LifeRung::Global,
-            Cells::Bytes { rung: ByteRung::Block, .. } => LifeRung::Block,
-            Cells::Bytes { rung: ByteRung::Shared, .. } => LifeRung::Shared,
-            Cells::Words { rung: WordRung::Temporal, .. } => LifeRung::Temporal,
-            Cells::Words { rung: WordRung::Resident(..), .. } => LifeRung::Resident,
-            Cells::Words { .. } | Cells::Ages(_) => LifeRung::Bitpacked,
-            Cells::Interleaved(_) => LifeRung::Streaming,
-        }
+        self.rung
     }
 }
 
 impl Resources for Simulation {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
         match &mut self.cells {
-            Cells::Ages(Ages { now, next, .. }) => {
-                now.iter_mut().chain(next).for_each(|cells| cells.hold(held));
-            }
-            Cells::Bytes { now, next, .. } => {
+            Cells::Words { kernel: WordKernel::Resident(_, published), now, next } => {
+                published.hold(held);
                 now.hold(held);
                 next.hold(held);
             }
-            Cells::Words { rung, now, next } => {
+            cells => for_buffers!(cells, |now, next| {
                 now.hold(held);
                 next.hold(held);
-                if let WordRung::Resident(_, published) = rung {
-                    published.hold(held);
-                }
-            }
-            Cells::Interleaved(InterleavedCells { now, next, .. }) => {
-                now.hold(held);
-                next.hold(held);
-            }
+            }),
         }
         self.total.hold(held);
     }
 }
 
-/// Copies the board that is in `now` to `next`, and makes that `now`.
+/// Copies `now` to `next` and swaps the two buffers.
 fn back_to_front<T: launch::Element>(queue: Queue<'_>, now: &mut Buffer<T>, next: &mut Buffer<T>) -> Result<(), Error> {
     queue.copy(now, next)?;
     std::mem::swap(now, next);

@@ -1,20 +1,21 @@
-//! What is computed on the device that has a board: soups, hashes, births and deaths.
+//! Operations on the device that has a board: soups, populations, hashes, births and deaths.
 
 use std::ops::Range;
 
+use cuda_std::Global;
 use gpu::life::{self as kernels, CELLS_PER_WORD, LifeRung};
 use launch::{Buffer, Device, Error, LaunchConfig};
 
 use super::grids::linear;
-use super::rows::{STAGING_BYTES, part};
+use super::packed_rows::{STAGING_BYTES, part};
 use super::{Cells, Simulation, interleaved};
 use crate::board::{add_hash, hash_of_planes};
 use crate::error::LifeError;
 use crate::soup::{Soup, rows_of_soup};
 use crate::{Board, Rule};
 
-/// Bytes that a [`Simulation`] takes on its device: the board twice, for rows that are packed on their way, or what a
-/// soup is made from in bytes, and what blocks of [`LifeRung::Resident`] publish.
+/// Returns the bytes that a [`Simulation`] needs on its device. They are those of two boards, of a buffer for packed
+/// rows or for a packed soup, and of the words that the blocks of [`LifeRung::Resident`] publish.
 pub fn device_bytes(rung: LifeRung, (width, height): (usize, usize)) -> u64 {
     let words = (width.div_ceil(CELLS_PER_WORD) as u64).saturating_mul(4).saturating_mul(height as u64);
     let staging = words.saturating_mul(2).min(STAGING_BYTES);
@@ -23,18 +24,19 @@ pub fn device_bytes(rung: LifeRung, (width, height): (usize, usize)) -> u64 {
             (width as u64).saturating_mul(height as u64).saturating_mul(2).saturating_add(words.max(staging))
         }
         LifeRung::Bitpacked | LifeRung::Temporal => words.saturating_mul(2).saturating_add(staging),
-        // Two words of 64 bits more for each of the board's.
+        // `resident` publishes two 64-bit words for each word of the board.
         LifeRung::Resident => words.saturating_mul(6).saturating_add(staging),
         LifeRung::Streaming => interleaved::bytes(width, height).saturating_mul(2).saturating_add(staging),
     }
 }
 
 impl Simulation {
-    /// A random board of `width` × `height` cells, to be advanced by `rule`, made on the device: the one that
-    /// [`Board::random`] gives. For more than two states it is made on the host.
+    /// Makes a random board of `width` × `height` cells on the device, equal to that of [`Board::random`]. A board of
+    /// more than two states is made on the host.
     ///
     /// # Errors
-    /// As [`with_rule`](Self::with_rule), and [`SoupError`](crate::SoupError) when the size or the density is none.
+    /// As for [`with_rule`](Self::with_rule), and [`SoupError`](crate::SoupError) if no board has this size or the
+    /// density is not in 0..=1.
     pub fn soup(
         device: &Device,
         rung: LifeRung,
@@ -49,8 +51,8 @@ impl Simulation {
         Ok(life)
     }
 
-    /// Has the kernels loaded together that advance a board of words, count its cells and, if it `is_soup`, make it.
-    /// Others are loaded when they are launched.
+    /// Loads the kernels of a packed board together: those that advance it, count its cells and, if `is_soup` is true,
+    /// make the soup. Other kernels are loaded at their first launch.
     pub(super) fn load(&mut self, is_soup: bool) -> Result<(), LifeError> {
         let (width, height, device) = (self.width, self.height, self.device.clone());
         device.load(|queue| {
@@ -60,14 +62,14 @@ impl Simulation {
             if is_soup {
                 queue.launch(one, kernels::life_soup(now.view_mut(), width, height, 0, height, 0, 0))?;
             }
-            // Nothing is launched, and the second time puts the buffers back to where they were.
+            // Nothing is executed here. The second call swaps the buffers back.
             self.launch(queue, 1)?;
             self.launch(queue, 1)?;
             Ok(())
         })
     }
 
-    /// Makes all rows those of a soup of `of` rows, from its row `first` on, around and around.
+    /// Fills all rows with rows of a soup of `of` rows, from row `first` on. Row numbers wrap around.
     pub(crate) fn make_soup(&mut self, first: usize, of: usize, density: f64, seed: u64) -> Result<(), LifeError> {
         let (width, height, max_blocks) = (self.width, self.height, self.max_blocks);
         let Soup { key, threshold } = Soup::new(density, seed)?;
@@ -89,9 +91,9 @@ impl Simulation {
         };
         match &mut self.cells {
             Cells::Words { now, .. } => make(now)?,
-            Cells::Interleaved(cells) => cells.made(&device, max_blocks, make)?,
+            Cells::Interleaved(cells) => cells.made(make)?,
             _ => {
-                let mut words = device.alloc(self.words_of_row() * height)?;
+                let mut words = device.alloc(self.words_of_row(true) * height)?;
                 make(&mut words)?;
                 self.scatter(0..height, &mut words, 0)?;
             }
@@ -99,23 +101,23 @@ impl Simulation {
         Ok(())
     }
 
-    /// How many cells are alive, counted on the device.
+    /// Returns the number of cells that are not dead, counted on the device.
     ///
     /// # Errors
-    /// [`LifeError::Algorithm`] when the device fails, now or in a generation that it had not finished.
+    /// [`LifeError::Algorithm`] if the device fails, now or in a previous generation.
     pub fn population(&mut self) -> Result<u64, LifeError> {
         self.population_of(0..self.height)
     }
 
-    /// How many cells of some rows are alive.
+    /// Returns the number of cells of these rows that are not dead.
     ///
     /// # Errors
     /// As for [`population`](Self::population).
     pub fn population_of(&mut self, rows: Range<usize>) -> Result<u64, LifeError> {
         self.total.fill_zero()?;
-        let (max_blocks, width, words_of_row) = (self.max_blocks, self.width, self.words_of_row());
+        let (max_blocks, width, words_of_row) = (self.max_blocks, self.width, self.words_of_row(true));
         match &mut self.cells {
-            Cells::Ages(_) => {
+            Cells::TwoBit(_) => {
                 let mut count = 0;
                 for rows in self.chunks(rows) {
                     count += self.rows(rows)?.population();
@@ -133,17 +135,14 @@ impl Simulation {
                 self.device.launch(config, kernels::life_population_cells(cells, self.total.view_mut()))?;
             }
             Cells::Interleaved(cells) => {
-                // All of the board's, less those of the other rows, which are few.
-                cells.count(&self.device, &mut self.total, max_blocks)?;
+                // Counts the whole board and subtracts the few other rows.
+                cells.count(&mut self.total)?;
                 let all = self.totals()?[0];
                 self.total.fill_zero()?;
-                for rows in self.chunks(0..rows.start).chain(self.chunks(rows.end..self.height)) {
-                    let len = rows.len() * words_of_row;
-                    self.with_staging(len, |life, staging| {
-                        life.gather(rows, staging, 0)?;
-                        let words = part(staging, 0, len).view();
+                for rows in [0..rows.start, rows.end..self.height] {
+                    self.for_packed(rows, |life, words, _| {
                         let call = kernels::life_population_words(words, life.total.view_mut());
-                        Ok(life.device.launch(linear(len, max_blocks), call)?)
+                        life.device.launch(linear(words.len(), max_blocks), call)
                     })?;
                 }
                 return Ok(all - self.totals()?[0]);
@@ -152,34 +151,48 @@ impl Simulation {
         Ok(self.totals()?[0])
     }
 
+    /// Packs `rows` in parts. Calls `work` with the words and the first row of each part.
+    fn for_packed(
+        &mut self,
+        rows: Range<usize>,
+        work: impl Fn(&mut Self, Global<'_, u32>, usize) -> Result<(), Error>,
+    ) -> Result<(), LifeError> {
+        self.chunks(rows).try_for_each(|rows| {
+            let (len, first) = (rows.len() * self.words_of_row(true), rows.start);
+            self.with_staging(len, |life, staging| {
+                life.gather(rows, staging, 0)?;
+                Ok(work(life, part(staging, 0, len).view(), first)?)
+            })
+        })
+    }
+
     fn totals(&self) -> Result<[u64; 2], Error> {
         let mut totals = [0; 2];
         self.total.download_into(&mut totals)?;
         Ok(totals)
     }
 
-    /// The board as it is now.
+    /// Returns the present board.
     ///
     /// # Errors
-    /// [`LifeError`] when the device fails or the host has too little memory.
+    /// [`LifeError`] if the device fails or the host has too little memory.
     pub fn board(&self) -> Result<Board, LifeError> {
         self.rows(0..self.height)
     }
 
-    /// A hash of the board, made on the device: boards of one size that differ have the same one in 1 of 2⁶⁴ cases. It
-    /// is [`Board::hash`]'s.
+    /// Returns the [`Board::hash`] of the present board, computed on the device.
     ///
     /// # Errors
-    /// As [`board`](Self::board).
+    /// As for [`board`](Self::board).
     pub fn hash(&mut self) -> Result<u64, LifeError> {
         Ok(hash_of_planes(&self.hash_of(0..self.height, 0)?))
     }
 
-    /// What some rows add to the hash of each plane of a board on which the first of them begins with word number
+    /// Returns the contribution of these rows to the hash of each plane of a larger board, in which they begin at word
     /// `first`.
     pub(crate) fn hash_of(&mut self, rows: Range<usize>, first: usize) -> Result<Vec<u64>, LifeError> {
-        let (max_blocks, words_of_row, begin) = (self.max_blocks, self.words_of_row(), rows.start);
-        if matches!(self.cells, Cells::Ages(_)) {
+        let (max_blocks, words_of_row, begin) = (self.max_blocks, self.words_of_row(true), rows.start);
+        if matches!(self.cells, Cells::TwoBit(_)) {
             let mut hashes = Vec::new();
             for rows in self.chunks(rows) {
                 let at = first + (rows.start - begin) * self.width.div_ceil(CELLS_PER_WORD);
@@ -188,40 +201,37 @@ impl Simulation {
             return Ok(hashes);
         }
         self.total.fill_zero()?;
-        for rows in self.chunks(rows) {
-            let (len, at) = (rows.len() * words_of_row, first + (rows.start - begin) * words_of_row);
-            self.with_staging(len, |life, staging| {
-                life.gather(rows, staging, 0)?;
-                let call = kernels::life_hash_words(part(staging, 0, len).view(), life.total.view_mut(), at);
-                Ok(life.device.launch(linear(len, max_blocks), call)?)
-            })?;
-        }
+        self.for_packed(rows, |life, words, row| {
+            let at = first + (row - begin) * words_of_row;
+            let call = kernels::life_hash_words(words, life.total.view_mut(), at);
+            life.device.launch(linear(words.len(), max_blocks), call)
+        })?;
         Ok(vec![self.totals()?[0]])
     }
 
-    /// Runs one generation, and gives how many cells it has brought to life and how many have died in it, counted on
-    /// the device where cells have two states.
+    /// Runs one generation and returns the numbers of births and deaths in it. Two-state boards are counted on the
+    /// device.
     ///
     /// # Errors
-    /// As [`board`](Self::board).
+    /// As for [`board`](Self::board).
     pub fn advance_counting(&mut self) -> Result<(u64, u64), LifeError> {
         self.advance(1)?;
         self.changes_of(0..self.height)
     }
 
-    /// How many cells of some rows the last call of [`advance`](Self::advance), by one generation, has brought to life,
-    /// and how many have died in it.
+    /// Returns the numbers of births and deaths of these rows in the last generation. The last
+    /// [`advance`](Self::advance) must have run exactly one.
     pub(crate) fn changes_of(&mut self, rows: Range<usize>) -> Result<(u64, u64), LifeError> {
-        let (max_blocks, words_of_row) = (self.max_blocks, self.words_of_row());
+        let (max_blocks, words_of_row) = (self.max_blocks, self.words_of_row(true));
         self.total.fill_zero()?;
         if let (Cells::Interleaved(cells), true) = (&self.cells, rows.len() == self.height) {
-            cells.count_changes(&self.device, &mut self.total, max_blocks)?;
+            cells.count_changes(&mut self.total)?;
             let [born, dead] = self.totals()?;
             return Ok((born, dead));
         }
         let (mut born, mut dead) = (0, 0);
         for rows in self.chunks(rows) {
-            if matches!(self.cells, Cells::Ages(_)) {
+            if matches!(self.cells, Cells::TwoBit(_)) {
                 let now = self.rows(rows.clone())?;
                 self.exchange_boards();
                 let before = self.rows(rows);

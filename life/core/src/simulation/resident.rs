@@ -1,61 +1,59 @@
-//! How the rung `resident` shares a board out among the blocks that a device runs at once.
+//! The distribution of a board over resident blocks, for the rung `resident`.
 
-use cuda_std::{Kernel, KernelInfo, Ladder};
+use cuda_std::{Call, Global, GlobalMut, Kernel, KernelInfo};
 use gpu::life::tuning::{RESIDENT_EXCHANGE, RESIDENT_GENERATION, RESIDENT_MARGINS, RESIDENT_ROW};
 use gpu::life::{
     CELLS_PER_WORD, LifeRung, MAX_MARGIN, RESIDENT_THREADS, RESIDENT_WARPS, TEMPORAL_WORDS, life_resident,
     resident_published,
 };
-use launch::{Buffer, Device, Error, LaunchConfig, Queue};
+use launch::{Buffer, Device, Error, LaunchConfig};
 
+use super::choice::refused;
 use crate::error::LifeError;
-use gridstride::capabilities;
 
-/// Rows that a thread may keep: there is a kernel for each.
+/// Rows per thread for which kernels exist.
 const ROWS: [usize; 2] = [2, 4];
 
-/// The most blocks of a multiprocessor, which has 2048 threads at most.
-const MOST_BLOCKS: usize = (2048 / RESIDENT_THREADS) as usize;
+/// The maximum number of blocks per multiprocessor, which has at most 2048 threads.
+const MAX_BLOCKS: usize = (2048 / RESIDENT_THREADS) as usize;
 
-/// A kernel, the margins of its tiles, and the grid of them.
+/// A kernel, the margin of its tiles, and the grid of tiles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Plan {
+pub(super) struct ResidentPlan {
     rows: usize,
     margin: u32,
     grid: (u32, u32),
 }
 
-impl Plan {
-    /// The one that takes least time.
+impl ResidentPlan {
+    /// Returns the fastest plan whose blocks `device` runs at once.
     ///
     /// # Errors
-    /// [`LifeError::Algorithm`] if there is none whose blocks `device` runs at once; when the device fails.
+    /// [`LifeError::Algorithm`] if there is no such plan or the device fails.
     pub(super) fn new(device: &Device, width: usize, height: usize) -> Result<Self, LifeError> {
         let multiprocessors = device.multiprocessors() as usize;
         for plan in Self::by_cost(width, height, multiprocessors) {
             let kernel = plan.kernel();
-            // To ask a GPU how many it runs at once, the kernel has to be compiled.
+            // The query for the number of resident blocks compiles the kernel. Its launch bounds often make the query
+            // unnecessary.
             let per_multiprocessor = if device.is_simulated() { 0 } else { kernel.min_blocks.unwrap_or(0) };
             let (certain, blocks) = (per_multiprocessor as usize * multiprocessors, plan.blocks());
             if blocks <= certain || blocks <= device.max_cooperative_blocks(kernel, RESIDENT_THREADS, 0)? as usize {
                 return Ok(plan);
             }
         }
-        let offered = "boards that fit the registers of all multiprocessors; all others but shared take larger ones";
-        Err(capabilities::refused(
-            LifeRung::Resident.rung(),
-            format!("a board of {width}x{height}"),
-            offered.to_owned(),
-        )
-        .into())
+        let offered =
+            "boards that fit the registers of all multiprocessors; use another rung than shared for larger ones";
+        Err(refused(LifeRung::Resident, format!("a board of {width}x{height}"), offered))
     }
 
-    /// The kernel of the one that takes least time, if there is one.
+    /// Returns the kernel of the fastest plan, or `None` if the board is too large.
     pub(super) fn kernel_for(width: usize, height: usize, multiprocessors: usize) -> Option<&'static KernelInfo> {
         Self::by_cost(width, height, multiprocessors).first().map(|plan| plan.kernel())
     }
 
-    /// Those whose blocks may all run at once, as far as the threads of a multiprocessor go, the fastest first.
+    /// Returns the plans whose blocks may all be resident, as far as the threads of a multiprocessor allow, the fastest
+    /// first.
     fn by_cost(width: usize, height: usize, multiprocessors: usize) -> Vec<Self> {
         let across = width.div_ceil(CELLS_PER_WORD).div_ceil(TEMPORAL_WORDS);
         let plans = ROWS.into_iter().flat_map(|rows| {
@@ -66,7 +64,7 @@ impl Plan {
                 let each = across.checked_mul(down)?.div_ceil(multiprocessors);
                 let plan = Self { rows, margin, grid: (u32::try_from(across).ok()?, u32::try_from(down).ok()?) };
                 let cost = each * rows * RESIDENT_ROW + RESIDENT_GENERATION + RESIDENT_EXCHANGE / margin as usize;
-                (each <= MOST_BLOCKS).then_some((cost, plan))
+                (each <= MAX_BLOCKS).then_some((cost, plan))
             })
         });
         let mut plans: Vec<_> = plans.collect();
@@ -85,30 +83,28 @@ impl Plan {
         }
     }
 
-    /// Where its blocks publish words of a board of `words` words.
+    /// Allocates the words that the blocks publish, for a board of `words` words.
     ///
     /// # Errors
-    /// When the device has too little memory.
+    /// If the device has too little memory.
     pub(super) fn published(self, device: &Device, words: usize) -> Result<Buffer<u64>, Error> {
         device.zeroed(resident_published(words, self.blocks()).unwrap_or(usize::MAX))
     }
 
-    /// Launches it, after which the board is in `next`.
-    pub(super) fn advance(
+    /// Returns the launch that writes the advanced board.
+    pub(super) fn launch<'v>(
         self,
-        queue: Queue<'_>,
-        (now, next): (&Buffer<u32>, &mut Buffer<u32>),
-        published: &mut Buffer<u64>,
+        (before, after): (Global<'v, u32>, GlobalMut<'v, u32>),
+        published: &'v mut Buffer<u64>,
         (width, height): (usize, usize),
         generations: u32,
-    ) -> Result<(), Error> {
-        let config = LaunchConfig::new(self.grid, RESIDENT_THREADS).cooperative();
-        let (now, next, published) = (now.view(), next.view_mut(), published.view_mut());
+    ) -> (LaunchConfig, Call<'v>) {
+        let published = published.view_mut();
         let call = match self.rows {
-            2 => life_resident::<2>(now, next, published, width, height, generations, self.margin),
-            _ => life_resident::<4>(now, next, published, width, height, generations, self.margin),
+            2 => life_resident::<2>(before, after, published, width, height, generations, self.margin),
+            _ => life_resident::<4>(before, after, published, width, height, generations, self.margin),
         };
-        queue.launch(config, call)
+        (LaunchConfig::new(self.grid, RESIDENT_THREADS).cooperative(), call)
     }
 }
 
@@ -116,12 +112,13 @@ impl Plan {
 mod tests {
     use super::*;
 
-    /// Tiles cover the board, and are no more than run at once.
+    /// The tiles cover the board, and all of them are resident at once.
     #[test]
     fn a_plan_covers_the_board_with_blocks_that_run_at_once() {
-        let plan = |width, height| Plan::by_cost(width, height, 132).into_iter().find(|plan| plan.blocks() <= 264);
+        let plan =
+            |width, height| ResidentPlan::by_cost(width, height, 132).into_iter().find(|plan| plan.blocks() <= 264);
         for (width, height) in [(1, 1), (256, 256), (1000, 700), (2048, 2048), (3072, 3072), (1, 12_000)] {
-            let Plan { rows, margin, grid: (across, down) } = plan(width, height).unwrap();
+            let ResidentPlan { rows, margin, grid: (across, down) } = plan(width, height).unwrap();
             let inner = RESIDENT_WARPS * rows - 2 * margin as usize;
             assert!(across as usize * TEMPORAL_WORDS * CELLS_PER_WORD >= width && down as usize * inner >= height);
         }

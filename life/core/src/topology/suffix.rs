@@ -1,4 +1,4 @@
-//! Golly's suffix of a rule: `B3/S23:T30,20`.
+//! Golly's suffix of a rule for bounded grids: `B3/S23:T30,20`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,21 +6,21 @@ use std::str::FromStr;
 use super::{Edges, Topology};
 use crate::rule::{Rule, RuleError};
 
-/// The largest side that a suffix may name.
+/// The maximum length of a side.
 const LONGEST: usize = 2_000_000_000;
 
-/// What a suffix says: how the edges are joined, and how long they are.
+/// A bounded grid, as a suffix describes it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Grid {
     /// How the edges are joined.
     pub topology: Topology,
-    /// Columns; 0 if they are unbounded.
+    /// Columns, or 0 if the width is unbounded.
     pub width: usize,
-    /// Rows; 0 if they are unbounded.
+    /// Rows, or 0 if the height is unbounded.
     pub height: usize,
 }
 
-/// A rule as it stands in a file, with the suffix for a bounded grid.
+/// A rule as written in a file, with an optional suffix for a bounded grid.
 ///
 /// ```
 /// # use life::{Rule, RuleAndTopology, Topology};
@@ -32,7 +32,7 @@ pub struct Grid {
 pub struct RuleAndTopology {
     /// The rule.
     pub rule: Rule,
-    /// The bounded grid; none is the unbounded plane.
+    /// The bounded grid, or `None` for the unbounded plane.
     pub grid: Option<Grid>,
 }
 
@@ -40,10 +40,7 @@ impl FromStr for RuleAndTopology {
     type Err = RuleError;
 
     fn from_str(text: &str) -> Result<Self, RuleError> {
-        let (rule, suffix) = match text.split_once(':') {
-            Some((rule, suffix)) => (rule, Some(suffix)),
-            None => (text, None),
-        };
+        let (rule, suffix) = text.split_once(':').map_or((text, None), |(rule, suffix)| (rule, Some(suffix)));
         let grid = suffix.map(grid).transpose().map_err(|why| {
             let short: String = suffix.unwrap_or_default().chars().take(40).flat_map(char::escape_debug).collect();
             RuleError(format!(
@@ -79,23 +76,23 @@ fn side(text: &str) -> Result<Side, String> {
         0 | 1 => 0,
         _ => shift.parse::<i64>().map_err(|_| format!("a shift must be less than 2^63, but {shift} was given"))?,
     };
-    // As Golly does: with its sign, and less than the side.
+    // Like Golly, keeps the sign of the shift and reduces it modulo the side.
     Ok(Side { cells, is_twisted, shift: if cells == 0 { shift } else { shift % cells as i64 } })
 }
 
-/// The grid of a suffix without its colon; none for one that says the unbounded plane.
+/// Parses a suffix without its colon. Returns `None` if it describes the unbounded plane.
 fn grid(suffix: &str) -> Result<Option<Grid>, String> {
     let suffix: String = suffix.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_uppercase).collect();
     let Some(letter) = suffix.chars().next() else { return Ok(None) };
     if !"TPKCS".contains(letter) {
-        return Err("unknown".into());
+        return Err("the letter must be T, P, K, C or S".into());
     }
     let sides = &suffix[1..];
     let (first, second) = sides.split_once(',').map_or((sides, None), |(first, second)| (first, Some(second)));
     let across = side(first)?;
     let down = match second {
         Some(second) => side(second)?,
-        // One number is of both sides.
+        // A single number is the length of both sides.
         None => Side { cells: across.cells, ..Side::default() },
     };
     if (across.is_twisted || down.is_twisted) && letter != 'K' {
@@ -155,7 +152,7 @@ fn klein(across: Side, down: Side) -> Result<Topology, String> {
             );
         }
         (true, false) => (across, down, Edges::Horizontal),
-        // Without a twist it is the second side's.
+        // Without a `*`, the second side is twisted.
         _ => (down, across, Edges::Vertical),
     };
     if side.shift != 0 && !side.cells.is_multiple_of(2) {
@@ -164,29 +161,14 @@ fn klein(across: Side, down: Side) -> Result<Topology, String> {
     if other.shift != 0 {
         return Err("a Klein bottle can be shifted only where it is twisted: write the shift behind the `*`".into());
     }
-    // A shift of an odd side is none, and those of an even one are all the same.
+    // If the twisted side is odd, a shift has no effect. If it is even, all shifts are equivalent.
     Ok(Topology::Klein { twisted, is_shifted: side.shift != 0 && side.cells.is_multiple_of(2) })
 }
 
 impl fmt::Display for Grid {
-    /// With its colon.
+    /// Writes the suffix with its colon.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { topology, width, height } = self;
-        let shift = |shift: i64| if shift == 0 { String::new() } else { format!("{shift:+}") };
-        let twist = |is_shifted: bool| if is_shifted { "*+1" } else { "*" };
-        match *topology {
-            Topology::Plane => write!(f, ":P{width},{height}"),
-            Topology::Torus { across, down } => write!(f, ":T{width}{},{height}{}", shift(across), shift(down)),
-            Topology::Tube(_) => write!(f, ":T{width},{height}"),
-            Topology::Klein { twisted: Edges::Horizontal, is_shifted } => {
-                write!(f, ":K{width}{},{height}", twist(is_shifted))
-            }
-            Topology::Klein { twisted: Edges::Vertical, is_shifted } => {
-                write!(f, ":K{width},{height}{}", twist(is_shifted))
-            }
-            Topology::CrossSurface => write!(f, ":C{width},{height}"),
-            Topology::Sphere => write!(f, ":S{width}"),
-        }
+        f.write_str(&self.topology.suffix(self.width, self.height))
     }
 }
 

@@ -8,7 +8,7 @@ fn parsed(text: &str) -> RuleAndTopology {
     text.parse().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A board of letters with what is seen one cell beyond its edges, row by row.
+/// Draws a board of letters together with the cells one step beyond its edges, row by row.
 fn ring(suffix: &str) -> String {
     let Grid { topology, width, height } = parsed(&format!("B3/S23{suffix}")).grid.unwrap();
     let letter = |(x, y): (usize, usize)| char::from(b'A' + (y * width + x) as u8);
@@ -28,7 +28,7 @@ fn edges_are_joined_as_in_golly_s_diagrams() {
         (":T4,3+1", "HIJKLA LABCDE DEFGHI HIJKLA LABCDE"),
         (":K4*,3", "ILKJIL DABCDA HEFGHE LIJKLI ADCBAD"),
         (":K4,3*", "DIJKLA LABCDI HEFGHE DIJKLA LABCDI"),
-        // What Golly 3.3 does; in the help's diagrams the shift is by two more.
+        // Golly 3.3 does this. In the help's diagrams the shift is larger by two.
         (":K4*+1,3", "LKJILK DABCDA HEFGHE LIJKLI DCBADC"),
         (":K3,4*+1", "LJKLJ IABCG FDEFD CGHIA LJKLJ IABCG"),
         (":C4,3", "ALKJID LABCDI HEFGHE DIJKLA IDCBAL"),
@@ -65,7 +65,7 @@ fn suffixes_are_printed_as_golly_prints_them() {
 #[test]
 fn what_is_no_grid_is_refused_with_those_there_are() {
     for (text, part) in [
-        ("X3,4", "unknown"),
+        ("X3,4", "the letter must be T, P, K, C or S"),
         ("T3*,4", "only a Klein bottle can be twisted: leave out the `*`, or write :K3*,4"),
         ("P3+1,4", "can be shifted: leave out the shift"),
         ("T3+1,4+1", "both sides have a shift: leave one out"),
@@ -88,7 +88,7 @@ fn what_is_no_grid_is_refused_with_those_there_are() {
 }
 
 proptest! {
-    /// What is beyond an edge sees the edge's cell beyond its own, but for corners and odd twists.
+    /// If a cell has another as a neighbour, the other has it as a neighbour too, except at corners and odd twists.
     #[test]
     fn neighbours_are_each_others(which in 0..9_usize, width in 1..7_usize, height in 1..7_usize) {
         let topology = [

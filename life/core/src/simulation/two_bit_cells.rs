@@ -1,37 +1,38 @@
 //! Boards of three and four states on a device.
 
 use gpu::life::{self as kernels, AGES_WORDS, CELLS_PER_WORD, ROWS_PER_THREAD};
-use launch::{Buffer, Device, Error, LaunchConfig, Queue};
+use launch::{Buffer, Device, Error, Queue};
 
 use super::grids::planar;
 use crate::Board;
 use crate::error::LifeError;
 
-/// A board whose cells' states have two bits, and room for another.
-pub(super) struct Ages {
+/// Two boards whose states have two bits per cell: the present one and the next one.
+pub(super) struct TwoBitCells {
     /// The tables of births and survivals.
     tables: &'static [u8],
     states: u32,
-    /// The states' lower bits, and their upper ones.
+    /// The low bits of the states, and the high bits.
     pub(super) now: [Buffer<u32>; 2],
     pub(super) next: [Buffer<u32>; 2],
 }
 
-/// The two bits of the states of a board. Its ages are states less 1, of cells that are not dead.
+/// Returns the low and the high bits of a board's states. The ages of a [`Board`] are the states minus 1 of cells that
+/// are not dead.
 pub(super) fn bits(board: &Board) -> [Vec<u32>; 2] {
     let age = |i: usize, word: usize| board.ages().get(i).map_or(0, |age| age[word]);
     let words = || board.words().iter().enumerate();
     [words().map(|(i, word)| word & !age(0, i)).collect(), words().map(|(i, _)| age(0, i) | age(1, i)).collect()]
 }
 
-impl Ages {
-    /// A board of dead cells in so many words.
+impl TwoBitCells {
+    /// Makes a board of dead cells with `words` words per plane.
     pub(super) fn dead(device: &Device, tables: &'static [u8], states: u32, words: usize) -> Result<Self, Error> {
         let now = [device.zeroed(words)?, device.zeroed(words)?];
         Ok(Self { tables, states, now, next: [device.alloc(words)?, device.alloc(words)?] })
     }
 
-    /// The board of these bits of its states.
+    /// Makes a [`Board`] of the low and the high bits of its states.
     pub(super) fn board(&self, width: usize, [low, high]: [&[u32]; 2]) -> Result<Board, LifeError> {
         let of = |combine: fn(u32, u32) -> u32| low.iter().zip(high).map(|(&low, &high)| combine(low, high)).collect();
         let ages = vec![of(|low, high| high & !low), of(|low, high| high & low)];
@@ -40,10 +41,10 @@ impl Ages {
         Ok(Board::from_words_and_ages(width, height, of(|low, high| low | high), ages)?)
     }
 
-    /// A generation.
+    /// Enqueues one generation.
     pub(super) fn advance(&mut self, queue: Queue<'_>, width: usize, height: usize) -> Result<(), Error> {
         let across = width.div_ceil(CELLS_PER_WORD).div_ceil(AGES_WORDS);
-        let config: LaunchConfig = planar(32 * across, height.div_ceil(ROWS_PER_THREAD)).tables(self.tables);
+        let config = planar(32 * across, height.div_ceil(ROWS_PER_THREAD)).tables(self.tables);
         let ([low, high], [next_low, next_high]) = (&self.now, &mut self.next);
         let (low, high) = (low.view(), high.view());
         let (next_low, next_high) = (next_low.view_mut(), next_high.view_mut());

@@ -1,26 +1,26 @@
-//! The exchange of single cells, for topologies whose edges join what is in different bands, turned or reflected.
+//! The exchange of single cells, for topologies that join edges of different bands or rotate and reflect cells.
 
-use super::Setting;
+use super::BoardSpec;
 use super::band::{Band, Engine};
 use super::division::Division;
-use super::messages::{Message, exchange};
 use crate::error::LifeError;
 use multi::ranks::Communicator;
 
-/// Cells of one band that are beyond the edges of another one.
+/// Cells of one band that are in the halo of another.
 pub(super) struct CellLink {
     from: usize,
     to: usize,
-    /// As column and row of the first band's board, and of the other's; none of another rank's.
+    /// Column and row of each cell on the board of band `from`, and on that of band `to`. Empty for a band of another
+    /// rank.
     sources: Vec<(u32, u32)>,
     targets: Vec<(u32, u32)>,
     cells: usize,
 }
 
-/// All links that begin or end at `rank`, in the same order on every rank: the cells around each band, as far as
-/// `halo`, as the topology sees them.
-pub(super) fn links(setting: &Setting, division: &Division, halo: usize, rank: usize) -> Vec<CellLink> {
-    let (width, height, reach) = (setting.width, setting.height, halo as i64);
+/// Returns all links that begin or end at `rank`, in the same order on every rank. They cover the `halo` cells on all
+/// sides of each band, as the topology joins the edges.
+pub(super) fn links(spec: &BoardSpec, division: &Division, halo: usize, rank: usize) -> Vec<CellLink> {
+    let (width, height, reach) = (spec.width, spec.height, halo as i64);
     let mut links: Vec<CellLink> = Vec::new();
     for to in 0..division.bands() {
         let own = division.rows(to);
@@ -28,11 +28,11 @@ pub(super) fn links(setting: &Setting, division: &Division, halo: usize, rank: u
         let begin = links.len();
         for y in first..last {
             let is_own_row = (own.start as i64..own.end as i64).contains(&y);
-            // Of its own rows only what is beside them.
+            // In the band's own rows only the cells to the left and right belong to the halo.
             let (left, right) =
                 (-reach..if is_own_row { 0 } else { width as i64 + reach }, width as i64..width as i64 + reach);
             for x in left.chain(right.filter(|_| is_own_row)) {
-                let Some((source_x, source_y)) = setting.topology.source(width, height, x, y) else { continue };
+                let Some((source_x, source_y)) = spec.topology.source(width, height, x, y) else { continue };
                 let from = division.band_of(source_y);
                 if ![from, to].map(|band| division.owner(band).0).contains(&rank) {
                     continue;
@@ -57,7 +57,7 @@ pub(super) fn links(setting: &Setting, division: &Division, halo: usize, rank: u
     links
 }
 
-/// Fills what is beyond the edges of all bands. `planes` are the bits of a cell.
+/// Fills the halos of all bands. `planes` is the number of bits per cell.
 pub(super) fn fill_halos(
     links: &[CellLink],
     planes: usize,
@@ -70,34 +70,34 @@ pub(super) fn fill_halos(
     for (link, packed) in links.iter().zip(&mut packed) {
         let Some(life) = cores(bands, link.from) else { continue };
         for (i, &(x, y)) in link.sources.iter().enumerate() {
-            let cell = life.cell(x as usize, y as usize);
+            let cell = life.automaton.cell(x as usize, y as usize);
             for (plane, i) in (i * planes..(i + 1) * planes).enumerate() {
                 packed[i / 32] |= u32::from(cell >> plane & 1) << (i % 32);
             }
         }
     }
-    let mut messages = Vec::new();
+    let (mut sends, mut receives) = (Vec::new(), Vec::new());
     for (link, packed) in links.iter().zip(&mut packed) {
         let [from, to] = [link.from, link.to].map(|band| division.owner(band).0);
         match (from == ranks.rank(), to == ranks.rank()) {
-            (true, false) => messages.push(Message::To(to, packed)),
-            (false, true) => messages.push(Message::From(from, packed)),
+            (true, false) => sends.push((to, bytemuck::cast_slice(packed))),
+            (false, true) => receives.push((from, bytemuck::cast_slice_mut(packed))),
             _ => {}
         }
     }
-    exchange(ranks, messages)?;
+    ranks.exchange(&sends, &mut receives)?;
     for (link, packed) in links.iter().zip(&packed) {
         let Some(life) = cores(bands, link.to) else { continue };
         for (i, &(x, y)) in link.targets.iter().enumerate() {
             let bit = |i: usize| (packed[i / 32] >> (i % 32) & 1) as u16;
             let cell = (0..planes).fold(0, |cell, plane| cell | bit(i * planes + plane) << plane);
-            life.put_cell(x as usize, y as usize, cell);
+            life.automaton.put_cell(x as usize, y as usize, cell);
         }
     }
     Ok(())
 }
 
-/// What advances band `number`, if it is one of `bands`: only the host's cores know such topologies.
+/// Returns the simulation of band `number` if it is one of `bands`. Only the host's cores support these topologies.
 fn cores(bands: &mut [Band], number: usize) -> Option<&mut crate::CpuSimulation> {
     let band = bands.iter_mut().find(|band| band.number == number)?;
     match &mut band.engine {

@@ -1,42 +1,41 @@
-//! Rows of a board on a device, packed: on their way to the host, from it, and to other devices.
+//! Packed rows of a board on a device, to be copied to or from the host or other devices.
 
 use std::ops::Range;
 
 use gpu::life::{self as kernels, CELLS_PER_WORD};
 use launch::{Buffer, BufferPart, Error};
 
-use super::ages::bits;
 use super::grids::linear;
-use super::{Cells, InterleavedCells, Simulation};
+use super::two_bit_cells::{TwoBitCells, bits};
+use super::{Cells, InterleavedCells, Simulation, for_buffers};
 use crate::Board;
+use crate::board::{CHUNK_WORDS, row_chunks};
 use crate::error::LifeError;
 
-/// The most words that are packed at a time, where a board is read, written or counted: 64 MiB.
-const CHUNK: usize = 1 << 24;
-
-/// The most bytes beside the two boards that this takes.
-pub(super) const STAGING_BYTES: u64 = 8 * CHUNK as u64;
+/// The maximum bytes of packed rows, in addition to the two boards.
+pub(super) const STAGING_BYTES: u64 = 8 * CHUNK_WORDS as u64;
 
 impl Simulation {
-    /// Bits of a cell.
+    /// Returns the bits per cell.
     pub(crate) fn planes(&self) -> usize {
-        if matches!(self.cells, Cells::Ages(_)) { 2 } else { 1 }
+        if matches!(self.cells, Cells::TwoBit(_)) { 2 } else { 1 }
     }
 
     fn words_per_row(&self) -> usize {
         self.width.div_ceil(CELLS_PER_WORD)
     }
 
-    /// Words of a row in all its planes.
-    pub(crate) fn words_of_row(&self) -> usize {
-        self.planes() * self.words_per_row()
+    /// Returns the words of a row in all planes, packed or in the device's layout.
+    pub(crate) fn words_of_row(&self, is_packed: bool) -> usize {
+        match self.row_layout().filter(|_| !is_packed) {
+            Some((words, _)) => words,
+            None => self.planes() * self.words_per_row(),
+        }
     }
 
-    /// `rows` in parts that are packed at a time.
+    /// Divides `rows` into parts that are packed at once.
     pub(super) fn chunks(&self, rows: Range<usize>) -> impl Iterator<Item = Range<usize>> + use<> {
-        let most = (CHUNK / self.words_of_row()).max(1);
-        let (start, end) = (rows.start, rows.end);
-        (start..end).step_by(most).map(move |first| first..(first + most).min(end))
+        row_chunks(rows, self.words_of_row(true))
     }
 
     /// Packs `rows` into `words` from `at` on, plane by plane.
@@ -46,14 +45,11 @@ impl Simulation {
         let range = rows.start * words_per_row..rows.end * words_per_row;
         match &self.cells {
             Cells::Words { now, .. } => words.copy_range_from(at, now, range),
-            Cells::Ages(cells) => {
+            Cells::TwoBit(cells) => {
                 let mut planes = cells.now.iter().enumerate();
                 planes.try_for_each(|(plane, now)| words.copy_range_from(at + plane * len, now, range.clone()))
             }
-            Cells::Interleaved(cells) => {
-                let words = part(words, at, len).view_mut();
-                cells.gather(&self.device, self.max_blocks, rows.start, words)
-            }
+            Cells::Interleaved(cells) => cells.gather(rows.start, part(words, at, len).view_mut()),
             Cells::Bytes { now, .. } => {
                 let mut some = None;
                 if rows.len() < self.height {
@@ -67,23 +63,20 @@ impl Simulation {
         }
     }
 
-    /// Puts what [`gather`](Self::gather) packed in place of `rows`.
+    /// Replaces `rows` by the words that [`gather`](Self::gather) packed.
     pub(crate) fn scatter(&mut self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
         let (width, words_per_row) = (self.width, self.words_per_row());
         let (first, len) = (rows.start * words_per_row, rows.len() * words_per_row);
         match &mut self.cells {
             Cells::Words { now, .. } => now.copy_range_from(first, words, at..at + len),
-            Cells::Ages(cells) => {
+            Cells::TwoBit(cells) => {
                 let mut planes = cells.now.iter_mut().enumerate();
                 planes.try_for_each(|(plane, now)| {
                     let at = at + plane * len;
                     now.copy_range_from(first, words, at..at + len)
                 })
             }
-            Cells::Interleaved(cells) => {
-                let words = (part(words, at, len), words_per_row);
-                cells.scatter(&self.device, self.max_blocks, rows.start, words)
-            }
+            Cells::Interleaved(cells) => cells.scatter(rows.start, part(words, at, len), words_per_row),
             Cells::Bytes { now, .. } => {
                 let cells = part(now, rows.start * width, rows.len() * width).view_mut();
                 let call = kernels::life_unpack(part(words, at, len).view(), cells, width, rows.len());
@@ -92,29 +85,53 @@ impl Simulation {
         }
     }
 
-    /// How rows lie by themselves where that is not packed: in so many words each. Boards that agree in this can
-    /// exchange rows so, without packing them.
+    /// Returns the words of a row and the number of folds if the board is not packed. Boards that agree in both can
+    /// exchange rows without packing.
     pub fn row_layout(&self) -> Option<(usize, u32)> {
         if let Cells::Interleaved(cells) = &self.cells { Some(cells.row_layout()) } else { None }
     }
 
-    /// Writes `rows` as they lie into `words` from `at` on.
-    pub fn take(&self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
-        let Cells::Interleaved(cells) = &self.cells else { return self.gather(rows, words, at) };
-        let words = part(words, at, rows.len() * cells.row_layout().0).view_mut();
-        cells.take(&self.device, self.max_blocks, rows.start, words)
+    /// Copies `rows` into `words` from `at` on, packed or in the device's layout. Returns the end of these rows in
+    /// `words`.
+    ///
+    /// # Errors
+    /// If a copy or a launch fails.
+    pub fn take(
+        &self,
+        rows: Range<usize>,
+        words: &mut Buffer<u32>,
+        at: usize,
+        is_packed: bool,
+    ) -> Result<usize, Error> {
+        let len = rows.len() * self.words_of_row(is_packed);
+        match &self.cells {
+            Cells::Interleaved(cells) if !is_packed => cells.take(rows.start, part(words, at, len).view_mut())?,
+            _ => self.gather(rows, words, at)?,
+        }
+        Ok(at + len)
     }
 
-    /// Puts what [`take`](Self::take) wrote, on a board with the same [`row_layout`](Self::row_layout), in place of
-    /// `rows`.
-    pub fn put(&mut self, rows: Range<usize>, words: &mut Buffer<u32>, at: usize) -> Result<(), Error> {
-        let max_blocks = self.max_blocks;
-        let Cells::Interleaved(cells) = &mut self.cells else { return self.scatter(rows, words, at) };
-        let words = part(words, at, rows.len() * cells.row_layout().0);
-        cells.put(&self.device, max_blocks, rows.start, words)
+    /// Replaces `rows` by rows that [`take`](Self::take) copied from a board with the same
+    /// [`row_layout`](Self::row_layout). Returns the end of these rows in `words`.
+    ///
+    /// # Errors
+    /// If a copy or a launch fails.
+    pub fn put(
+        &mut self,
+        rows: Range<usize>,
+        words: &mut Buffer<u32>,
+        at: usize,
+        is_packed: bool,
+    ) -> Result<usize, Error> {
+        let len = rows.len() * self.words_of_row(is_packed);
+        match &mut self.cells {
+            Cells::Interleaved(cells) if !is_packed => cells.put(rows.start, part(words, at, len))?,
+            _ => self.scatter(rows, words, at)?,
+        }
+        Ok(at + len)
     }
 
-    /// Lets `work` use the memory for packed rows, made at least `len` words long.
+    /// Calls `work` with the buffer for packed rows, which has at least `len` words.
     pub(super) fn with_staging<R>(
         &mut self,
         len: usize,
@@ -129,14 +146,15 @@ impl Simulation {
         done
     }
 
-    /// Some rows of the board as it is now, as a board of their own.
+    /// Returns these rows of the present board.
     ///
     /// # Errors
-    /// [`LifeError`] when the board has not these rows, the device fails, or the host has too little memory.
+    /// [`LifeError`] if the board lacks one of the rows, if the device fails, or if the host has too little memory.
     pub fn rows(&self, rows: Range<usize>) -> Result<Board, LifeError> {
-        self.check_rows(&rows)?;
-        let (width, plane) = (self.width, rows.len() * self.words_per_row());
-        let mut words = vec_of(self.planes() * plane)?;
+        LifeError::check_rows(&rows, self.height)?;
+        let width = self.width;
+        let dead = |_| Ok(Board::new(width, rows.len())?.into_words());
+        let mut planes = (0..self.planes()).map(dead).collect::<Result<Vec<_>, LifeError>>()?;
         let mut staging: Option<Buffer<u32>> = None;
         for chunk in self.chunks(rows.clone()) {
             let part = chunk.len() * self.words_per_row();
@@ -147,36 +165,31 @@ impl Simulation {
                 none => none.insert(self.device.alloc(self.planes() * part)?),
             };
             self.gather(chunk, staging, 0)?;
-            for (i, plane) in words.chunks_exact_mut(plane).enumerate() {
+            for (i, plane) in planes.iter_mut().enumerate() {
                 staging.download_range(i * part, &mut plane[at..at + part])?;
             }
         }
         match &self.cells {
-            Cells::Ages(cells) => {
-                let (low, high) = words.split_at(plane);
-                cells.board(width, [low, high])
-            }
-            _ => Ok(Board::from_words(width, rows.len(), words)?),
+            Cells::TwoBit(cells) => cells.board(width, [&planes[0], &planes[1]]),
+            _ => Ok(Board::from_words(width, rows.len(), planes.swap_remove(0))?),
         }
     }
 
-    /// Puts `board` in place of as many rows from `first` on.
+    /// Replaces the rows from `first` on by `board`.
     ///
     /// # Errors
-    /// As for [`rows`](Self::rows), and when `board` is of another width.
+    /// As for [`rows`](Self::rows), and if `board` has another width.
     pub fn put_rows(&mut self, first: usize, board: &Board) -> Result<(), LifeError> {
-        self.check_rows(&(first..first.saturating_add(board.height())))?;
-        if board.width() != self.width {
-            return Err(LifeError::OtherWidth { given: board.width(), width: self.width });
-        }
-        let of_ages = matches!(self.cells, Cells::Ages(_)).then(|| bits(board));
+        LifeError::check_rows(&(first..first.saturating_add(board.height())), self.height)?;
+        LifeError::check_size(board, (self.width, board.height()))?;
+        let of_ages = matches!(self.cells, Cells::TwoBit(_)).then(|| bits(board));
         let planes: Vec<&[u32]> = match &of_ages {
             Some(planes) => planes.iter().map(|plane| &plane[..]).collect(),
             None => vec![board.words()],
         };
         for chunk in self.chunks(0..board.height()) {
             let words = chunk.start * self.words_per_row()..chunk.end * self.words_per_row();
-            self.with_staging(chunk.len() * self.words_of_row(), |life, staging| {
+            self.with_staging(chunk.len() * self.words_of_row(true), |life, staging| {
                 for (i, plane) in planes.iter().enumerate() {
                     staging.upload_range(i * words.len(), &plane[words.clone()])?;
                 }
@@ -186,44 +199,22 @@ impl Simulation {
         Ok(())
     }
 
-    fn check_rows(&self, rows: &Range<usize>) -> Result<(), LifeError> {
-        if rows.start < rows.end && rows.end <= self.height {
-            return Ok(());
-        }
-        Err(LifeError::NoSuchRows { rows: rows.clone(), height: self.height })
-    }
-
-    /// Makes `board`, which is as large, the present one.
+    /// Replaces the present board by `board`, which must have the same size.
     pub(super) fn fill(&mut self, board: &Board) -> Result<(), LifeError> {
+        LifeError::check_size(board, (self.width, self.height))?;
         match &mut self.cells {
             Cells::Words { now, .. } => Ok(now.upload(board.words())?),
-            _ if board.height() == self.height => self.put_rows(0, board),
-            _ => Err(LifeError::OtherHeight { given: board.height(), height: self.height }),
+            _ => self.put_rows(0, board),
         }
     }
 
-    /// The board before the last generation becomes the present one, and the other way round.
+    /// Swaps the present board and the one before the last generation.
     pub(super) fn exchange_boards(&mut self) {
-        match &mut self.cells {
-            Cells::Bytes { now, next, .. } => std::mem::swap(now, next),
-            Cells::Words { now, next, .. } | Cells::Interleaved(InterleavedCells { now, next, .. }) => {
-                std::mem::swap(now, next);
-            }
-            Cells::Ages(cells) => std::mem::swap(&mut cells.now, &mut cells.next),
-        }
+        for_buffers!(&mut self.cells, |now, next| std::mem::swap(now, next));
     }
 }
 
-/// The `len` elements of `buffer` from `at` on.
+/// Returns the `len` elements of `buffer` from `at` on.
 pub(super) fn part<T: launch::DeviceCopy>(buffer: &mut Buffer<T>, at: usize, len: usize) -> BufferPart<'_, T> {
     buffer.as_part_mut().split_at(at).1.split_at(len).0
-}
-
-/// So many words of the host's.
-fn vec_of(len: usize) -> Result<Vec<u32>, LifeError> {
-    let mut words = Vec::new();
-    let too_large = |_| Error::OutOfHostMemory { requested_bytes: 4 * len as u64 };
-    words.try_reserve_exact(len).map_err(too_large)?;
-    words.resize(len, 0);
-    Ok(words)
 }

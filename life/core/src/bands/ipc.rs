@@ -1,0 +1,173 @@
+//! IpcLink copies of rows between devices of two ranks on one host, through CUDA's IPC.
+//!
+//! The sender packs rows into shared memory, and the receiver's device copies them from there in stream order. Events
+//! order the copies: before the copies of an exchange, each device waits until the other one has reached the same
+//! exchange. A message of one byte reports that an event has been recorded.
+//!
+//! Each end has two buffers and two events, for even and odd exchanges. When a rank receives the message of exchange
+//! *k*, all copies of exchange *k* − 1 are done, so it may overwrite that buffer.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use launch::{Buffer, Device, IpcBuffer, IpcEvent, IpcHandle, OpenedBuffer, OpenedEvent};
+
+use super::Workers;
+use crate::error::LifeError;
+use multi::ranks::Communicator;
+
+/// The environment variable that disables direct copies if it is "off".
+const SWITCH: &str = "GRIDSTRIDE_IPC";
+
+/// Bytes of a handle.
+const HANDLE: usize = size_of::<IpcHandle>();
+
+/// For each pair of ranks, true if their devices can read each other's memory.
+pub(super) struct PeerAccess(Vec<Vec<bool>>);
+
+impl PeerAccess {
+    /// Returns a matrix in which no ranks can read each other's memory.
+    pub(super) fn none(ranks: &dyn Communicator) -> Self {
+        Self(vec![vec![false; ranks.size()]; ranks.size()])
+    }
+
+    /// Tests which ranks can: each device opens a buffer and an event of every other rank's devices.
+    pub(super) fn new(ranks: &dyn Communicator, workers: Workers<'_>) -> Result<Self, LifeError> {
+        let devices = if let Workers::Kernels(group, _) = workers { group.members() } else { &[] };
+        if ranks.size() == 1 {
+            return Ok(Self::none(ranks));
+        }
+        let mut own = host().to_le_bytes().to_vec();
+        let mut given = Vec::new();
+        for device in devices {
+            // A device that cannot share memory or events sends no handles, and the other ranks open none.
+            if let (Ok((buffer, memory)), Ok((event, of_event))) = (device.ipc_buffer::<u32>(1), device.ipc_event()) {
+                own.extend([memory.0, of_event.0].concat());
+                given.push((buffer, event));
+            }
+        }
+        let is_on = std::env::var(SWITCH).map_or(true, |value| value != "off");
+        let all = ranks.all_gather(&own)?;
+        let opens = |bytes: &[u8]| {
+            let (host, handles) = bytes.split_at(8);
+            let mut handles = handles.chunks_exact(2 * HANDLE).map(|both| [handle(both, 0), handle(both, 1)]);
+            is_on
+                && host == &own[..8]
+                && handles.len() > 0
+                && handles.all(|[memory, event]| {
+                    devices
+                        .iter()
+                        .all(|device| device.open_ipc_buffer::<u32>(&memory).is_ok() && device.open_event(&event).is_ok())
+                })
+        };
+        // CUDA does not let a process open its own shared memory.
+        let others = all.iter().enumerate().map(|(rank, bytes)| rank != ranks.rank() && opens(bytes));
+        let opened: Vec<u8> = others.map(u8::from).collect();
+        let opened = ranks.all_gather(&opened)?;
+        // SAFETY: every rank closed what it had opened before it sent the results that were gathered above.
+        given.into_iter().for_each(|(buffer, _)| unsafe { buffer.free() });
+        let both = |a: usize, b: usize| opened[a][b] == 1 && opened[b][a] == 1;
+        Ok(Self((0..all.len()).map(|a| (0..all.len()).map(|b| a != b && both(a, b)).collect()).collect()))
+    }
+
+    /// Returns true if the devices of these two ranks can read each other's memory.
+    pub(super) fn are(&self, one: usize, other: usize) -> bool {
+        self.0[one][other]
+    }
+}
+
+/// Returns a number that identifies this host and its present boot.
+fn host() -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for file in ["/proc/sys/kernel/random/boot_id", "/etc/hostname"] {
+        std::fs::read(file).ok().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// Returns the `i`-th handle in `bytes`.
+fn handle(bytes: &[u8], i: usize) -> IpcHandle {
+    let mut handle = [0; HANDLE];
+    handle.copy_from_slice(&bytes[i * HANDLE..][..HANDLE]);
+    IpcHandle(handle)
+}
+
+/// One end of a direct link.
+pub(super) struct IpcLink {
+    own: [IpcEvent; 2],
+    theirs: [OpenedEvent; 2],
+    /// The buffers from which rows leave, if they leave from this end.
+    own_rows: Option<[IpcBuffer<u32>; 2]>,
+    /// The other end's buffers, if rows arrive at this end.
+    their_rows: Option<[OpenedBuffer<u32>; 2]>,
+}
+
+/// One end of a direct link that does not have the handles of the other end yet.
+pub(super) struct PendingLink {
+    device: Device,
+    own: [IpcEvent; 2],
+    own_rows: Option<[IpcBuffer<u32>; 2]>,
+    /// The handles to send to the other end.
+    handles: Vec<u8>,
+}
+
+impl PendingLink {
+    /// Makes an end on `device`. If rows leave from it, `words` is the size of a buffer.
+    pub(super) fn new(device: &Device, words: Option<usize>) -> Result<Self, LifeError> {
+        let [(even, of_even), (odd, of_odd)] = [device.ipc_event()?, device.ipc_event()?];
+        let mut handles = [of_even.0, of_odd.0].concat();
+        let own_rows = match words {
+            None => None,
+            Some(words) => {
+                let [(even, of_even), (odd, of_odd)] = [device.ipc_buffer(words)?, device.ipc_buffer(words)?];
+                handles.extend([of_even.0, of_odd.0].concat());
+                Some([even, odd])
+            }
+        };
+        Ok(Self { device: device.clone(), own: [even, odd], own_rows, handles })
+    }
+
+    /// Exchanges handles with the other end of each link. `ends` has each end of this rank with the rank of the other
+    /// end. All ranks must pass their links in the same order.
+    pub(super) fn connect(ends: Vec<(usize, Self)>, ranks: &dyn Communicator) -> Result<Vec<IpcLink>, LifeError> {
+        // An end from which rows leave sends four handles and receives two; the other end the reverse.
+        let received = |end: &Self| vec![0; HANDLE * if end.own_rows.is_some() { 2 } else { 4 }];
+        let mut handles: Vec<Vec<u8>> = ends.iter().map(|(_, end)| received(end)).collect();
+        let sends: Vec<_> = ends.iter().map(|(rank, end)| (*rank, &end.handles[..])).collect();
+        let mut receives: Vec<_> =
+            ends.iter().zip(&mut handles).map(|((rank, _), all)| (*rank, &mut all[..])).collect();
+        ranks.exchange(&sends, &mut receives)?;
+        let links = ends.into_iter().zip(handles).map(|((_, end), handles)| {
+            let Self { device, own, own_rows, .. } = end;
+            let event = |i| device.open_event(&handle(&handles, i));
+            let memory = |i| device.open_ipc_buffer(&handle(&handles, i));
+            let theirs = [event(0)?, event(1)?];
+            let their_rows = if own_rows.is_none() { Some([memory(2)?, memory(3)?]) } else { None };
+            Ok(IpcLink { own, theirs, own_rows, their_rows })
+        });
+        links.collect()
+    }
+}
+
+impl IpcLink {
+    /// Returns the buffer of exchange `number` if rows leave from this end.
+    pub(super) fn leaving(&mut self, number: u64) -> Option<&mut Buffer<u32>> {
+        self.own_rows.as_mut().map(|rows| &mut *rows[(number % 2) as usize])
+    }
+
+    /// Records that the device has reached exchange `number`.
+    pub(super) fn record(&mut self, number: u64) -> Result<(), LifeError> {
+        Ok(self.own[(number % 2) as usize].record()?)
+    }
+
+    /// Makes the device wait until the other end has reached exchange `number`, and copies the rows if they arrive at
+    /// this end. The message of the other end must have been received.
+    pub(super) fn receive(&self, number: u64, words: Option<&mut Buffer<u32>>) -> Result<(), LifeError> {
+        let which = (number % 2) as usize;
+        self.theirs[which].wait()?;
+        if let (Some(rows), Some(words)) = (&self.their_rows, words) {
+            let len = words.len();
+            words.copy_range_from_ipc(0, &rows[which], 0..len)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! Reads, writes and counts the cells of an automaton's board.
+
+use std::ops::Range;
+
+use crate::rule::Rule;
+use crate::topology::Topology;
+use crate::{AnyGrid, Automaton, OutOfMemory, margins, with_grid};
+
+impl Automaton {
+    /// Returns the cells that are not dead and the bits of their ages, in the layout of
+    /// [`FirstBoard`](crate::FirstBoard). Bits beyond the width are 0.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if the host has too little memory.
+    pub fn words(&self) -> Result<(Vec<u32>, Vec<Vec<u32>>), OutOfMemory> {
+        self.words_of(0..self.height)
+    }
+
+    /// Like [`words`](Self::words), for some rows only.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`] if the host has too little memory.
+    ///
+    /// # Panics
+    /// If the board lacks one of the rows.
+    pub fn words_of(&self, rows: Range<usize>) -> Result<(Vec<u32>, Vec<Vec<u32>>), OutOfMemory> {
+        with_grid!(&self.grid, grid => grid.words(rows))
+    }
+
+    /// Replaces the cells of these rows. The words have the layout of [`FirstBoard`](crate::FirstBoard).
+    ///
+    /// # Panics
+    /// If the board lacks one of the rows.
+    pub fn put_words(&mut self, rows: Range<usize>, words: &[u32], ages: &[Vec<u32>]) {
+        with_grid!(&mut self.grid, grid => grid.spread(rows, words, ages));
+    }
+
+    /// Returns the bits per cell: one that is set if the cell is not dead, and the bits of its age.
+    pub fn planes(&self) -> usize {
+        with_grid!(&self.grid, grid => grid.planes)
+    }
+
+    /// Returns the bits of one cell. The lowest is set if the cell is alive. The others are the generations that a
+    /// dying cell has left.
+    ///
+    /// # Panics
+    /// If the board lacks this cell.
+    pub fn cell(&self, x: usize, y: usize) -> u16 {
+        let bit = |plane| with_grid!(&self.grid, grid => grid.cell(x, y, plane)) as u16;
+        (0..self.planes()).fold(0, |bits, plane| bits | bit(plane) << plane)
+    }
+
+    /// Sets a cell to the bits that [`cell`](Self::cell) returned.
+    ///
+    /// # Panics
+    /// If the board lacks this cell.
+    pub fn put_cell(&mut self, x: usize, y: usize, bits: u16) {
+        for plane in 0..self.planes() {
+            with_grid!(&mut self.grid, grid => grid.put(x, y, plane, (bits >> plane & 1).into()));
+        }
+    }
+
+    /// Counts the cells of these rows that are not dead.
+    ///
+    /// # Panics
+    /// If the board lacks one of the rows.
+    pub fn population(&self, rows: Range<usize>) -> u64 {
+        with_grid!(&self.grid, grid => grid.population(rows))
+    }
+
+    /// Returns the numbers of births and deaths of these rows in the last generation. If the last
+    /// [`advance`](Self::advance) ran more than one generation, its last up to 16 generations count as one. Before the
+    /// first generation, every live cell counts as a birth.
+    ///
+    /// # Panics
+    /// If the board lacks one of the rows.
+    pub fn changes(&self, rows: Range<usize>) -> (u64, u64) {
+        with_grid!(&self.grid, grid => grid.changes(rows))
+    }
+
+    /// Returns the number of generations for which a sufficiently wide halo stays correct, if it is copied as
+    /// `topology` joins the edges. It is 1 if the topology rotates or reflects cells at an edge and the rule
+    /// distinguishes the directions.
+    pub fn depth_beyond(rule: &Rule, topology: Topology) -> usize {
+        if margins::is_singular(topology) { 1 } else { margins::depth(rule, topology) }
+    }
+}
