@@ -1,4 +1,4 @@
-//! The element types and operators that the command line knows by name.
+//! The element types and operators that have a name on the command line.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,12 +25,12 @@ macro_rules! names {
                 match self { $(Self::$variant => $name),+ }
             }
 
-            /// Returns the identity of the type, by which a rung's instances are found.
+            /// Returns the identity of the type.
             pub const fn id(self) -> ArgumentId {
                 match self { $(Self::$variant => ArgumentId::of::<$type>()),+ }
             }
 
-            /// Returns the one whose type has the identity `id`, if there is one.
+            /// Returns the value whose type has the identity `id`, if there is one.
             pub fn of(id: ArgumentId) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.id() == id)
             }
@@ -95,7 +95,7 @@ pub trait Number: Element + PartialOrd + fmt::Display + fmt::Debug {
     /// Returns the number nearest to `value`; integers are rounded towards 0.
     fn from_f64(value: f64) -> Self;
 
-    /// Returns a number made of 64 random bits: a float uniform in −1..1, or an integer of the upper bits.
+    /// Converts 64 random bits to a number: a float uniform in −1..1, or an integer of the upper bits.
     fn from_random(bits: u64) -> Self;
 }
 
@@ -179,8 +179,7 @@ impl NamedOperator for Max {
     const NAME: OperatorName = OperatorName::Max;
 }
 
-/// `with_number!(number_type, [f32 i32], T => body, _ => other)`: the body with `T` the type of that name, if it is
-/// listed.
+/// `with_number!(number_type, [f32 i32], T => body, _ => other)` evaluates `body` with `T` as that type if it is listed, and `other` if not.
 #[macro_export]
 macro_rules! with_number {
     ($which:expr, [$($type:ident)+], $T:ident => $body:expr, _ => $other:expr) => {{
@@ -194,7 +193,7 @@ macro_rules! with_number {
     }};
 }
 
-/// `with_operator!(operator_name, O => body)`: the body with `O` the operator of that name.
+/// `with_operator!(operator_name, O => body)` evaluates `body` with `O` as that operator.
 #[macro_export]
 macro_rules! with_operator {
     ($which:expr, $O:ident => $body:expr) => {{

@@ -1,7 +1,6 @@
-//! Any algorithm, without knowing which: its problems as options, inputs on a device, references on the CPU, cases that
-//! reach every barrier of its kernels, and what a benchmark measures of it.
+//! The algorithms behind one interface: options, inputs on a device, references on the CPU, cases that reach every barrier, and the measurements of a benchmark.
 //!
-//! [`algorithm`] has the traits, [`catalogue`] the one list of algorithms; each algorithm has a folder of its name.
+//! [`algorithm`] has the traits, and [`catalogue`] has the list of algorithms. Each algorithm has a folder of its name.
 
 pub mod algorithm;
 pub mod bench;

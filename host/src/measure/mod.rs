@@ -332,9 +332,10 @@ mod tests {
         report.copy_gigabytes_per_second = 10.0;
         report.add("slow", Timing { seconds: 1e-6, runs: 7 }, Deviation::default());
         for kernel in ["hop", "leap"] {
-            let asked = "5 steps".to_owned();
+            let requested = "5 steps".to_owned();
             let reason =
-                AlgorithmError::NotBuilt { algorithm: "walk", kernel, asked, offered: "1 step".to_owned() }.into();
+                AlgorithmError::NotBuilt { algorithm: "walk", rung: kernel, requested, offered: "1 step".to_owned() }
+                    .into();
             report.leave_out(kernel, &reason);
         }
         let text = report.text();

@@ -1,14 +1,14 @@
-//! One rank.
+//! The communicator of a program that is not one of several ranks.
 
 use std::collections::VecDeque;
 
 use super::{Communicator, RanksError};
 
-/// The communicator of one rank.
+/// The communicator of a single rank.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Alone;
 
-/// One rank: that of a program which is no part of several.
+/// Returns the communicator of a program that is not one of several ranks.
 pub fn alone() -> Alone {
     Alone
 }
@@ -52,7 +52,7 @@ impl Communicator for Alone {
     }
 }
 
-/// Copies the message of rank `from` to where it is to be received.
+/// Copies a message of rank `from` to `into`.
 pub(super) fn receive(from: usize, message: &[u8], into: &mut [u8]) -> Result<(), RanksError> {
     if message.len() != into.len() {
         return Err(RanksError::Length { from, found: message.len(), expected: into.len() });

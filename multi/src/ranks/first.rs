@@ -1,8 +1,8 @@
-//! The first of several ranks.
+//! The communicator of the first ranks of another communicator.
 
 use super::{Communicator, RanksError};
 
-/// The first `size` of some ranks, of which the others take no part.
+/// The first `size` ranks of a communicator. The other ranks must not call it.
 pub(crate) struct FirstRanks<'r> {
     ranks: &'r dyn Communicator,
     size: usize,

@@ -1,4 +1,4 @@
-//! The kernels that use each part of `cuda_std` once.
+//! The cases of the kernels that use each part of `cuda_std` once.
 
 use gpu::device_library as kernels;
 use gpu::operator::{Affine, Compose, Max, Operator, Sum};

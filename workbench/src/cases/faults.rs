@@ -1,4 +1,4 @@
-//! The faulty kernels of [`gpu::faults`]: what a report looks like. Every case of them is to fail.
+//! The cases of the faulty kernels of [`gpu::faults`]. Every case must fail.
 
 use gpu::faults::{
     ITEMS, TILE, barrier_in_branch, barrier_of_two_calls, barrier_skipped, barriers_of_branches, bound_underflows,
@@ -10,7 +10,7 @@ use launch::{Device, Error, LaunchConfig};
 
 use crate::case::{Case, equal};
 
-/// A case a faulty kernel.
+/// Returns a case for each faulty kernel.
 pub fn faults() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |kernel: &'static [&'static str], what: &str, run: fn(&Device) -> Result<(), Error>| {
@@ -25,7 +25,7 @@ pub fn faults() -> Vec<Case> {
         device.launch(LaunchConfig::new(2, 256), warp_tail_unsynchronised(x.view_mut(), y.view_mut()))
     });
     add(&["sum_partials", "tail_dropped"], "of a tail that was dropped", |device| {
-        // A partial sum for each tile; blocks for the whole tiles alone.
+        // There is a partial sum per tile, but blocks only for the whole tiles.
         let x = vec![1; 2 * ITEMS * 64 + 96];
         let (mut x, mut partials, mut y) = (device.upload(&x)?, device.alloc(3)?, device.alloc(1)?);
         device.launch(LaunchConfig::new(2, 64), tail_dropped(x.view_mut(), partials.view_mut()))?;

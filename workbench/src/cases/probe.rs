@@ -1,4 +1,4 @@
-//! The probes: all kernels of bandwidth on several operands and grids, access, divergence, and the schedule.
+//! The cases of the probes: bandwidth with several operands and grids, access, divergence, and the schedule.
 
 use gpu::probe::{
     RECORD, U32x4, access_offset, access_strided, divergence_by_thread, divergence_by_warp, schedule_print,
@@ -46,7 +46,7 @@ fn family(kernel: BandwidthKernel) -> &'static [&'static str] {
     }
 }
 
-/// Whole groups and one that the end cuts, more groups than blocks; and fewer elements than threads.
+/// Checks whole groups and a partial one, more groups than blocks, and fewer elements than threads.
 fn check_bandwidth<T: Measured>(stage: &Stage, kernel: BandwidthKernel) -> Result<(), CaseError> {
     let device = &stage.device;
     for (n, grid, block) in [(2600, 2, 64), (31, 2, 32)] {
@@ -71,7 +71,7 @@ fn check_bandwidth<T: Measured>(stage: &Stage, kernel: BandwidthKernel) -> Resul
     Ok(())
 }
 
-/// Elements that are accessed, by blocks of 256.
+/// The number of accessed elements, in blocks of 256.
 const ACCESSED: usize = 600;
 
 fn grid() -> LaunchConfig {

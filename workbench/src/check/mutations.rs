@@ -1,9 +1,6 @@
-//! Leaves out each synchronisation, one at a time: the checks have to notice the absence of every one that is needed.
+//! Leaves out one synchronisation at a time. The checks must report the absence of each one that is needed.
 //!
-//! A barrier, warp synchronisation or fence whose deletion nothing reports is redundant, or the checks do not see what
-//! it is for, or no case needs it. Shuffles and votes are not left out: they carry values. That no kernel relies on
-//! them for the order of memory accesses is what a check with [`Checks::shuffles_order_memory`](simt::Checks) off
-//! shows.
+//! If nothing reports its absence, a barrier, warp synchronisation or fence is redundant, or the checks do not see its purpose, or no case needs it. Shuffles and votes stay, because they carry values. A check without [`Checks::shuffles_order_memory`](simt::Checks) shows that no kernel relies on them to order memory accesses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,20 +14,20 @@ use super::runs::Settings;
 use super::{Progress, finding};
 use crate::case::{Case, CaseError};
 
-/// A synchronisation of a kernel, and how it was missed.
+/// A synchronisation of a kernel, and the report of its absence.
 #[derive(Clone, Debug)]
 pub struct Mutation {
     /// Its site.
     pub location: SourceLocation,
     /// Its kind.
     pub kind: SyncKind,
-    /// The kernel's family. A function that several kernels call has an entry for each.
+    /// The kernel's family. A function that several kernels call has one entry per kernel.
     pub kernel: &'static str,
-    /// The report that it was left out; `None` if nothing reported it.
+    /// The report of its absence; `None` if nothing reported it.
     pub reported: Option<Reported>,
 }
 
-/// How a synchronisation was missed.
+/// The report of the absence of a synchronisation.
 #[derive(Clone, Debug)]
 pub struct Reported {
     /// The case that failed.
@@ -41,18 +38,18 @@ pub struct Reported {
     pub finding: Finding,
 }
 
-/// File, line and column of a site, by which reports are ordered.
+/// The file, line and column of a site, by which reports are sorted.
 type SiteKey = (String, u32, u32);
 
-/// A case fails with all synchronisations in their places.
+/// The error of a case that fails with all synchronisations in place.
 #[derive(Debug, Error)]
-#[error("with all synchronisations in their places, this fails: {case}")]
+#[error("this case fails with all synchronisations in place: {case}")]
 pub struct FailingCase {
     case: String,
     source: CaseError,
 }
 
-/// What is left out of one kernel, and the cases that reach it.
+/// A synchronisation to leave out of one kernel, and the cases that reach it.
 struct Deletion<'a> {
     location: SourceLocation,
     kind: SyncKind,
@@ -60,11 +57,10 @@ struct Deletion<'a> {
     cases: Vec<&'a Case>,
 }
 
-/// Leaves out each barrier, warp synchronisation and fence that `cases` reach, of each kernel one at a time, and runs
-/// those cases under the schedules until one fails. Returns the synchronisations by files and lines.
+/// Leaves out one barrier, warp synchronisation or fence of a kernel at a time, for all that `cases` reach. Runs the cases that reach it under the schedules until one fails. Returns the synchronisations sorted by file and line.
 ///
 /// # Errors
-/// When a case fails as it is.
+/// If a case fails with all synchronisations in place.
 pub fn mutate(cases: &[Case], settings: &Settings, progress: &impl Progress) -> Result<Vec<Mutation>, FailingCase> {
     let deletions = deletions(cases, settings)?;
     progress.begin(deletions.len());
@@ -77,7 +73,7 @@ pub fn mutate(cases: &[Case], settings: &Settings, progress: &impl Progress) -> 
     Ok(deletions.par_iter().map(mutation).collect())
 }
 
-/// Returns what there is to leave out.
+/// Returns the synchronisations to leave out.
 fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<'a>>, FailingCase> {
     let met_by = |case: &'a Case| {
         let synchronisations = Synchronisations::new();
@@ -90,7 +86,7 @@ fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<
     let met: Vec<_> = cases.par_iter().map(met_by).collect::<Result<_, FailingCase>>()?;
     let mut deletions: BTreeMap<(SiteKey, &'static str), Deletion<'a>> = BTreeMap::new();
     for (case, met) in met {
-        // The kernel that the case is about is the one of its kernels that synchronises.
+        // Of a case's kernels, the tested one synchronises.
         let Some(&kernel) = case.kernels().first() else { continue };
         for (location, kind) in met.into_iter().filter(|(_, kind)| kind.is_for_order()) {
             let place = (location.file.clone(), location.line, location.column);
@@ -104,7 +100,7 @@ fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<
 impl Deletion<'_> {
     fn reported(&self, settings: &Settings) -> Option<Reported> {
         let run = |simulator: Simulator| {
-            // A run that comes to no end notices nothing.
+            // A run without a verdict reports nothing.
             let error = |case: &Case| case.run(simulator.clone()).err().filter(|error| !error.is_unfinished());
             let fails = |case: &&Case| Some((case.to_string(), error(case)?));
             self.cases.iter().find_map(fails)
@@ -116,7 +112,7 @@ impl Deletion<'_> {
 }
 
 impl Mutation {
-    /// Returns the hint that nothing misses it, if nothing does.
+    /// Returns the hint that it is redundant, if nothing reported its absence.
     pub fn hint(&self) -> Option<Finding> {
         let Self { location, kind, kernel, reported } = self;
         let redundant = Redundant { location: location.clone(), kind: *kind };
@@ -124,20 +120,20 @@ impl Mutation {
     }
 }
 
-/// Returns the file and line of each synchronisation in files that begin with `folder`, of all kernels together.
+/// Returns the file and line of each synchronisation in files whose path begins with `folder`, for all kernels together.
 pub fn places<'a>(mutations: impl IntoIterator<Item = &'a Mutation>, folder: &str) -> BTreeSet<(String, u32)> {
     let place = |mutation: &Mutation| (mutation.location.file.clone(), mutation.location.line);
     mutations.into_iter().map(place).filter(|(file, _)| file.starts_with(folder)).collect()
 }
 
-/// Synchronisations, as they are written to JSON.
+/// The JSON form of all synchronisations.
 #[derive(Serialize, Debug)]
 pub struct MutationReport {
-    /// The synchronisations by files and lines.
+    /// The synchronisations, sorted by file and line.
     pub synchronisations: Vec<MutationEntry>,
 }
 
-/// A synchronisation of a kernel.
+/// The JSON form of a synchronisation of a kernel.
 #[derive(Serialize, Debug)]
 pub struct MutationEntry {
     /// The source file, from the workspace's root.
@@ -150,11 +146,11 @@ pub struct MutationEntry {
     pub kind: &'static str,
     /// The kernel's function.
     pub kernel: &'static str,
-    /// The report of its deletion; `None` if nothing reported it.
+    /// The report of its absence; `None` if nothing reported it.
     pub reported: Option<ReportedBy>,
 }
 
-/// The report of a deletion.
+/// The JSON form of a report of the absence of a synchronisation.
 #[derive(Serialize, Debug)]
 pub struct ReportedBy {
     /// The case that failed.

@@ -1,4 +1,4 @@
-//! Histogram as a problem: random inputs, reference, cases, and what is measured of it.
+//! Histogram in the workbench: problem, reference, cases and measurements.
 
 mod cases;
 mod problem;

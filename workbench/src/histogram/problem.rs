@@ -5,13 +5,13 @@ use gpu::histogram::Key;
 use launch::{Buffer, Device, Held, Queue, Resources};
 
 use crate::algorithm::{
-    Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
+    Aim, Algorithm, Fact, Inputs, Measurement, Options, PreparedRung, Problem, ProblemOption, Shape, Target, rung_of,
 };
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::{self, REMEDY, RandomVector};
-use crate::scaling::ScalingWork;
+use crate::scaling::ScalingMeasurement;
 use crate::scaling::SplitWork;
 use gridstride::capabilities;
 use gridstride::histogram::{Bins, Histogram, HistogramRung, Plan};
@@ -70,11 +70,11 @@ impl Algorithm for Histograms {
         })
     }
 
-    fn works(&self) -> Vec<Work> {
+    fn measurements(&self) -> Vec<Measurement> {
         const OF_BYTES: &[Target] = &[Target::Peer(1.3, "CUB")];
         const OF_WORDS: &[Target] = &[Target::Peer(3.0, "CUB")];
         const IN_MANY_BINS: &[Target] = &[Target::Peer(4.0, "CUB")];
-        let (bytes, words) = (Work::vectors("u8"), Work::vectors("u32"));
+        let (bytes, words) = (Measurement::vectors("u8"), Measurement::vectors("u32"));
         vec![
             bytes
                 .variant("256-uniform", &[("bins", "256")])
@@ -96,8 +96,8 @@ impl Algorithm for Histograms {
         ]
     }
 
-    fn scaling_works(&self) -> Vec<ScalingWork> {
-        super::scaling::works()
+    fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
+        super::scaling::measurements()
     }
 
     fn cases(&self) -> Vec<Case> {
@@ -242,7 +242,7 @@ struct OnDevice<'p, K: Key + Number> {
 }
 
 impl<K: Key + Number> Inputs for OnDevice<'_, K> {
-    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError> {
+    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn PreparedRung + 'a>, WorkbenchError> {
         let Counting { n, bins, .. } = *self.problem;
         let plan = Plan::new::<K>(rung_of(rung)?, n, bins.count(), self.keys.device());
         let histogram = Histogram::with_plan(self.keys.device(), plan, n, bins)?;
@@ -263,7 +263,7 @@ impl<K: Key + Number> Resources for Ready<'_, '_, K> {
     }
 }
 
-impl<K: Key + Number> Prepared for Ready<'_, '_, K> {
+impl<K: Key + Number> PreparedRung for Ready<'_, '_, K> {
     fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
         Ok(self.histogram.run(queue, &self.on.keys, &mut self.on.counts)?)
     }

@@ -1,4 +1,4 @@
-//! A histogram on teams of more and more members.
+//! The measurements of histogram on teams.
 
 use cuda_std::Ladder;
 use launch::Buffer;
@@ -6,19 +6,19 @@ use launch::Buffer;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::scaling::SplitWork;
-use crate::scaling::{PERIOD, ScalingWork, pattern};
+use crate::scaling::{PERIOD, ScalingMeasurement, pattern};
 use gridstride::capabilities;
 use gridstride::histogram::{Bins, HistogramRung};
 use multi::histogram::SplitHistogram;
 use multi::team::Team;
 
-/// The works of that kind.
-pub(crate) fn works() -> Vec<ScalingWork> {
-    let any = ScalingWork::new("u8", 1.0, 1.0, |team, n| Histogram::prepare(team, n));
-    vec![ScalingWork { most: u32::MAX as usize, ..any }]
+/// Returns the measurements.
+pub(crate) fn measurements() -> Vec<ScalingMeasurement> {
+    let any = ScalingMeasurement::new("u8", 1.0, 1.0, |team, n| Histogram::prepare(team, n));
+    vec![ScalingMeasurement { max_elements: u32::MAX as usize, ..any }]
 }
 
-/// Uniform bytes in 256 bins.
+/// A histogram of uniform bytes in 256 bins.
 struct Histogram<'t> {
     keys: Vec<Buffer<u8>>,
     histogram: SplitHistogram<'t>,

@@ -22,7 +22,7 @@ pub struct Arrays<T: Operand> {
 /// The kernels of one operand and unroll factor.
 #[derive(Clone, Copy, Debug)]
 pub struct Instance<T: Operand> {
-    /// Elements that a thread handles in a pass.
+    /// The number of elements that a thread handles in a pass.
     pub unroll: usize,
     /// Returns the instance of that kernel.
     pub info: fn(BandwidthKernel) -> &'static KernelInfo,

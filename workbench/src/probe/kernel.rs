@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A bandwidth kernel, by what it does with memory.
+/// A bandwidth kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BandwidthKernel {
     /// Read one array.
@@ -32,7 +32,7 @@ impl BandwidthKernel {
         }
     }
 
-    /// Returns what it does, in a line.
+    /// Returns its description, in a line.
     pub const fn idea(self) -> &'static str {
         match self {
             Self::Read => "Read one array.",
@@ -52,16 +52,15 @@ impl BandwidthKernel {
         }
     }
 
-    /// Returns the blocks of a launch on data for `needed` blocks, on a GPU that holds `at_once` of them.
+    /// Returns the number of blocks to launch for data of `needed` blocks, on a GPU that holds `at_once` blocks.
     ///
-    /// A kernel that only reads loops in the resident blocks, and each thread combines many elements. A kernel that
-    /// writes is faster with a block for each block's worth of data.
+    /// A kernel that only reads runs in resident blocks whose threads combine many elements each. A kernel that writes is faster with one block per block of data.
     pub fn grid(self, needed: usize, at_once: u32) -> u32 {
         let needed = u32::try_from(needed).unwrap_or(LARGEST_GRID).clamp(1, LARGEST_GRID);
         if self == Self::Read { needed.min(at_once) } else { needed }
     }
 
-    /// Returns how [`grid`](Self::grid) chooses, in words.
+    /// Returns a description of [`grid`](Self::grid).
     pub fn grid_in_words(self) -> &'static str {
         if self == Self::Read {
             "as many blocks as the GPU holds at once"

@@ -1,4 +1,4 @@
-//! A reduction whose operator is known when it runs: what is compiled for each pair of a type and an operator.
+//! The functions that are compiled for each pair of an element type and an operator.
 
 use cuda_std::{ArgumentId, Global};
 use launch::{Buffer, Device, Queue, Resources};

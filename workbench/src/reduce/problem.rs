@@ -7,13 +7,13 @@ use super::inputs::{Factor, element};
 use super::operation::{AnyReducer, AnySplitReducer, Operation};
 use super::reference::Answer;
 use crate::algorithm::{
-    Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
+    Aim, Algorithm, Fact, Inputs, Measurement, Options, PreparedRung, Problem, ProblemOption, Shape, Target, rung_of,
 };
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::{self, REMEDY, RandomVector};
-use crate::scaling::ScalingWork;
+use crate::scaling::ScalingMeasurement;
 use crate::scaling::SplitWork;
 use gridstride::capabilities;
 use gridstride::numbers::{OperatorName, with_number, with_operator};
@@ -55,17 +55,17 @@ impl Algorithm for ReduceAlgorithm {
         }, _ => Err(WorkbenchError::Options(format!("reduce has no element type '{number}'"))))
     }
 
-    fn works(&self) -> Vec<Work> {
+    fn measurements(&self) -> Vec<Measurement> {
         const AS_CUB: &[Target] = &[Target::Peer(1.0, "CUB")];
         vec![
-            Work::vectors("f32").ladder().aims(const { &[Aim::vector("sum f32", 28, AS_CUB)] }).small(),
-            Work::vectors("i32").aims(const { &[Aim::vector("sum i32", 28, AS_CUB)] }),
-            Work::vectors("f64"),
+            Measurement::vectors("f32").ladder().aims(const { &[Aim::vector("sum f32", 28, AS_CUB)] }).small(),
+            Measurement::vectors("i32").aims(const { &[Aim::vector("sum i32", 28, AS_CUB)] }),
+            Measurement::vectors("f64"),
         ]
     }
 
-    fn scaling_works(&self) -> Vec<ScalingWork> {
-        super::scaling::works()
+    fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
+        super::scaling::measurements()
     }
 
     fn cases(&self) -> Vec<Case> {
@@ -156,7 +156,7 @@ struct OnDevice<'p, T: Factor> {
 }
 
 impl<T: Factor> Inputs for OnDevice<'_, T> {
-    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError> {
+    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn PreparedRung + 'a>, WorkbenchError> {
         let Self { problem, x, answer } = self;
         let reducer = (problem.operation.reducer)(x.device(), problem.plan(x.device(), rung)?)?;
         Ok(Box::new(PreparedReduction { problem, x, answer, reducer, sets: Vec::new() }))
@@ -179,7 +179,7 @@ impl<T: Factor> Resources for PreparedReduction<'_, T> {
     }
 }
 
-impl<T: Factor> Prepared for PreparedReduction<'_, T> {
+impl<T: Factor> PreparedRung for PreparedReduction<'_, T> {
     fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
         Ok(self.reducer.run(queue, self.problem.segment(self.x))?)
     }

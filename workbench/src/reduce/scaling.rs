@@ -1,4 +1,4 @@
-//! Reductions on teams of more and more members.
+//! The measurements of reduce on teams.
 
 use gpu::operator::{Operator, Sum};
 use launch::Buffer;
@@ -6,21 +6,21 @@ use launch::Buffer;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::scaling::SplitWork;
-use crate::scaling::{PERIOD, ScalingWork, pattern};
+use crate::scaling::{PERIOD, ScalingMeasurement, pattern};
 use gridstride::numbers::Number;
 use gridstride::reduce::{ReduceElement, default_rung};
 use multi::reduce::SplitReduction;
 use multi::team::Team;
 
-/// The works of that kind.
-pub(crate) fn works() -> Vec<ScalingWork> {
+/// Returns the measurements.
+pub(crate) fn measurements() -> Vec<ScalingMeasurement> {
     vec![
-        ScalingWork::new("f32", 4.0, 4.0, |team, n| Reduce::prepare(team, n, |bits| (bits % 17) as f32 - 8.0)),
-        ScalingWork::new("i32", 4.0, 4.0, |team, n| Reduce::prepare(team, n, |bits| bits as i32)),
+        ScalingMeasurement::new("f32", 4.0, 4.0, |team, n| Reduce::prepare(team, n, |bits| (bits % 17) as f32 - 8.0)),
+        ScalingMeasurement::new("i32", 4.0, 4.0, |team, n| Reduce::prepare(team, n, |bits| bits as i32)),
     ]
 }
 
-/// Sums of numbers so small that no order of additions rounds: of floats, whole ones from −8 to 8.
+/// A sum that does not round in any order: of integers, or of whole floats from −8 to 8.
 struct Reduce<'t, T: ReduceElement<Sum>>
 where
     Sum: Operator<T>,
@@ -38,7 +38,7 @@ where
         let x = pattern(0, element);
         let sum = |elements: &[T]| elements.iter().copied().fold(Sum::IDENTITY, Sum::combine);
         let mut expected = sum(&x.pattern()[..n % PERIOD]);
-        // n / PERIOD times the pattern, by doubling.
+        // Adds n / PERIOD times the sum of the pattern, by doubling.
         let (mut times, mut power) = (n / PERIOD, sum(x.pattern()));
         while times > 0 {
             if times % 2 == 1 {

@@ -1,4 +1,4 @@
-//! Saxpy as a problem: random inputs, reference, cases, and what is measured of it.
+//! saxpy in the workbench: problem, reference, cases and measurements.
 
 mod cases;
 mod problem;

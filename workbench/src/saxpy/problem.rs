@@ -5,13 +5,13 @@ use launch::{Buffer, Device, Held, LaunchConfig, Queue, Resources};
 
 use super::reference::{self, Reference};
 use crate::algorithm::{
-    Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
+    Aim, Algorithm, Fact, Inputs, Measurement, Options, PreparedRung, Problem, ProblemOption, Shape, Target, rung_of,
 };
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::{self, REMEDY, RandomVector};
-use crate::scaling::ScalingWork;
+use crate::scaling::ScalingMeasurement;
 use crate::scaling::SplitWork;
 use gridstride::capabilities;
 use gridstride::numbers::{NumberType, with_number};
@@ -66,13 +66,13 @@ impl Algorithm for Saxpy {
         })
     }
 
-    fn works(&self) -> Vec<Work> {
+    fn measurements(&self) -> Vec<Measurement> {
         const AIMS: &[Aim] = &[Aim::vector("saxpy f32", 28, &[Target::Peer(1.25, "cuBLAS"), Target::Copy(98.0)])];
-        vec![Work::vectors("f32").ladder().aims(AIMS).small(), Work::vectors("f64")]
+        vec![Measurement::vectors("f32").ladder().aims(AIMS).small(), Measurement::vectors("f64")]
     }
 
-    fn scaling_works(&self) -> Vec<ScalingWork> {
-        super::scaling::works()
+    fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
+        super::scaling::measurements()
     }
 
     fn cases(&self) -> Vec<Case> {
@@ -150,7 +150,7 @@ struct OnDevice<'p, T: Reference> {
 }
 
 impl<T: Reference> Inputs for OnDevice<'_, T> {
-    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError> {
+    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn PreparedRung + 'a>, WorkbenchError> {
         self.problem.check(self.x.device(), rung)?;
         let rung = rung_of(rung)?;
         let plan = plan::<T>(rung, self.problem.n, self.x.device());
@@ -171,7 +171,7 @@ impl<T: Reference> Resources for Ready<'_, '_, T> {
     }
 }
 
-impl<T: Reference> Prepared for Ready<'_, '_, T> {
+impl<T: Reference> PreparedRung for Ready<'_, '_, T> {
     fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
         let OnDevice { problem: Axpy { a, n, from, .. }, x, y, .. } = &mut *self.on;
         Ok(launch(queue, self.rung, self.plan, *a, x.view().part(*from, *n), y.view_mut().part(*from, *n))?)

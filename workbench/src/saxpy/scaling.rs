@@ -1,4 +1,4 @@
-//! saxpy on teams of more and more members.
+//! The measurements of saxpy on teams.
 
 use cuda_std::Ladder;
 use launch::Buffer;
@@ -6,15 +6,15 @@ use launch::Buffer;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::scaling::SplitWork;
-use crate::scaling::{ScalingWork, compare, pattern};
+use crate::scaling::{ScalingMeasurement, compare, pattern};
 use gridstride::capabilities;
 use gridstride::saxpy::SaxpyRung;
 use multi::saxpy::split_saxpy;
 use multi::team::{Repeated, Team};
 
-/// The works of that kind.
-pub(crate) fn works() -> Vec<ScalingWork> {
-    vec![ScalingWork::new("f32", 12.0, 8.0, |team, n| Saxpy::prepare(team, n))]
+/// Returns the measurements.
+pub(crate) fn measurements() -> Vec<ScalingMeasurement> {
+    vec![ScalingMeasurement::new("f32", 12.0, 8.0, |team, n| Saxpy::prepare(team, n))]
 }
 
 /// y = 2x + y of whole numbers.

@@ -1,4 +1,4 @@
-//! Scale as a problem: random inputs, reference, cases, and what is measured of it.
+//! scale in the workbench: problem, reference, cases and measurements.
 
 mod cases;
 mod problem;

@@ -6,14 +6,16 @@ use cuda_std::{Ladder, Rung};
 use launch::{Buffer, Device, Held, LaunchConfig, Queue, Resources};
 
 use super::reference::Product;
-use crate::algorithm::{Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Work, rung_of};
+use crate::algorithm::{
+    Algorithm, Fact, Inputs, Measurement, Options, PreparedRung, Problem, ProblemOption, Shape, rung_of,
+};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::{self, REMEDY, RandomVector};
 use gridstride::capabilities;
 use gridstride::numbers::{NumberType, with_number};
-use gridstride::scale::{Scalable, ScaleRung, launch, plan};
+use gridstride::scale::{ScaleElement, ScaleRung, launch, plan};
 
 /// `y = s·x`.
 pub struct Scale;
@@ -49,8 +51,8 @@ impl Algorithm for Scale {
         })
     }
 
-    fn works(&self) -> Vec<Work> {
-        vec![Work::vectors("f32").ladder(), Work::vectors("i32")]
+    fn measurements(&self) -> Vec<Measurement> {
+        vec![Measurement::vectors("f32").ladder(), Measurement::vectors("i32")]
     }
 
     fn cases(&self) -> Vec<Case> {
@@ -58,7 +60,7 @@ impl Algorithm for Scale {
     }
 }
 
-fn factor<T: FromStr + Scalable>(text: &str) -> Result<T, WorkbenchError> {
+fn factor<T: FromStr + ScaleElement>(text: &str) -> Result<T, WorkbenchError> {
     text.parse().ok().filter(|&factor: &T| factor.to_f64().is_finite()).ok_or_else(|| {
         let number = match T::TYPE {
             NumberType::F32 => "a finite number, such as 2.5",
@@ -77,13 +79,13 @@ struct Scaling<T> {
     seed: u64,
 }
 
-impl<T: Scalable + Product> Scaling<T> {
+impl<T: ScaleElement + Product> Scaling<T> {
     fn vector(&self) -> RandomVector<T> {
         RandomVector::new(self.seed, 0)
     }
 }
 
-impl<T: Scalable + Product> Problem for Scaling<T> {
+impl<T: ScaleElement + Product> Problem for Scaling<T> {
     fn title(&self) -> String {
         format!("scale, {}, n = {}, s = {}{}", T::TYPE, self.n, self.s, inputs::from_element(self.from))
     }
@@ -122,35 +124,35 @@ impl<T: Scalable + Product> Problem for Scaling<T> {
     }
 }
 
-struct OnDevice<'p, T: Scalable> {
+struct OnDevice<'p, T: ScaleElement> {
     problem: &'p Scaling<T>,
     x: Buffer<T>,
     y: Buffer<T>,
     host: Vec<T>,
 }
 
-impl<T: Scalable + Product> Inputs for OnDevice<'_, T> {
-    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError> {
+impl<T: ScaleElement + Product> Inputs for OnDevice<'_, T> {
+    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn PreparedRung + 'a>, WorkbenchError> {
         let rung = rung_of(rung)?;
         let plan = plan(rung, self.problem.n, self.x.device())?;
         Ok(Box::new(Ready { rung, plan, on: self }))
     }
 }
 
-struct Ready<'a, 'p, T: Scalable> {
+struct Ready<'a, 'p, T: ScaleElement> {
     rung: ScaleRung,
     plan: LaunchConfig,
     on: &'a mut OnDevice<'p, T>,
 }
 
-impl<T: Scalable> Resources for Ready<'_, '_, T> {
+impl<T: ScaleElement> Resources for Ready<'_, '_, T> {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
         held.shared(&self.on.x);
         self.on.y.hold(held);
     }
 }
 
-impl<T: Scalable + Product> Prepared for Ready<'_, '_, T> {
+impl<T: ScaleElement + Product> PreparedRung for Ready<'_, '_, T> {
     fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
         let OnDevice { problem: Scaling { s, n, from, .. }, x, y, .. } = &mut *self.on;
         Ok(launch(queue, self.rung, self.plan, *s, x.view().part(*from, *n), y.view_mut().part(*from, *n))?)

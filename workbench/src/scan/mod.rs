@@ -1,4 +1,4 @@
-//! Scan as a problem: random inputs, reference, cases, and what is measured of it.
+//! Scan in the workbench: problem, reference, cases and measurements.
 
 mod cases;
 mod inputs;

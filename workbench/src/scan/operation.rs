@@ -1,4 +1,4 @@
-//! A scan whose operator is known when it runs: what is compiled for each pair of a type and an operator.
+//! The functions that are compiled for each pair of an element type and an operator.
 
 use cuda_std::{Global, GlobalMut};
 use gpu::operator::Operator;
@@ -10,7 +10,7 @@ use crate::deviation::Deviation;
 use gridstride::AlgorithmError;
 use gridstride::numbers::{NamedOperator, Number, OperatorName};
 use gridstride::reduce::ReduceElement;
-use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, check_on};
+use gridstride::scan::{ScanElement, ScanKind, ScanRung, Scanner, check_on};
 use multi::MultiError;
 use multi::scan::SplitScan;
 use multi::team::Team;
@@ -34,7 +34,7 @@ type MadeSplitScan<'t, T> = Result<Box<dyn AnySplitScan<T> + 't>, MultiError>;
 impl<T: Number> Operation<T> {
     pub(super) const fn of<O: Operator<T> + NamedOperator>() -> Self
     where
-        T: Scannable<O> + ReduceElement<O>,
+        T: ScanElement<O> + ReduceElement<O>,
     {
         Self {
             operator: O::NAME,
@@ -60,7 +60,7 @@ pub(super) trait AnyScanner<T: Number>: Resources {
     fn temporary_bytes(&self) -> u64;
 }
 
-impl<T: Number + Scannable<O>, O: Operator<T>> AnyScanner<T> for Scanner<T, O> {
+impl<T: Number + ScanElement<O>, O: Operator<T>> AnyScanner<T> for Scanner<T, O> {
     fn scan(
         &mut self,
         queue: Queue<'_>,
@@ -82,7 +82,7 @@ pub(super) trait AnySplitScan<T: Number> {
     fn roundings(&self) -> Result<usize, MultiError>;
 }
 
-impl<T: Number + Scannable<O> + ReduceElement<O>, O: Operator<T>> AnySplitScan<T> for SplitScan<'_, T, O> {
+impl<T: Number + ScanElement<O> + ReduceElement<O>, O: Operator<T>> AnySplitScan<T> for SplitScan<'_, T, O> {
     fn scan(&mut self, kind: ScanKind, x: &mut [Buffer<T>], y: &mut [Buffer<T>]) -> Result<(), MultiError> {
         self.scan(kind, x, y)
     }

@@ -7,13 +7,13 @@ use super::inputs::ScanInput;
 use super::operation::{AnyScanner, AnySplitScan, Operation};
 use super::reference::{self, compare_sums_from, sum_depth};
 use crate::algorithm::{
-    Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
+    Aim, Algorithm, Fact, Inputs, Measurement, Options, PreparedRung, Problem, ProblemOption, Shape, Target, rung_of,
 };
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::{self, REMEDY};
-use crate::scaling::ScalingWork;
+use crate::scaling::ScalingMeasurement;
 use crate::scaling::SplitWork;
 use gridstride::numbers::{Number, OperatorName, with_number, with_operator};
 use gridstride::scan::{ScanKind, ScanRung, default_rung, temporary_bytes};
@@ -56,11 +56,11 @@ impl Algorithm for ScanAlgorithm {
         }, _ => Err(WorkbenchError::Options(format!("scan has no element type '{number}'"))))
     }
 
-    fn works(&self) -> Vec<Work> {
+    fn measurements(&self) -> Vec<Measurement> {
         const WORDS: &[Target] = &[Target::Peer(1.25, "CUB")];
         const DOUBLES: &[Target] = &[Target::Peer(1.2, "CUB")];
-        let inclusive = |number| Work::vectors(number).variant("inclusive", &[]);
-        let exclusive = |number| Work::vectors(number).variant("exclusive", &[("exclusive", "")]);
+        let inclusive = |number| Measurement::vectors(number).variant("inclusive", &[]);
+        let exclusive = |number| Measurement::vectors(number).variant("exclusive", &[("exclusive", "")]);
         vec![
             inclusive("f32").ladder().aims(const { &[Aim::vector("inclusive scan f32", 28, WORDS)] }).small(),
             exclusive("f32").aims(const { &[Aim::vector("exclusive scan f32", 28, WORDS)] }).small(),
@@ -71,8 +71,8 @@ impl Algorithm for ScanAlgorithm {
         ]
     }
 
-    fn scaling_works(&self) -> Vec<ScalingWork> {
-        super::scaling::works()
+    fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
+        super::scaling::measurements()
     }
 
     fn cases(&self) -> Vec<Case> {
@@ -175,7 +175,7 @@ struct OnDevice<'p, T: Number> {
 }
 
 impl<T: Number> Inputs for OnDevice<'_, T> {
-    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError> {
+    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn PreparedRung + 'a>, WorkbenchError> {
         let rung = rung_of(rung)?;
         let scanner = (self.problem.operation.scanner)(self.x.device(), rung, self.problem.n)?;
         Ok(Box::new(PreparedScan { rung, scanner, on: self, sets: Vec::new() }))
@@ -217,7 +217,7 @@ impl<T: Number> PreparedScan<'_, '_, T> {
     }
 }
 
-impl<T: Number> Prepared for PreparedScan<'_, '_, T> {
+impl<T: Number> PreparedRung for PreparedScan<'_, '_, T> {
     fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
         let Self { scanner, on, .. } = self;
         on.problem.scan(&mut **scanner, queue, &on.x, &mut on.y)

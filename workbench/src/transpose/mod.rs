@@ -1,4 +1,4 @@
-//! Transpose as a problem: random inputs, reference, cases, and what is measured of it.
+//! Transpose in the workbench: problem, reference, cases and measurements.
 
 mod cases;
 mod problem;

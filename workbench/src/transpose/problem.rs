@@ -6,8 +6,8 @@ use launch::{Buffer, Device, Held, Queue, Resources};
 
 use super::reference;
 use crate::algorithm::{
-    Aim, Algorithm, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size, Sizes,
-    Target, Work, rung_of,
+    Aim, Algorithm, Fact, Inputs, Measurement, Options, Other, PreparedRung, Problem, ProblemOption, Purpose, Shape,
+    Size, Sizes, Target, rung_of,
 };
 use crate::case::Case;
 use crate::deviation::Deviation;
@@ -75,12 +75,12 @@ impl Algorithm for Transpose {
         matches!(rung.parse(), Ok(TransposeRung::Copy | TransposeRung::CopyTile))
     }
 
-    fn works(&self) -> Vec<Work> {
+    fn measurements(&self) -> Vec<Measurement> {
         const SIDE: usize = 16384;
         const F32: &[Target] = &[Target::Peer(1.05, "cuBLAS"), Target::Copy(99.0)];
         const OTHERS: &[Target] = &[Target::Copy(92.0)];
-        let squares = |number| Work::vectors(number).sizes(Sizes::Squares);
-        let odd = |number| Work::vectors(number).sizes(Sizes::Odd);
+        let squares = |number| Measurement::vectors(number).sizes(Sizes::Squares);
+        let odd = |number| Measurement::vectors(number).sizes(Sizes::Odd);
         vec![
             squares("f32").ladder().aims(const { &[Aim::plane("transpose f32", SIDE, SIDE, F32)] }),
             odd("f32").aims(const { &[Aim::plane("transpose f32", SIDE - 1, SIDE + 1, OTHERS)] }),
@@ -195,7 +195,7 @@ struct OnDevice<'p, T: Bits + Number> {
 }
 
 impl<T: Bits + Number> Inputs for OnDevice<'_, T> {
-    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError> {
+    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn PreparedRung + 'a>, WorkbenchError> {
         Ok(Box::new(Ready { rung: rung_of(rung)?, on: self }))
     }
 }
@@ -212,7 +212,7 @@ impl<T: Bits + Number> Resources for Ready<'_, '_, T> {
     }
 }
 
-impl<T: Bits + Number> Prepared for Ready<'_, '_, T> {
+impl<T: Bits + Number> PreparedRung for Ready<'_, '_, T> {
     fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
         Ok(transpose(queue, self.rung, self.on.problem.size, &self.on.x, &mut self.on.y)?)
     }
