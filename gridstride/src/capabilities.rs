@@ -18,7 +18,8 @@ pub const fn of_operator<T: 'static, O: 'static>() -> [ArgumentId; 2] {
     [ArgumentId::of::<T>(), ArgumentId::of::<O>()]
 }
 
-/// Checks that the rung has an instance for `arguments` and takes `elements` elements. `arguments` are the type, or the type and the operator.
+/// Checks that the rung has an instance for `arguments` and takes `elements` elements. `arguments` are the type, or the
+/// type and the operator.
 ///
 /// # Errors
 /// [`AlgorithmError::NotBuilt`].

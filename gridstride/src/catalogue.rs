@@ -2,11 +2,14 @@
 //!
 //! # Design
 //!
-//! This is the library's only list: its modules and its PTX follow from it. Everything else about an algorithm is in its own folder. The workbench has its own list, which adds Life and the probes. The program's commands follow from that one.
+//! This is the library's only list: its modules and its PTX follow from it. Everything else about an algorithm is in
+//! its own folder. The workbench has its own list, which adds Life and the probes. The program's commands follow from
+//! that one.
 
 /// Calls the macro `$with` with the list.
 ///
-/// For an algorithm `reduce`, the kernels are in `gpu::reduce` and the PTX is in `gpu/ptx/reduce.sm_<arch>.ptx`. Its module here has an extension trait that adds the algorithm to a device.
+/// For an algorithm `reduce`, the kernels are in `gpu::reduce` and the PTX is in `gpu/ptx/reduce.sm_<arch>.ptx`. Its
+/// module here has an extension trait that adds the algorithm to a device.
 macro_rules! catalogue {
     ($with:ident) => {
         $with! { histogram reduce saxpy scale scan transpose }

@@ -5,7 +5,8 @@ use thiserror::Error;
 
 use crate::histogram::BinsError;
 
-/// The error of an algorithm that did not run. `Debug` prints the same text as `Display`, because `main` and `unwrap` print `Debug`.
+/// The error of an algorithm that did not run. `Debug` prints the same text as `Display`, because `main` and `unwrap`
+/// print `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum AlgorithmError {

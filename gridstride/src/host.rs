@@ -19,7 +19,8 @@ pub fn fill_with<T: Send>(out: &mut [T], element: impl Fn(usize) -> T + Sync) {
     });
 }
 
-/// Calls `fill` for each core's segment of `out`, with the segment's first index. It is compiled once per `T` and not once per closure.
+/// Calls `fill` for each core's segment of `out`, with the segment's first index. It is compiled once per `T` and not
+/// once per closure.
 fn fill_segments<T: Send>(out: &mut [T], fill: &(dyn Fn(usize, &mut [T]) + Sync)) {
     let len = segment_length(out.len());
     // Each mutex is locked once, by the thread that fills the segment.
@@ -50,7 +51,8 @@ fn in_segments<R: Send>(len: usize, work: &(dyn Fn(Range<usize>) -> R + Sync)) -
     all
 }
 
-/// Calls `work` with each number below `count`, one thread per number; the calling thread takes the first. It is not generic, so that the code that starts threads is compiled once.
+/// Calls `work` with each number below `count`, one thread per number; the calling thread takes the first. It is not
+/// generic, so that the code that starts threads is compiled once.
 fn on_all_cores(parts: usize, work: &(dyn Fn(usize) + Sync)) {
     thread::scope(|scope| {
         for number in 1..parts {
@@ -88,7 +90,8 @@ pub fn host_memory<T: Element>(n: usize, remedy: &'static str) -> Result<Vec<T>,
     Ok(host)
 }
 
-/// Returns the length of each core's segment. Few elements form one segment, because starting a thread takes as long as processing thousands of them.
+/// Returns the length of each core's segment. Few elements form one segment, because starting a thread takes as long as
+/// processing thousands of them.
 fn segment_length(length: usize) -> usize {
     const FEW: usize = 4096;
     if length <= FEW {

@@ -22,7 +22,8 @@
 //! # }
 //! ```
 //!
-//! Each algorithm has a folder, named as in the crate `gpu`, which holds its kernels and its ladder. The folder has the plan (grid, block and launches) and the types that run it.
+//! Each algorithm has a folder, named as in the crate `gpu`, which holds its kernels and its ladder. The folder has the
+//! plan (grid, block and launches) and the types that run it.
 
 #[macro_use]
 mod debug;

@@ -179,7 +179,8 @@ impl NamedOperator for Max {
     const NAME: OperatorName = OperatorName::Max;
 }
 
-/// `with_number!(number_type, [f32 i32], T => body, _ => other)` evaluates `body` with `T` as that type if it is listed, and `other` if not.
+/// `with_number!(number_type, [f32 i32], T => body, _ => other)` evaluates `body` with `T` as that type if it is
+/// listed, and `other` if not.
 #[macro_export]
 macro_rules! with_number {
     ($which:expr, [$($type:ident)+], $T:ident => $body:expr, _ => $other:expr) => {{

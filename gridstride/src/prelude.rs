@@ -7,7 +7,9 @@
 //! gridstride = { path = "../gridstride/gridstride" }
 //! ```
 //!
-//! Its `.cargo/config.toml` has the path of the stub `libcuda` that Gridstride links with, relative to the folder that contains `.cargo`. Without it, a build on a machine without the CUDA toolkit fails with "Could not find a cuda installation":
+//! Its `.cargo/config.toml` has the path of the stub `libcuda` that Gridstride links with, relative to the folder that
+//! contains `.cargo`. Without it, a build on a machine without the CUDA toolkit fails with "Could not find a cuda
+//! installation":
 //!
 //! ```toml
 //! [env]

@@ -1,6 +1,7 @@
 //! The vectors that the methods of a device take: slices on the host and buffers on the device.
 //!
-//! A slice is copied to the device, and the result is copied back. A [`Buffer`] stays on the device, and the result is another buffer.
+//! A slice is copied to the device, and the result is copied back. A [`Buffer`] stays on the device, and the result is
+//! another buffer.
 
 use launch::{Buffer, Device, Element, Error};
 

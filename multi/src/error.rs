@@ -6,7 +6,8 @@ use thiserror::Error;
 
 use crate::ranks::RanksError;
 
-/// The error of work on several devices. `Debug` prints the same text as `Display`, because `main` and `unwrap` print `Debug`.
+/// The error of work on several devices. `Debug` prints the same text as `Display`, because `main` and `unwrap` print
+/// `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum MultiError {

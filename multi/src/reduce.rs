@@ -104,7 +104,8 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> Totals<'t, T, O> {
         Ok(())
     }
 
-    /// Waits for the reductions of [`enqueue`](Self::enqueue) and returns the totals before the segments. `total` is that of the elements before the first segment.
+    /// Waits for the reductions of [`enqueue`](Self::enqueue) and returns the totals before the segments. `total` is
+    /// that of the elements before the first segment.
     pub(crate) fn before(&self, mut total: Option<T>) -> Result<Before<T>, MultiError> {
         let mut own = results(&mut self.members.iter().flatten().map(Reducer::result))?;
         // The last member of the team has no reduction.

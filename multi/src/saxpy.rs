@@ -6,7 +6,8 @@ use crate::error::MultiError;
 use crate::team::Team;
 use gridstride::saxpy::{SaxpyElement, SaxpyRung, saxpy};
 
-/// Computes `y[i] = a·x[i] + y[i]` for every element of this rank's segments. On GPUs it returns before the kernels have finished.
+/// Computes `y[i] = a·x[i] + y[i]` for every element of this rank's segments. On GPUs it returns before the kernels
+/// have finished.
 ///
 /// # Errors
 /// As for [`saxpy`], and if `x` or `y` does not have one buffer per device of this rank.

@@ -1,6 +1,8 @@
-//! Cases: small launches, as the commands make them, that together reach every barrier and branch of a kernel. Each compares its result with a reference.
+//! Cases: small launches, as the commands make them, that together reach every barrier and branch of a kernel. Each
+//! compares its result with a reference.
 //!
-//! `host check` runs them in a checked simulator under hostile schedules. `cargo xtask mutate-barriers` also runs them with one barrier left out at a time.
+//! `host check` runs them in a checked simulator under hostile schedules. `cargo xtask mutate-barriers` also runs them
+//! with one barrier left out at a time.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +19,8 @@ use multi::MultiError;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 
-/// The multiprocessors of the device that cases run on. Plans that fill a device depend on them, so they are the same on every machine.
+/// The multiprocessors of the device that cases run on. Plans that fill a device depend on them, so they are the same
+/// on every machine.
 const MULTIPROCESSORS: u32 = 2;
 
 /// A few launches of one or several kernels, and the check of their result.
@@ -66,7 +69,8 @@ impl CaseError {
 }
 
 impl CaseError {
-    /// Returns true if the case ended without a verdict on its kernels: at a limit of the simulator, without memory, or without a usable device.
+    /// Returns true if the case ended without a verdict on its kernels: at a limit of the simulator, without memory, or
+    /// without a usable device.
     pub fn is_unfinished(&self) -> bool {
         use launch::Error as E;
         match self {

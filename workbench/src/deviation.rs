@@ -2,7 +2,8 @@
 //!
 //! # Design
 //!
-//! A bound limits the possible error, and a lost element can be smaller than that. The suites therefore also sum integers, and floats whose sums do not round. The references of reduce and scan derive the bounds.
+//! A bound limits the possible error, and a lost element can be smaller than that. The suites therefore also sum
+//! integers, and floats whose sums do not round. The references of reduce and scan derive the bounds.
 
 use std::fmt;
 
@@ -39,7 +40,8 @@ impl fmt::Display for Wrong {
 }
 
 impl Deviation {
-    /// Adds element `index`, which is `found` and must be within `bound` of `expected`. Elements must be added in ascending order. NaN matches NaN, and an infinity matches itself.
+    /// Adds element `index`, which is `found` and must be within `bound` of `expected`. Elements must be added in
+    /// ascending order. NaN matches NaN, and an infinity matches itself.
     pub fn add(&mut self, index: usize, found: f64, expected: f64, bound: f64) {
         let same = found == expected || (found.is_nan() && expected.is_nan());
         let error = if same { 0.0 } else { (found - expected).abs() };
@@ -52,7 +54,8 @@ impl Deviation {
         self.of_bound = if of_bound.is_nan() { f64::INFINITY } else { self.of_bound.max(of_bound) };
     }
 
-    /// Returns the deviation of `found`, whose elements must equal those that `expected` returns; 0 equals −0. Uses all cores.
+    /// Returns the deviation of `found`, whose elements must equal those that `expected` returns; 0 equals −0. Uses all
+    /// cores.
     pub fn of_exact<T: PartialEq + fmt::Display + Copy + Sync>(
         found: &[T],
         expected: impl Fn(usize) -> T + Sync,

@@ -11,7 +11,8 @@ use multi::MultiError;
 use multi::ranks::RanksError;
 use thiserror::Error;
 
-/// The error of a problem that could not be made, run or compared. `Debug` prints the same text as `Display`, because `main` and `unwrap` print `Debug`.
+/// The error of a problem that could not be made, run or compared. `Debug` prints the same text as `Display`, because
+/// `main` and `unwrap` print `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum WorkbenchError {

@@ -1,4 +1,5 @@
-//! The algorithms behind one interface: options, inputs on a device, references on the CPU, cases that reach every barrier, and the measurements of a benchmark.
+//! The algorithms behind one interface: options, inputs on a device, references on the CPU, cases that reach every
+//! barrier, and the measurements of a benchmark.
 //!
 //! [`algorithm`] has the traits, and [`catalogue`] has the list of algorithms. Each algorithm has a folder of its name.
 

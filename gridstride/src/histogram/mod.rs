@@ -1,6 +1,7 @@
 //! Histogram: the number of keys in each of up to 65536 bins of equal width.
 //!
-//! [`histogram`] runs one of the kernels of `gpu::histogram`. A [`Histogram`] is for repeated runs, also in a graph: a run allocates nothing. A [`Plan`] has the grid and block.
+//! [`histogram`] runs one of the kernels of `gpu::histogram`. A [`Histogram`] is for repeated runs, also in a graph: a
+//! run allocates nothing. A [`Plan`] has the grid and block.
 //!
 //! ```
 //! use gridstride::histogram::{Bins, HistogramRung, histogram};
@@ -44,7 +45,8 @@ impl Histogram {
     /// Returns a histogram of `n` keys of `K` in `bins` on `device` by `rung`.
     ///
     /// # Errors
-    /// [`AlgorithmError::Bins`] if 32 bits cannot count `n`; [`AlgorithmError::Launch`] if the device has too little memory.
+    /// [`AlgorithmError::Bins`] if 32 bits cannot count `n`; [`AlgorithmError::Launch`] if the device has too little
+    /// memory.
     pub fn new<K: Key>(device: &Device, rung: HistogramRung, n: usize, bins: Bins) -> Result<Self, AlgorithmError> {
         Self::with_plan(device, Plan::new::<K>(rung, n, bins.count(), device), n, bins)
     }
@@ -74,7 +76,8 @@ impl Histogram {
     /// On a GPU it returns before the kernel has finished. Later work on the same device sees the result.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if it was made for another number of keys, or if there is not one count per bin; otherwise the error of the launch.
+    /// [`Error::LengthMismatch`] if it was made for another number of keys, or if there is not one count per bin;
+    /// otherwise the error of the launch.
     pub fn run<'q, K: Key>(
         &mut self,
         queue: impl Into<Queue<'q>>,

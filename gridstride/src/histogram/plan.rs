@@ -13,7 +13,8 @@ pub struct Plan {
     pub rung: HistogramRung,
     /// Grid, block and dynamic shared memory.
     pub config: LaunchConfig,
-    /// The number of bins that a block counts. The grid has one row of blocks along y per segment of bins. If keys are counted by value, it is the number of values; for the first rung, all bins.
+    /// The number of bins that a block counts. The grid has one row of blocks along y per segment of bins. If keys are
+    /// counted by value, it is the number of values; for the first rung, all bins.
     pub segment: u32,
     /// The number of copies of each counter.
     pub replicas: u32,

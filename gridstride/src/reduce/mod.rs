@@ -1,6 +1,7 @@
 //! Reduction: all elements of a buffer combined into one by an associative operator.
 //!
-//! [`reduce`] runs one of the kernels of `gpu::reduce`. A [`Reducer`] is for repeated reductions: a run allocates nothing, and the result can stay on the device. A [`Plan`] lists the launches. [`ReduceElement`] lists the element
+//! [`reduce`] runs one of the kernels of `gpu::reduce`. A [`Reducer`] is for repeated reductions: a run allocates
+//! nothing, and the result can stay on the device. A [`Plan`] lists the launches. [`ReduceElement`] lists the element
 //! types of each operator.
 //!
 //! ```
@@ -73,10 +74,12 @@ pub fn before_first_vector<T: Element>(x: Global<'_, T>) -> usize {
 
 /// Returns all elements of `x` combined by `operator` in order, or [`Operator::IDENTITY`] if there are none.
 ///
-/// Allocates memory for partial results and waits for the result. A [`Reducer`] is for repeated calls. The grouping of floats is unspecified, but it is the same in every run on one device.
+/// Allocates memory for partial results and waits for the result. A [`Reducer`] is for repeated calls. The grouping of
+/// floats is unspecified, but it is the same in every run on one device.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T`; [`AlgorithmError::Launch`] if the device fails or has too little memory.
+/// [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T`; [`AlgorithmError::Launch`] if the device fails
+/// or has too little memory.
 pub fn reduce<T, O>(device: &Device, rung: ReduceRung, x: &Buffer<T>, operator: O) -> Result<T, AlgorithmError>
 where
     T: ReduceElement<O>,
@@ -89,7 +92,8 @@ where
 
 /// Adds reduction by the default rung to a device.
 pub trait ReduceExt {
-    /// Returns all elements of `x` combined in order, `x[0] ∘ x[1] ∘ …`, or the operator's identity if there are none. Waits for the result.
+    /// Returns all elements of `x` combined in order, `x[0] ∘ x[1] ∘ …`, or the operator's identity if there are none.
+    /// Waits for the result.
     ///
     /// ```
     /// # use gridstride::prelude::*;

@@ -64,7 +64,8 @@ impl Plan {
         Self::grid_stride(n, element_bytes, blocks, GRID_STRIDE_BLOCK)
     }
 
-    /// Returns a plan of any rung with blocks of `block` threads, which is clamped to 1..=1024 and rounded down to a power of two. The grid-stride rung gets one block per tile, and at most 1024 blocks.
+    /// Returns a plan of any rung with blocks of `block` threads, which is clamped to 1..=1024 and rounded down to a
+    /// power of two. The grid-stride rung gets one block per tile, and at most 1024 blocks.
     pub fn with_block(rung: ReduceRung, n: usize, element_bytes: usize, block: u32) -> Self {
         let block = 1 << block.clamp(1, 1024).ilog2();
         let Some(items) = rung.rung().items_per_thread() else {
@@ -96,7 +97,8 @@ impl Plan {
         Self { kind: Kind::GridStride, element_bytes, block, passes }
     }
 
-    /// Returns a plan of the grid-stride rung's kernel for small inputs, with one block per tile of [`tile_elements`]. Returns `None` if a grid has too few blocks.
+    /// Returns a plan of the grid-stride rung's kernel for small inputs, with one block per tile of [`tile_elements`].
+    /// Returns `None` if a grid has too few blocks.
     pub fn one_tile(n: usize, element_bytes: usize) -> Option<Self> {
         let tiles = n.div_ceil(tile_elements(vector_len(element_bytes))).max(1);
         let blocks = u32::try_from(tiles).ok().filter(|_| tiles <= MAX_BLOCKS)?;
@@ -155,11 +157,14 @@ impl Plan {
 
     /// Returns the largest number of roundings on the path from an element to the result of a float sum.
     ///
-    /// A launch contributes *m* − 1 roundings for a thread that combines *m* elements one after the other, and log₂(threads) for the block's tree:
+    /// A launch contributes *m* − 1 roundings for a thread that combines *m* elements one after the other, and
+    /// log₂(threads) for the block's tree:
     ///
     /// - neighboured, interleaved: *m* = 1; unrolled by *N*: *m* = *N*; unrolled last warp, completely unrolled,
     ///   shuffle: *m* = 8. Each further tile of a block adds one rounding; up to 2³¹ − 1 tiles there are none.
-    /// - grid-stride: a thread combines the elements at each position of its vectors, then those results, then the elements that fill no vector. After the block's tree, the last block combines the partial results in the same way.
+    /// - grid-stride: a thread combines the elements at each position of its vectors, then those results, then the
+    ///   elements that fill no vector. After the block's tree, the last block combines the partial results in the same
+    ///   way.
     /// - one tile per block: the same, with at most one element per thread that fills no vector.
     ///
     /// The result is at most *n* − 1, because combining with the identity does not round.
@@ -167,7 +172,8 @@ impl Plan {
         self.roundings_from(0)
     }
 
-    /// Returns [`roundings`](Self::roundings) of a view whose first vector of 16 bytes begins with element `lead`. The elements before it are combined one by one. With one tile per block, all elements are.
+    /// Returns [`roundings`](Self::roundings) of a view whose first vector of 16 bytes begins with element `lead`. The
+    /// elements before it are combined one by one. With one tile per block, all elements are.
     pub fn roundings_from(&self, lead: usize) -> usize {
         let depth = self.block.ilog2() as usize;
         let (block, blocks) = (self.block as usize, self.passes[0].blocks as usize);

@@ -29,7 +29,8 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// Returns a reducer of `n` elements on `device` by `rung`, with the plan for that device.
     ///
     /// # Errors
-    /// [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T`; [`AlgorithmError::Launch`] if the device has too little memory.
+    /// [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T`; [`AlgorithmError::Launch`] if the device
+    /// has too little memory.
     pub fn new(device: &Device, rung: ReduceRung, n: usize) -> Result<Self, AlgorithmError> {
         let multiprocessors = device.multiprocessors();
         Self::with_plan(device, Plan::new(rung, n, size_of::<T>(), multiprocessors))
@@ -99,7 +100,8 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
 
     /// Records a [`run`](Self::run) of `x` as a graph, which borrows both. [`result`](Self::result) has the result.
     ///
-    /// [`Device::record`] with [`run_in`](Self::run_in) records larger graphs, and graphs that own `x`, which can then change between launches.
+    /// [`Device::record`] with [`run_in`](Self::run_in) records larger graphs, and graphs that own `x`, which can then
+    /// change between launches.
     ///
     /// ```
     /// use gpu::operator::Sum;

@@ -34,7 +34,8 @@ fn has_a_thread_for_all(rung: SaxpyRung) -> bool {
     matches!(rung, SaxpyRung::Monolithic | SaxpyRung::Vectorised)
 }
 
-/// Returns the grid and block for `n` elements of type `T` on `device`. For no elements it is one block, which does nothing.
+/// Returns the grid and block for `n` elements of type `T` on `device`. For no elements it is one block, which does
+/// nothing.
 pub fn plan<T: SaxpyElement>(rung: SaxpyRung, n: usize, device: &Device) -> LaunchConfig {
     let multiprocessors = if has_a_thread_for_all(rung) { 1 } else { device.multiprocessors() };
     LaunchConfig::new(blocks::<T>(rung, n, multiprocessors), threads(rung))
@@ -65,7 +66,8 @@ fn blocks<T: SaxpyElement>(rung: SaxpyRung, n: usize, multiprocessors: u32) -> u
 /// ```
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] if the rung is not built for the type; [`Error::LengthMismatch`] if `x` and `y` differ in length; otherwise the error of the launch.
+/// [`AlgorithmError::NotBuilt`] if the rung is not built for the type; [`Error::LengthMismatch`] if `x` and `y` differ
+/// in length; otherwise the error of the launch.
 pub fn saxpy<'q, T: SaxpyElement>(
     queue: impl Into<Queue<'q>>,
     rung: SaxpyRung,

@@ -42,7 +42,8 @@ pub fn plan(rung: ScaleRung, n: usize, device: &Device) -> Result<LaunchConfig, 
     })
 }
 
-/// Returns the number of blocks with a thread for each of `items`: `u32::MAX`, which the launch refuses, if there are too many.
+/// Returns the number of blocks with a thread for each of `items`: `u32::MAX`, which the launch refuses, if there are
+/// too many.
 fn blocks(items: usize, threads: u32) -> u32 {
     u32::try_from(items.div_ceil(threads as usize).max(1)).unwrap_or(u32::MAX)
 }
@@ -61,7 +62,8 @@ fn blocks(items: usize, threads: u32) -> u32 {
 /// ```
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] for more elements than the kernel takes; [`Error::LengthMismatch`] if `x` and `y` differ in length; otherwise the error of the launch.
+/// [`AlgorithmError::NotBuilt`] for more elements than the kernel takes; [`Error::LengthMismatch`] if `x` and `y`
+/// differ in length; otherwise the error of the launch.
 pub fn scale<'q, T: ScaleElement>(
     queue: impl Into<Queue<'q>>,
     rung: ScaleRung,

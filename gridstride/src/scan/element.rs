@@ -3,7 +3,8 @@
 use gpu::operator::Operator;
 use launch::Element;
 
-/// An element type that the operator `O` scans: the six number types with sum, product, minimum and maximum, and [`Affine`] with [`Compose`].
+/// An element type that the operator `O` scans: the six number types with sum, product, minimum and maximum, and
+/// [`Affine`] with [`Compose`].
 #[diagnostic::on_unimplemented(
     message = "no kernel scans elements of type `{Self}` by this operator",
     label = "no such kernel is built",

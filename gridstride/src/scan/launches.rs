@@ -134,7 +134,8 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
     }
 }
 
-/// Returns `launched`, and clears the states if it is an error. A failed scan may leave them incomplete, and the next scan starts from them.
+/// Returns `launched`, and clears the states if it is an error. A failed scan may leave them incomplete, and the next
+/// scan starts from them.
 fn cleared_after_failure(
     launched: Result<(), AlgorithmError>,
     queue: Queue<'_>,

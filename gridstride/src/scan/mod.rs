@@ -1,6 +1,7 @@
 //! The prefix scan: element i of the result is the elements up to i combined by an associative operator.
 //!
-//! [`scan`] runs one of the kernels of `gpu::scan` on buffers of any length. A [`Scanner`] is for repeated scans: a scan allocates nothing. [`ScanElement`] lists the element types of each operator.
+//! [`scan`] runs one of the kernels of `gpu::scan` on buffers of any length. A [`Scanner`] is for repeated scans: a
+//! scan allocates nothing. [`ScanElement`] lists the element types of each operator.
 //!
 //! ```
 //! use gpu::operator::{Affine, Compose, Sum};
@@ -120,13 +121,16 @@ impl ScanKind {
 
 /// Writes the scan of `x` with `operator` into `y`.
 ///
-/// Operands stay in order, but each kernel groups them differently, and float sums and products depend on the grouping. That of `LookBack` and `Pipelined` also depends on timing, so two runs may round differently. All other results are the same in every run.
+/// Operands stay in order, but each kernel groups them differently, and float sums and products depend on the grouping.
+/// That of `LookBack` and `Pipelined` also depends on timing, so two runs may round differently. All other results are
+/// the same in every run.
 ///
 /// On a GPU it returns before the kernel has finished. Later work on the same device sees the result.
 ///
 /// # Errors
 /// - [`Error::LengthMismatch`] if `x` and `y` differ in length.
-/// - [`AlgorithmError::NotBuilt`] if the rung is not built for the type and operator or takes fewer elements, or if the device has too little shared memory for it.
+/// - [`AlgorithmError::NotBuilt`] if the rung is not built for the type and operator or takes fewer elements, or if the
+///   device has too little shared memory for it.
 /// - The error of the launch.
 pub fn scan<T: ScanElement<O>, O: Operator<T>>(
     device: &Device,
@@ -188,7 +192,8 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
 
     /// Records a [`scan`](Self::scan) of `x` into `y` as a graph, which borrows them.
     ///
-    /// [`Device::record`] with [`scan_in`](Self::scan_in) records larger graphs, and graphs that own `x`, which can then change between launches:
+    /// [`Device::record`] with [`scan_in`](Self::scan_in) records larger graphs, and graphs that own `x`, which can
+    /// then change between launches:
     ///
     /// ```
     /// use gpu::operator::Sum;
@@ -236,7 +241,8 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
         self.scan_views(queue, kind, x.view(), y.view_mut())
     }
 
-    /// Like [`scan_in`](Self::scan_in), for views, such as parts of buffers. They may begin with any element. A view that does not begin at a multiple of 16 bytes takes longer, because it is moved element by element.
+    /// Like [`scan_in`](Self::scan_in), for views, such as parts of buffers. They may begin with any element. A view
+    /// that does not begin at a multiple of 16 bytes takes longer, because it is moved element by element.
     ///
     /// # Errors
     /// As for [`scan`](Self::scan).

@@ -10,7 +10,8 @@ use super::{ScanElement, check};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
-/// Bytes of shared memory that a block of the pipelined kernel takes: the ring, less than 1 KiB for the kernel's other arrays, and what the system reserves.
+/// Bytes of shared memory that a block of the pipelined kernel takes: the ring, less than 1 KiB for the kernel's other
+/// arrays, and what the system reserves.
 const PIPELINED_BYTES: u32 = RING_BYTES + 1024 + RESERVED_BYTES;
 
 /// Bytes of shared memory that the system reserves per block from sm_80 on.
@@ -18,7 +19,8 @@ const RESERVED_BYTES: u32 = 1024;
 
 /// Returns the rung that runs by default for `len` elements of `T` on `device`, with any operator.
 ///
-/// This is [`Pipelined`](ScanRung::Pipelined) for many elements on a GPU whose multiprocessors hold two of its blocks, as with compute capability 9.0 and 10.0. Otherwise it is [`LookBack`](ScanRung::LookBack).
+/// This is [`Pipelined`](ScanRung::Pipelined) for many elements on a GPU whose multiprocessors hold two of its blocks,
+/// as with compute capability 9.0 and 10.0. Otherwise it is [`LookBack`](ScanRung::LookBack).
 pub fn default_rung<T: Element>(device: &Device, len: usize) -> ScanRung {
     let bytes = len.saturating_mul(size_of::<T>());
     if bytes >= PIPELINED_FROM && pipelined_blocks(device) >= BLOCKS { ScanRung::Pipelined } else { ScanRung::LookBack }
@@ -27,7 +29,8 @@ pub fn default_rung<T: Element>(device: &Device, len: usize) -> ScanRung {
 /// Checks that the rung scans `len` elements of `T` with `O` on `device`.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] as for [`check`], and if the device's blocks have too little shared memory for the rung.
+/// [`AlgorithmError::NotBuilt`] as for [`check`], and if the device's blocks have too little shared memory for the
+/// rung.
 pub fn check_on<T: ScanElement<O>, O: Operator<T>>(
     rung: ScanRung,
     device: &Device,
@@ -43,7 +46,8 @@ pub fn check_on<T: ScanElement<O>, O: Operator<T>>(
     Ok(())
 }
 
-/// Returns the number of vectors that a thread of the look-back kernel reads, for `len` elements of `element_bytes` bytes.
+/// Returns the number of vectors that a thread of the look-back kernel reads, for `len` elements of `element_bytes`
+/// bytes.
 pub(super) fn chunks(len: usize, element_bytes: usize) -> usize {
     let bytes = len.saturating_mul(element_bytes);
     if bytes <= SMALLER {
@@ -55,12 +59,14 @@ pub(super) fn chunks(len: usize, element_bytes: usize) -> usize {
     }
 }
 
-/// Returns the number of blocks of the pipelined kernel per multiprocessor of `device`; 0 if it has too little shared memory.
+/// Returns the number of blocks of the pipelined kernel per multiprocessor of `device`; 0 if it has too little shared
+/// memory.
 fn pipelined_blocks(device: &Device) -> u32 {
     (device.max_dynamic_shared().saturating_add(RESERVED_BYTES) / PIPELINED_BYTES).min(BLOCKS)
 }
 
-/// Returns the number of blocks in the pipelined kernel's grid for `tiles` tiles: at most as many as `device` holds at once.
+/// Returns the number of blocks in the pipelined kernel's grid for `tiles` tiles: at most as many as `device` holds at
+/// once.
 pub(super) fn pipelined_grid(device: &Device, tiles: usize) -> u32 {
     let held = device.multiprocessors().saturating_mul(pipelined_blocks(device)).max(1);
     u32::try_from(tiles).unwrap_or(u32::MAX).min(held)

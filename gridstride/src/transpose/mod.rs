@@ -88,13 +88,15 @@ pub fn unaligned_plan<U: Bits>(size: Size) -> Plan {
     Plan { config: LaunchConfig::new(grid, U::UNALIGNED.threads as u32), is_aligned: false }
 }
 
-/// Returns the launch of [`transpose_gathered`](gpu::transpose::transpose_gathered()), for bytes and halves in views that begin with any element.
+/// Returns the launch of [`transpose_gathered`](gpu::transpose::transpose_gathered()), for bytes and halves in views
+/// that begin with any element.
 pub fn gathered_plan<U: Bits>(size: Size) -> Plan {
     let grid = grid(gathered_tile_rows::<U>(size.height), gathered_tile_columns::<U>(size.width));
     Plan { config: LaunchConfig::new(grid, GATHERED_THREADS as u32), is_aligned: false }
 }
 
-/// Returns the launch of [`transpose_plain`](gpu::transpose::transpose_plain()) in blocks of `THREADS` threads, for words and double words in views that begin with any element.
+/// Returns the launch of [`transpose_plain`](gpu::transpose::transpose_plain()) in blocks of `THREADS` threads, for
+/// words and double words in views that begin with any element.
 pub fn plain_plan<U: Bits, const THREADS: usize>(size: Size) -> Plan {
     let columns = plain_row_bytes(THREADS) / size_of::<U>();
     let grid = grid(size.height.div_ceil(plain_rows(THREADS)), size.width.div_ceil(columns));
@@ -108,14 +110,16 @@ fn grid(along_x: usize, others: usize) -> Dim3 {
     Dim3::new(blocks(along_x), blocks(others.div_ceil(z)), blocks(z))
 }
 
-/// Writes the transpose of `x` into `y`. `x` has `size.height` rows of `size.width` elements, row after row, and `y` has `size.width` rows of `size.height`. The kernels that copy write `x` itself.
+/// Writes the transpose of `x` into `y`. `x` has `size.height` rows of `size.width` elements, row after row, and `y`
+/// has `size.width` rows of `size.height`. The kernels that copy write `x` itself.
 ///
 /// Elements have any type of 1, 2, 4 or 8 bytes, and every bit is kept; another size does not compile.
 ///
 /// On a GPU it returns before the kernel has finished. Later work on the same device sees the result.
 ///
 /// # Errors
-/// [`AlgorithmError::SizeMismatch`] if `x` or `y` does not have `size.width * size.height` elements; otherwise the error of the launch.
+/// [`AlgorithmError::SizeMismatch`] if `x` or `y` does not have `size.width * size.height` elements; otherwise the
+/// error of the launch.
 pub fn transpose<'q, T: Element>(
     queue: impl Into<Queue<'q>>,
     rung: TransposeRung,
@@ -190,7 +194,8 @@ unsafe fn launch<T: Element, U: Bits>(
 
 /// Adds the transpose by the default rung to a device.
 pub trait TransposeExt {
-    /// Returns the transpose of a matrix. `x` has `height` rows of `width` elements, the result `width` rows of `height`.
+    /// Returns the transpose of a matrix. `x` has `height` rows of `width` elements, the result `width` rows of
+    /// `height`.
     ///
     /// ```
     /// # use gridstride::prelude::*;
@@ -200,7 +205,8 @@ pub trait TransposeExt {
     /// ```
     ///
     /// # Errors
-    /// [`AlgorithmError::SizeMismatch`] if `x` does not have `width · height` elements; [`AlgorithmError::Launch`] if the device fails or has too little memory.
+    /// [`AlgorithmError::SizeMismatch`] if `x` does not have `width · height` elements; [`AlgorithmError::Launch`] if
+    /// the device fails or has too little memory.
     fn transpose<X: Vector>(&self, x: X, width: usize, height: usize) -> Result<X::Output, AlgorithmError>;
 }
 

@@ -9,7 +9,8 @@ use launch::{Buffer, Element};
 /// `T` and `U` must have the same size.
 pub unsafe fn view<T: Element, U: Element>(x: &Buffer<T>) -> Global<'_, U> {
     let view = x.view();
-    // SAFETY: the result has as many elements of the same size in the same memory, for the same lifetime. A buffer begins at a multiple of every element's size. Any bits are a valid `U`, which is plain data.
+    // SAFETY: the result has as many elements of the same size in the same memory, for the same lifetime. A buffer
+    // begins at a multiple of every element's size. Any bits are a valid `U`, which is plain data.
     unsafe { Global::from_raw_parts(view.as_ptr().cast(), view.len(), view.device()) }
 }
 
@@ -19,6 +20,7 @@ pub unsafe fn view<T: Element, U: Element>(x: &Buffer<T>) -> Global<'_, U> {
 /// `T` and `U` must have the same size.
 pub unsafe fn view_mut<T: Element, U: Element>(y: &mut Buffer<T>) -> GlobalMut<'_, U> {
     let view = y.view_mut();
-    // SAFETY: the result has as many elements of the same size in the same memory, which `view` borrows mutably. A buffer begins at a multiple of every element's size. Any bits are a valid `T`, which is plain data.
+    // SAFETY: the result has as many elements of the same size in the same memory, which `view` borrows mutably. A
+    // buffer begins at a multiple of every element's size. Any bits are a valid `T`, which is plain data.
     unsafe { GlobalMut::from_raw_parts(view.as_ptr().cast(), view.len(), view.device()) }
 }

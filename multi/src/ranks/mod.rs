@@ -1,10 +1,14 @@
 //! Ranks: processes that work together, as in MPI. Each has its own devices.
 //!
-//! Measurement that is split over ranks uses a [`Communicator`]. [`alone`] returns that of a single rank, and [`in_threads`] runs ranks as threads, for tests. With the feature `mpi`, `mpi` returns that of a program that `mpirun` started.
+//! Measurement that is split over ranks uses a [`Communicator`]. [`alone`] returns that of a single rank, and
+//! [`in_threads`] runs ranks as threads, for tests. With the feature `mpi`, `mpi` returns that of a program that
+//! `mpirun` started.
 //!
 //! # Design
 //!
-//! Only this module knows MPI. It copies bytes between host memories, so it does not need a CUDA-aware MPI. Users take a `&dyn Communicator`, and tests pass one whose ranks are threads. All ranks must make the same calls in the same order.
+//! Only this module knows MPI. It copies bytes between host memories, so it does not need a CUDA-aware MPI. Users take
+//! a `&dyn Communicator`, and tests pass one whose ranks are threads. All ranks must make the same calls in the same
+//! order.
 //!
 //! A rank that fails aborts all ranks. Before, it waits for ranks of lower number to report the same error.
 
@@ -38,10 +42,12 @@ pub trait Communicator: Send + Sync {
     /// Returns the number of ranks of its host.
     fn local_size(&self) -> usize;
 
-    /// Starts all sends and receives, each a rank and bytes, and waits for all of them. Messages between two ranks stay in order. A rank may send to itself.
+    /// Starts all sends and receives, each a rank and bytes, and waits for all of them. Messages between two ranks stay
+    /// in order. A rank may send to itself.
     ///
     /// # Errors
-    /// [`RanksError::Length`] if a message is not as long as its receive buffer; [`RanksError::Ended`] if its sender has ended.
+    /// [`RanksError::Length`] if a message is not as long as its receive buffer; [`RanksError::Ended`] if its sender
+    /// has ended.
     fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<(), RanksError>;
 
     /// Returns the bytes that each rank passed, by rank. Their lengths may differ.

@@ -16,7 +16,8 @@ const PIECE: usize = 1 << 30;
 
 /// The communicator of all processes that `mpirun` started.
 ///
-/// MPI starts only once, so there is one per program. Dropping it waits until all ranks have dropped theirs. A rank that fails calls [`abort`](Self::abort) instead.
+/// MPI starts only once, so there is one per program. Dropping it waits until all ranks have dropped theirs. A rank
+/// that fails calls [`abort`](Self::abort) instead.
 pub struct Mpi {
     rank: usize,
     size: usize,
@@ -32,7 +33,8 @@ struct World {
     _universe: Universe,
 }
 
-// SAFETY: MPI was initialised for calls from any thread, one at a time. The mutex around this value serialises them. The value consists of handles, which do not depend on the thread.
+// SAFETY: MPI was initialised for calls from any thread, one at a time. The mutex around this value serialises them.
+// The value consists of handles, which do not depend on the thread.
 unsafe impl Send for World {}
 
 /// Starts MPI as one of the ranks that `mpirun` started, or as a single rank without `mpirun`.

@@ -6,7 +6,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::alone::receive;
 use super::{Communicator, RanksError};
 
-/// Runs `work` on `size` ranks, one thread per rank, and returns their results by rank. A rank that waits for a rank whose work has ended or panicked gets [`RanksError::Ended`].
+/// Runs `work` on `size` ranks, one thread per rank, and returns their results by rank. A rank that waits for a rank
+/// whose work has ended or panicked gets [`RanksError::Ended`].
 ///
 /// ```
 /// use multi::ranks::in_threads;

@@ -2,7 +2,9 @@
 //!
 //! # Design
 //!
-//! The total before a segment enters its scan through the segment's first element, which holds the combination of both during the scan. Kernels therefore need not know of segments. The host combines the totals of the segments in order. It enqueues the work of all devices before it waits for the first.
+//! The total before a segment enters its scan through the segment's first element, which holds the combination of both
+//! during the scan. Kernels therefore need not know of segments. The host combines the totals of the segments in order.
+//! It enqueues the work of all devices before it waits for the first.
 
 use gpu::operator::Operator;
 use launch::{Buffer, Device};
@@ -19,7 +21,8 @@ pub use rounds::{RoundScan, Rounds};
 
 /// A scan of vectors that are split over a team, with its memory.
 ///
-/// While a member scans, the first element of its segment is combined with the total before it. [`team`](crate::team) describes how long a scan takes.
+/// While a member scans, the first element of its segment is combined with the total before it. [`team`](crate::team)
+/// describes how long a scan takes.
 pub struct SplitScan<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     totals: Totals<'t, T, O>,
@@ -58,7 +61,8 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
         Ok(Self { team, totals, members: members? })
     }
 
-    /// Returns the largest number of additions on the path from an element to the total before a segment, and from there to its scan.
+    /// Returns the largest number of additions on the path from an element to the total before a segment, and from
+    /// there to its scan.
     ///
     /// # Errors
     /// If another rank has ended.
@@ -76,7 +80,8 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
         self.members.iter().map(|member| member.scanner.temporary_bytes()).sum()
     }
 
-    /// Writes the scan of `x` into `y`. On GPUs it returns when the totals are known. Later work on the devices sees the scans. The first elements of `x` change during the scan and are restored at its end.
+    /// Writes the scan of `x` into `y`. On GPUs it returns when the totals are known. Later work on the devices sees
+    /// the scans. The first elements of `x` change during the scan and are restored at its end.
     ///
     /// # Errors
     /// As for [`Scanner::scan`], and if another rank has ended.
@@ -87,7 +92,8 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
         self.scan_from(kind, &before.own, x, y)
     }
 
-    /// Like [`scan`](Self::scan), with known totals of all elements before each of this rank's segments. The ranks exchange nothing, and the host waits only for earlier work.
+    /// Like [`scan`](Self::scan), with known totals of all elements before each of this rank's segments. The ranks
+    /// exchange nothing, and the host waits only for earlier work.
     ///
     /// # Errors
     /// As for [`Scanner::scan`].

@@ -89,14 +89,16 @@ impl Rounds {
 
 /// A scan of vectors that are split in rounds, with its memory.
 ///
-/// While the last member scans its segment of a round, the others scan theirs and reduce those of the next round, so that no member waits.
+/// While the last member scans its segment of a round, the others scan theirs and reduce those of the next round, so
+/// that no member waits.
 pub struct RoundScan<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     rounds: Vec<SplitScan<'t, T, O>>,
 }
 
 impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, O> {
-    /// Returns a scan for segments as long as those of `x`, which has this rank's segments of each round. `rung` returns the rung for each.
+    /// Returns a scan for segments as long as those of `x`, which has this rank's segments of each round. `rung`
+    /// returns the rung for each.
     ///
     /// # Errors
     /// As for [`SplitScan::new`].
@@ -109,7 +111,8 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, 
         Ok(Self { team, rounds })
     }
 
-    /// Writes the scan of `x` into `y`. On GPUs it returns when the last round has begun. It changes and restores `x` like [`SplitScan::scan`].
+    /// Writes the scan of `x` into `y`. On GPUs it returns when the last round has begun. It changes and restores `x`
+    /// like [`SplitScan::scan`].
     ///
     /// # Errors
     /// As for [`SplitScan::scan`].

@@ -1,6 +1,9 @@
 //! Teams: the devices of all ranks, over which vectors are split.
 //!
-//! A [`Team`] consists of the devices of all ranks, in order: those of rank 0, then those of rank 1, and so on. Each device is a member and holds a segment of a vector in its own [`Buffer`]. A rank has a slice with one buffer per device of its own. Segments may differ in length and may be empty; [`Team::segment`] divides evenly. All ranks call the same functions in the same order.
+//! A [`Team`] consists of the devices of all ranks, in order: those of rank 0, then those of rank 1, and so on. Each
+//! device is a member and holds a segment of a vector in its own [`Buffer`]. A rank has a slice with one buffer per
+//! device of its own. Segments may differ in length and may be empty; [`Team::segment`] divides evenly. All ranks call
+//! the same functions in the same order.
 //!
 //! ```
 //! use gpu::operator::Sum;
@@ -22,21 +25,39 @@
 //!
 //! # Concurrency
 //!
-//! A launch on a GPU returns at once. The host enqueues the work of all members, which then run concurrently, and only then waits for a result.
+//! A launch on a GPU returns at once. The host enqueues the work of all members, which then run concurrently, and only
+//! then waits for a result.
 //!
 //! # Speed
 //!
-//! Let a device read or write one element per unit of time, and let n elements be split over p members. A reduction takes n / p and saxpy takes 3n / p, so both are p times as fast as on one device. The exchange of one result per member takes microseconds.
+//! Let a device read or write one element per unit of time, and let n elements be split over p members. A reduction
+//! takes n / p and saxpy takes 3n / p, so both are p times as fast as on one device. The exchange of one result per
+//! member takes microseconds.
 //!
-//! A scan on one device takes 2n, because it reads and writes each element once. On several devices, a member needs the total t of all elements before its segment. Here all members but the last reduce their segments, and then all members scan. This takes n / p + 2n / p and is 2p / 3 times as fast as one device: 4/3 for two members. Scanning first and adding totals afterwards would take 2n / p + 2n / p.
+//! A scan on one device takes 2n, because it reads and writes each element once. On several devices, a member needs the
+//! total t of all elements before its segment. Here all members but the last reduce their segments, and then all
+//! members scan. This takes n / p + 2n / p and is 2p / 3 times as fast as one device: 4/3 for two members. Scanning
+//! first and adding totals afterwards would take 2n / p + 2n / p.
 //!
-//! No method is faster for contiguous segments that exceed a device's on-chip memory. Let the first of two members have a elements and the second b = n − a. The second member can write no final result before t is known, and then needs 2b. For t, the first member must have read its a elements, and may have written w of them. Thus t is known at a + w at the earliest, and the first member then needs 2(a − w). The whole takes at least max(a + w + 2b, 3a − w). Its minimum is 3n / 2, for w = 0 and a = b, so uneven segments do not help. The last member waits while the others reduce. A preliminary scan in that time would cost as much as it saves.
+//! No method is faster for contiguous segments that exceed a device's on-chip memory. Let the first of two members have
+//! a elements and the second b = n − a. The second member can write no final result before t is known, and then needs
+//! 2b. For t, the first member must have read its a elements, and may have written w of them. Thus t is known at a + w
+//! at the earliest, and the first member then needs 2(a − w). The whole takes at least max(a + w + 2b, 3a − w). Its
+//! minimum is 3n / 2, for w = 0 and a = b, so uneven segments do not help. The last member waits while the others
+//! reduce. A preliminary scan in that time would cost as much as it saves.
 //!
-//! If the totals are known, [`SplitScan::scan_from`](crate::scan::SplitScan::scan_from) runs all scans at once, p times as fast as one device.
+//! If the totals are known, [`SplitScan::scan_from`](crate::scan::SplitScan::scan_from) runs all scans at once, p times
+//! as fast as one device.
 //!
-//! Several rounds are faster. [`RoundScan`](crate::scan::RoundScan) divides the vector into r rounds and splits each over all members. The last member never reduces, because the last element of its scan is its total. It therefore gets 3 shares of a round and the others 2 each, which makes 6 accesses per member. While the last member scans a round, the others also reduce their segments of the next. A share has n / (r·(2p + 1)) elements, and the whole takes 6r + 2 shares. For many rounds this is (2p + 1) / 3 times as fast as one device, which is 5/3 for two members (5r / (3r + 1) with r rounds: 1.63 for 16, 1.65 for 32).
+//! Several rounds are faster. [`RoundScan`](crate::scan::RoundScan) divides the vector into r rounds and splits each
+//! over all members. The last member never reduces, because the last element of its scan is its total. It therefore
+//! gets 3 shares of a round and the others 2 each, which makes 6 accesses per member. While the last member scans a
+//! round, the others also reduce their segments of the next. A share has n / (r·(2p + 1)) elements, and the whole takes
+//! 6r + 2 shares. For many rounds this is (2p + 1) / 3 times as fast as one device, which is 5/3 for two members (5r /
+//! (3r + 1) with r rounds: 1.63 for 16, 1.65 for 32).
 //!
-//! To be p times as fast, a tile would have to wait on the chip for the previous tile on another device, with the tiles' states in memory that all devices see. No kernel here does that.
+//! To be p times as fast, a tile would have to wait on the chip for the previous tile on another device, with the
+//! tiles' states in memory that all devices see. No kernel here does that.
 
 use std::ops::Range;
 
@@ -76,7 +97,8 @@ impl<'r> Team<'r> {
         Ok(Self { devices, ranks, firsts, first, members, with_members })
     }
 
-    /// Returns the team of the first `members` members. A rank without such a member still takes part in collective calls.
+    /// Returns the team of the first `members` members. A rank without such a member still takes part in collective
+    /// calls.
     pub fn of_first(&self, members: usize) -> Self {
         let members = members.min(self.members);
         let own = members.saturating_sub(self.first).min(self.devices.len());
@@ -116,7 +138,8 @@ impl<'r> Team<'r> {
         self.members
     }
 
-    /// Returns the segment of `n` elements of this rank's device number `device`. Segments are even; the first ones have one more element if `n` does not divide.
+    /// Returns the segment of `n` elements of this rank's device number `device`. Segments are even; the first ones
+    /// have one more element if `n` does not divide.
     pub fn segment(&self, n: usize, device: usize) -> Range<usize> {
         let (member, members) = (self.first + device, self.members.max(1));
         let (each, more) = (n / members, n % members);

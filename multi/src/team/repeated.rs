@@ -27,7 +27,8 @@ impl<T: Element> Repeated<T> {
         self.pattern[index % self.pattern.len()]
     }
 
-    /// Returns this rank's segments of the first `n` elements. Each device receives the pattern once and doubles it until its segment is full.
+    /// Returns this rank's segments of the first `n` elements. Each device receives the pattern once and doubles it
+    /// until its segment is full.
     ///
     /// # Errors
     /// If a device has too little memory.

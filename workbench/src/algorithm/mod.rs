@@ -1,12 +1,15 @@
 //! The traits through which the program measures, benchmarks, explains and checks any algorithm.
 //!
-//! An [`Algorithm`] turns options into a [`Problem`]. A problem makes [`Inputs`] on a device, and inputs make a [`PreparedRung`]. A prepared rung runs on a queue: a device, or a graph that is being recorded.
+//! An [`Algorithm`] turns options into a [`Problem`]. A problem makes [`Inputs`] on a device, and inputs make a
+//! [`PreparedRung`]. A prepared rung runs on a queue: a device, or a graph that is being recorded.
 //!
 //! # Design
 //!
-//! The program uses only these four traits: it has no list of algorithms. A problem chooses the functions of its element type once, when it is made.
+//! The program uses only these four traits: it has no list of algorithms. A problem chooses the functions of its
+//! element type once, when it is made.
 //!
-//! References are simple, and use higher precision for floats. A benchmark row is marked if its rung is the default. The algorithm's `measurements()` have the targets of that rung, so a new rung needs no change in the tables.
+//! References are simple, and use higher precision for floats. A benchmark row is marked if its rung is the default.
+//! The algorithm's `measurements()` have the targets of that rung, so a new rung needs no change in the tables.
 
 use cuda_std::{KernelInfo, Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
@@ -36,7 +39,8 @@ pub trait Algorithm: Send + Sync {
     /// Returns the rungs of its ladder, the simplest first.
     fn rungs(&self) -> &'static [Rung];
 
-    /// Returns the help of its command: a line, an empty line, and a paragraph about what it measures and when a result is right.
+    /// Returns the help of its command: a line, an empty line, and a paragraph about what it measures and when a result
+    /// is right.
     fn about(&self) -> &'static str;
 
     /// Returns its options other than the size and the seed.
@@ -76,7 +80,8 @@ pub trait Algorithm: Send + Sync {
     /// Returns the measurements of a benchmark.
     fn measurements(&self) -> Vec<Measurement>;
 
-    /// Returns the measurements of a benchmark on several devices, by the default rung. Empty if it runs on one device only.
+    /// Returns the measurements of a benchmark on several devices, by the default rung. Empty if it runs on one device
+    /// only.
     fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
         Vec::new()
     }
@@ -103,7 +108,8 @@ pub enum Purpose {
         /// True in the simulator, where a run takes longer.
         simulated: bool,
     },
-    /// A count of its accesses. The size is large enough that a last block with less work hardly shows, and small enough to take seconds.
+    /// A count of its accesses. The size is large enough that a last block with less work hardly shows, and small
+    /// enough to take seconds.
     Explain,
 }
 
@@ -163,7 +169,8 @@ pub trait Problem: Send + Sync {
     /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) if it does not.
     fn check(&self, device: &Device, rung: &Rung) -> Result<(), WorkbenchError>;
 
-    /// Returns the rung that runs by default: the fastest for the type, the operator and the size on the device. Life has two: for a single generation and for many.
+    /// Returns the rung that runs by default: the fastest for the type, the operator and the size on the device. Life
+    /// has two: for a single generation and for many.
     fn default_rungs(&self, device: &Device) -> Vec<&'static Rung>;
 
     /// Returns true if the rung is one of the [default rungs](Self::default_rungs).
@@ -185,7 +192,8 @@ pub trait Problem: Send + Sync {
     /// Makes the CPU engine for the problem.
     ///
     /// # Errors
-    /// [`WorkbenchError::Options`] if there is no [engine](Algorithm::has_engine); an error if the host has too little memory.
+    /// [`WorkbenchError::Options`] if there is no [engine](Algorithm::has_engine); an error if the host has too little
+    /// memory.
     fn engine(&self) -> Result<Box<dyn Engine>, WorkbenchError> {
         Err(WorkbenchError::Options(format!("{} is computed by kernels alone", self.title())))
     }
@@ -193,7 +201,8 @@ pub trait Problem: Send + Sync {
     /// Makes the rung's work on inputs that are split over a team.
     ///
     /// # Errors
-    /// [`WorkbenchError::Options`] if the problem cannot be split; as for [`check`](Self::check); an error if a device or the host has too little memory.
+    /// [`WorkbenchError::Options`] if the problem cannot be split; as for [`check`](Self::check); an error if a device
+    /// or the host has too little memory.
     fn split<'a>(&'a self, _team: &'a Team<'a>, _rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
         Err(WorkbenchError::Options(format!("{} runs on one device, of one process", self.title())))
     }
@@ -213,7 +222,8 @@ pub trait Inputs {
     /// Prepares a rung to run on them.
     ///
     /// # Errors
-    /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) as for [`Problem::check`]; an error if the device has too little memory.
+    /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) as for [`Problem::check`]; an error if the
+    /// device has too little memory.
     fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn PreparedRung + 'a>, WorkbenchError>;
 }
 

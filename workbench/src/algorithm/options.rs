@@ -35,7 +35,8 @@ impl ProblemOption {
         check: |text| text.parse::<OperatorName>().map(drop),
     };
 
-    /// The index of the first element of the vectors in their buffers. Other values than 0 give views that are not aligned.
+    /// The index of the first element of the vectors in their buffers. Other values than 0 give views that are not
+    /// aligned.
     pub const FROM: Self = Self {
         name: "from",
         value: "ELEMENT",

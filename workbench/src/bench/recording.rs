@@ -39,7 +39,8 @@ pub struct Recording {
     /// The number of calls in a series, if a point has such a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series_calls: Option<usize>,
-    /// The speed of the device's own copy of 2^28 f32, or of the largest measured size, in 10⁹ bytes read and written per second.
+    /// The speed of the device's own copy of 2^28 f32, or of the largest measured size, in 10⁹ bytes read and written
+    /// per second.
     pub copy_gbps: f64,
     /// The memory clock times the bus width, with two transfers per cycle, in GB/s.
     pub datasheet_gbps: Option<f64>,
@@ -133,7 +134,8 @@ pub struct MeasuredPoint {
     /// The median by the host's clock, from the launch to the end of the wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_us: Option<f64>,
-    /// The median time per call in a series. The calls are launched one after the other between two device events, each on separate memory that no cache holds.
+    /// The median time per call in a series. The calls are launched one after the other between two device events, each
+    /// on separate memory that no cache holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series_us: Option<f64>,
     /// The settings of the kernel.

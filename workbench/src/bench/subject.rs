@@ -137,7 +137,8 @@ impl Scope {
         exponents.into_iter().map(|exponent| Shape::plane(1 << exponent, 1 << exponent)).collect()
     }
 
-    /// Returns nearly square matrices of odd sides, with about a power of two elements. Every run on a GPU includes the largest.
+    /// Returns nearly square matrices of odd sides, with about a power of two elements. Every run on a GPU includes the
+    /// largest.
     fn odd(self) -> Vec<Shape> {
         let exponents = match (self.simulated, self.quick) {
             (true, _) => 12..=12,

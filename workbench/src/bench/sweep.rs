@@ -38,7 +38,8 @@ pub const START_POINTS: usize = START_COMMANDS.len() * START_CACHES.len();
 /// The numbers of chunks of saxpy on host data.
 pub const STREAM_CHUNKS: [usize; 3] = [32, 64, 128];
 
-/// The paths of host data to the device. The GPU copies page-locked memory at the link's speed. The driver first copies pageable memory to page-locked memory. `reduce` is `device.reduce(&slice)` on pageable memory.
+/// The paths of host data to the device. The GPU copies page-locked memory at the link's speed. The driver first copies
+/// pageable memory to page-locked memory. `reduce` is `device.reduce(&slice)` on pageable memory.
 pub const UPLOAD_PATHS: [&str; 3] = ["page_locked", "pageable", "reduce"];
 
 /// The rungs that a sweep measures.

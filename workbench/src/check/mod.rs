@@ -1,4 +1,5 @@
-//! Runs cases in a checked simulator. [`run_cases`] runs them under several schedules. [`mutations`] leaves out one synchronisation at a time and records the reports.
+//! Runs cases in a checked simulator. [`run_cases`] runs them under several schedules. [`mutations`] leaves out one
+//! synchronisation at a time and records the reports.
 
 mod finding;
 pub mod mutations;

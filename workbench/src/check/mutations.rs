@@ -1,6 +1,8 @@
 //! Leaves out one synchronisation at a time. The checks must report the absence of each one that is needed.
 //!
-//! If nothing reports its absence, a barrier, warp synchronisation or fence is redundant, or the checks do not see its purpose, or no case needs it. Shuffles and votes stay, because they carry values. A check without [`Checks::shuffles_order_memory`](simt::Checks) shows that no kernel relies on them to order memory accesses.
+//! If nothing reports its absence, a barrier, warp synchronisation or fence is redundant, or the checks do not see its
+//! purpose, or no case needs it. Shuffles and votes stay, because they carry values. A check without
+//! [`Checks::shuffles_order_memory`](simt::Checks) shows that no kernel relies on them to order memory accesses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,7 +59,8 @@ struct Deletion<'a> {
     cases: Vec<&'a Case>,
 }
 
-/// Leaves out one barrier, warp synchronisation or fence of a kernel at a time, for all that `cases` reach. Runs the cases that reach it under the schedules until one fails. Returns the synchronisations sorted by file and line.
+/// Leaves out one barrier, warp synchronisation or fence of a kernel at a time, for all that `cases` reach. Runs the
+/// cases that reach it under the schedules until one fails. Returns the synchronisations sorted by file and line.
 ///
 /// # Errors
 /// If a case fails with all synchronisations in place.
@@ -120,7 +123,8 @@ impl Mutation {
     }
 }
 
-/// Returns the file and line of each synchronisation in files whose path begins with `folder`, for all kernels together.
+/// Returns the file and line of each synchronisation in files whose path begins with `folder`, for all kernels
+/// together.
 pub fn places<'a>(mutations: impl IntoIterator<Item = &'a Mutation>, folder: &str) -> BTreeSet<(String, u32)> {
     let place = |mutation: &Mutation| (mutation.location.file.clone(), mutation.location.line);
     mutations.into_iter().map(place).filter(|(file, _)| file.starts_with(folder)).collect()

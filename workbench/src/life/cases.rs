@@ -1,4 +1,5 @@
-//! The cases of Life: every rung on boards of awkward sizes, in whole simulations, and in grids that are smaller than the board.
+//! The cases of Life: every rung on boards of awkward sizes, in whole simulations, and in grids that are smaller than
+//! the board.
 
 use cuda_std::Ladder;
 use gpu::life::{

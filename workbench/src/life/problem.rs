@@ -1,6 +1,8 @@
 //! Life as an [`Algorithm`]: generations of a random board.
 //!
-//! A run has several generations, so a small board stays in the caches between them. The bytes of a generation are those of a board with one bit per cell, read once and written once. A rung with several generations per launch may move fewer bytes. A rung with one byte per cell moves more.
+//! A run has several generations, so a small board stays in the caches between them. The bytes of a generation are
+//! those of a board with one bit per cell, read once and written once. A rung with several generations per launch may
+//! move fewer bytes. A rung with one byte per cell moves more.
 
 use cuda_std::{Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};

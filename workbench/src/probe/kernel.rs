@@ -54,7 +54,8 @@ impl BandwidthKernel {
 
     /// Returns the number of blocks to launch for data of `needed` blocks, on a GPU that holds `at_once` blocks.
     ///
-    /// A kernel that only reads runs in resident blocks whose threads combine many elements each. A kernel that writes is faster with one block per block of data.
+    /// A kernel that only reads runs in resident blocks whose threads combine many elements each. A kernel that writes
+    /// is faster with one block per block of data.
     pub fn grid(self, needed: usize, at_once: u32) -> u32 {
         let needed = u32::try_from(needed).unwrap_or(LARGEST_GRID).clamp(1, LARGEST_GRID);
         if self == Self::Read { needed.min(at_once) } else { needed }

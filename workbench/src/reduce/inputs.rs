@@ -3,14 +3,16 @@
 use crate::inputs::RandomVector;
 use gridstride::numbers::{Number, OperatorName};
 
-/// The average number of factors other than 1 in a product of floats. The sum of their binary logarithms has a standard deviation of 18, and the range of an `f32` is seven times that.
+/// The average number of factors other than 1 in a product of floats. The sum of their binary logarithms has a standard
+/// deviation of 18, and the range of an `f32` is seven times that.
 const MAX_FACTORS: f64 = 1024.0;
 
 /// A number with random factors for a product.
 pub trait Factor: Number {
     /// Converts 64 random bits to one of `n` factors.
     ///
-    /// A float is 2^u with u in −1..1. If `n` exceeds 1024, about 1024 factors are such numbers and the others are 1. An integer is odd, so that the product modulo 2^w depends on every bit of each factor.
+    /// A float is 2^u with u in −1..1. If `n` exceeds 1024, about 1024 factors are such numbers and the others are 1.
+    /// An integer is odd, so that the product modulo 2^w depends on every bit of each factor.
     fn factor(bits: u64, n: usize) -> Self;
 }
 

@@ -65,7 +65,8 @@ fn check_not_aligned(stage: &Stage) -> Result<(), CaseError> {
     check_from(stage, 1, 1, saxpy_vectorised::<f32, 4>)
 }
 
-/// Runs `kernel` on views that begin with element `from` of one buffer and element `to` of another. Both buffers extend beyond the views.
+/// Runs `kernel` on views that begin with element `from` of one buffer and element `to` of another. Both buffers extend
+/// beyond the views.
 fn check_from<T: Reference>(
     stage: &Stage,
     from: usize,

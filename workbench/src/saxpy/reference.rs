@@ -1,6 +1,9 @@
 //! The reference of saxpy on the CPU, in double precision, and the error bound of a result.
 //!
-//! The product of two `f32` is exact in `f64`, so the reference for `f32` errs by one rounding to `f64`. A kernel rounds to `f32` once (fused multiply-add) or twice (product, then sum). Each rounding errs by at most ε/2 of its value, with ε = 2⁻²³. Both kinds therefore stay within `ε·(|a·x| + |y|)`, plus one subnormal step for tiny results. For `f64` the reference is rounded once, and ε = 2⁻⁵².
+//! The product of two `f32` is exact in `f64`, so the reference for `f32` errs by one rounding to `f64`. A kernel
+//! rounds to `f32` once (fused multiply-add) or twice (product, then sum). Each rounding errs by at most ε/2 of its
+//! value, with ε = 2⁻²³. Both kinds therefore stay within `ε·(|a·x| + |y|)`, plus one subnormal step for tiny results.
+//! For `f64` the reference is rounded once, and ε = 2⁻⁵².
 
 use crate::deviation::Deviation;
 use crate::inputs::{self, RandomVector};

@@ -46,7 +46,8 @@ fn input<T: ScaleElement>(n: usize) -> Vec<T> {
     (0..n).map(|index| inputs.element(index)).collect()
 }
 
-/// Scales a view that begins with element `from` of a buffer into one that begins with element `to` of another. Both buffers extend beyond the views.
+/// Scales a view that begins with element `from` of a buffer into one that begins with element `to` of another. Both
+/// buffers extend beyond the views.
 fn check_from(stage: &Stage, from: usize, to: usize) -> Result<(), CaseError> {
     let (n, x) = (601, input::<i32>(605));
     let (dx, mut y) = (stage.device.upload(&x)?, stage.device.zeroed(x.len())?);

@@ -1,4 +1,5 @@
-//! Measurements on teams. Their inputs repeat a pattern, so no host holds a whole vector, and the pattern gives the expected results.
+//! Measurements on teams. Their inputs repeat a pattern, so no host holds a whole vector, and the pattern gives the
+//! expected results.
 
 use std::ops::Range;
 
@@ -36,7 +37,8 @@ pub struct ScalingMeasurement {
 }
 
 impl ScalingMeasurement {
-    /// Returns a measurement of evenly divided elements of type `number`. An element takes `bytes` bytes of reads and writes and `memory` bytes of device memory.
+    /// Returns a measurement of evenly divided elements of type `number`. An element takes `bytes` bytes of reads and
+    /// writes and `memory` bytes of device memory.
     pub fn new(number: &'static str, bytes: f64, memory: f64, prepare: Prepare) -> Self {
         let share = |members| 1.0 / members as f64;
         Self { number, bytes, memory, max_elements: usize::MAX, share, whole: |n| n, prepare }
@@ -59,7 +61,8 @@ pub(crate) fn pattern<T: Element>(vector: u64, element: impl Fn(u64) -> T) -> Re
     Repeated::new((0..PERIOD).map(|index| element(random.bits(index))).collect())
 }
 
-/// Compares pieces of this rank's segments of a result of `n` elements with `expected`, which returns the element of an index.
+/// Compares pieces of this rank's segments of a result of `n` elements with `expected`, which returns the element of an
+/// index.
 pub(crate) fn compare<T: Number>(
     team: &Team<'_>,
     n: usize,

@@ -4,7 +4,8 @@ use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use multi::team::Team;
 
-/// Measurement of a [`Team`] on its inputs. A run allocates nothing. All ranks must call the same methods in the same order.
+/// Measurement of a [`Team`] on its inputs. A run allocates nothing. All ranks must call the same methods in the same
+/// order.
 pub trait SplitWork {
     /// Runs it, with all exchanges between members. On GPUs it may return before they have finished.
     ///

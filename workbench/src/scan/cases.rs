@@ -1,4 +1,5 @@
-//! The cases of scan: every rung as planned, and in grids smaller than the vector. The single-pass rungs also run with a tail, with more tiles than a warp reads at once, and with elements of several words.
+//! The cases of scan: every rung as planned, and in grids smaller than the vector. The single-pass rungs also run with
+//! a tail, with more tiles than a warp reads at once, and with elements of several words.
 
 use cuda_std::Ladder;
 use gpu::operator::{Affine, Compose, Min, Operator, Sum};

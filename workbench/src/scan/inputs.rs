@@ -44,7 +44,9 @@ impl<T: Number> ScanInput<T> {
         }
     }
 
-    /// Returns element `index` of the vector whose partial results are all exact. Sums are multiples of 2⁻¹⁹ in −1/2..1/2, and products are powers of two. Each prefix is random, and an element is the difference or ratio of two prefixes.
+    /// Returns element `index` of the vector whose partial results are all exact. Sums are multiples of 2⁻¹⁹ in
+    /// −1/2..1/2, and products are powers of two. Each prefix is random, and an element is the difference or ratio of
+    /// two prefixes.
     fn exact_element(&self, index: usize) -> T {
         let prefix = |index: usize| self.random.bits(index);
         let before = |value: fn(u64) -> f64, none| index.checked_sub(1).map_or(none, |index| value(prefix(index)));
@@ -60,7 +62,8 @@ impl<T: Number> ScanInput<T> {
         }
     }
 
-    /// Returns a value that rises from 0 to 2⁶⁴ over the vector, with random steps back, so that many elements exceed all earlier ones.
+    /// Returns a value that rises from 0 to 2⁶⁴ over the vector, with random steps back, so that many elements exceed
+    /// all earlier ones.
     fn rising(&self, index: usize, bits: u64) -> u64 {
         let step = u64::MAX / (self.n as u64).max(1);
         (index as u64 * step).saturating_sub(bits % (step / 2).saturating_mul(16).max(1))

@@ -1,6 +1,8 @@
 //! The reference of scan on the CPU, and the error bound of a result.
 //!
-//! Integers, minima and maxima are exact in any grouping. In a sum of floats, each addition errs by at most ε/2 of its result. A kernel adds in a tree whose depth is [`sum_depth`], so a prefix errs by at most `depth · ε · Σ|x|` over its elements. The reference adds in twice the precision of `f64`.
+//! Integers, minima and maxima are exact in any grouping. In a sum of floats, each addition errs by at most ε/2 of its
+//! result. A kernel adds in a tree whose depth is [`sum_depth`], so a prefix errs by at most `depth · ε · Σ|x|` over
+//! its elements. The reference adds in twice the precision of `f64`.
 
 use std::ops::Range;
 
@@ -30,11 +32,15 @@ fn choose<A>(kind: ScanKind, before: A, upto: A) -> A {
     }
 }
 
-/// Returns the largest number of additions on the path from an element to prefix `index` of `n` elements of `element_bytes` bytes.
+/// Returns the largest number of additions on the path from an element to prefix `index` of `n` elements of
+/// `element_bytes` bytes.
 ///
-/// For `LookBack`, a tile contributes the additions of a thread's vectors, of the shuffles, of the chunks and of the warps, and two that add the earlier tiles. The look-back contributes the additions of its shuffles, and one per tile, because each prefix may derive from that of the previous tile.
+/// For `LookBack`, a tile contributes the additions of a thread's vectors, of the shuffles, of the chunks and of the
+/// warps, and two that add the earlier tiles. The look-back contributes the additions of its shuffles, and one per
+/// tile, because each prefix may derive from that of the previous tile.
 ///
-/// For `Pipelined`, a tile contributes the same. Combining the sums of other tiles contributes the additions of the shuffles, one per 32 states of a lane, and one per tile.
+/// For `Pipelined`, a tile contributes the same. Combining the sums of other tiles contributes the additions of the
+/// shuffles, one per 32 states of a lane, and one per tile.
 pub fn sum_depth(rung: ScanRung, index: usize, n: usize, element_bytes: usize) -> f64 {
     let levels = f64::from(n.next_power_of_two().ilog2());
     match rung {
@@ -52,7 +58,8 @@ pub fn sum_depth(rung: ScanRung, index: usize, n: usize, element_bytes: usize) -
     }
 }
 
-/// Compares `found`, the scan of `element(0)`, `element(1)`, …, with the reference. No partial result may round, as with integers, minima and maxima. Uses all cores.
+/// Compares `found`, the scan of `element(0)`, `element(1)`, …, with the reference. No partial result may round, as
+/// with integers, minima and maxima. Uses all cores.
 pub fn compare_exact<T: Number, O: Operator<T>>(
     kind: ScanKind,
     element: impl Fn(usize) -> T + Sync,
@@ -81,7 +88,8 @@ pub(super) fn compare_exact_from<T: Number, O: Operator<T>>(
     in_two_passes(first, found.len(), O::IDENTITY, &fold, O::combine, &compare)
 }
 
-/// Compares `found`, the sums of the floats `element(0)`, `element(1)`, … by `rung`, with the reference. Uses all cores.
+/// Compares `found`, the sums of the floats `element(0)`, `element(1)`, … by `rung`, with the reference. Uses all
+/// cores.
 pub fn compare_sums<T: Number>(
     rung: ScanRung,
     kind: ScanKind,
@@ -92,7 +100,8 @@ pub fn compare_sums<T: Number>(
     compare_sums_from(0, depth, kind, element, found)
 }
 
-/// Like [`compare_sums`], where `found` has the elements of the scan from `first` on. `depth` returns the largest number of additions on the path to an element of `found`.
+/// Like [`compare_sums`], where `found` has the elements of the scan from `first` on. `depth` returns the largest
+/// number of additions on the path to an element of `found`.
 pub(super) fn compare_sums_from<T: Number>(
     first: usize,
     depth: impl Fn(usize) -> f64 + Sync,
@@ -119,7 +128,8 @@ pub(super) fn compare_sums_from<T: Number>(
     in_two_passes(first, found.len(), Sums::default(), &fold, Sums::merge, &compare)
 }
 
-/// Compares the `n` elements from `first` on in two passes. Every core folds its segment from `start`. Then it compares the segment, starting from the prefix of the earlier segments.
+/// Compares the `n` elements from `first` on in two passes. Every core folds its segment from `start`. Then it compares
+/// the segment, starting from the prefix of the earlier segments.
 fn in_two_passes<A: Copy + Send + Sync>(
     first: usize,
     n: usize,

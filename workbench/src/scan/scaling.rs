@@ -17,7 +17,8 @@ pub(crate) fn measurements() -> Vec<ScalingMeasurement> {
     vec![ScalingMeasurement { share: Rounds::largest_share, ..even }]
 }
 
-/// An inclusive sum whose results are a repeated pattern of small whole floats. An element is the difference of two results, so no sum of adjacent elements rounds.
+/// An inclusive sum whose results are a repeated pattern of small whole floats. An element is the difference of two
+/// results, so no sum of adjacent elements rounds.
 struct Scan<'t> {
     rounds: Rounds,
     prefixes: Repeated<f32>,

@@ -33,7 +33,8 @@ struct Ends {
 }
 
 impl Link {
-    /// Copies 64 MiB to the device and back, then 128 MiB to the device while 64 MiB are copied back. Repeats this `runs` times, at least once, after a first time. Each speed is that of the median.
+    /// Copies 64 MiB to the device and back, then 128 MiB to the device while 64 MiB are copied back. Repeats this
+    /// `runs` times, at least once, after a first time. Each speed is that of the median.
     ///
     /// # Errors
     /// As for [`Device::pinned`] and [`Device::alloc`], and the error of a copy.
@@ -68,7 +69,8 @@ impl Link {
         seconds(BYTES_TO_DEVICE, self.host_to_device).max(seconds(BYTES_TO_HOST, self.device_to_host))
     }
 
-    /// Returns the seconds that the bytes of `n` elements take to the device and back, at the speed of both directions together.
+    /// Returns the seconds that the bytes of `n` elements take to the device and back, at the speed of both directions
+    /// together.
     pub fn two_way(self, n: usize) -> f64 {
         (n as u64).saturating_mul(BYTES_TO_DEVICE + BYTES_TO_HOST) as f64 / self.both
     }

@@ -8,7 +8,9 @@
 //! | [`DeviceVectors::in_stages`] | page-locked | a stream for each stage; chunks go from one to the next | |
 //! | [`mapped`] | page-locked, mapped | none: the kernel reads and writes the host's memory | stream4Mapped |
 //!
-//! Each moves 12 bytes per element over the link between host and GPU: x and y to the device, the result back. The kernel takes little time compared with that. Every program has the right result on any device. Its times are meaningful only on a GPU.
+//! Each moves 12 bytes per element over the link between host and GPU: x and y to the device, the result back. The
+//! kernel takes little time compared with that. Every program has the right result on any device. Its times are
+//! meaningful only on a GPU.
 //!
 //! Source: N. Wilt, "The CUDA Handbook", Addison-Wesley, 2013, chapter 11 and its programs.
 
@@ -59,7 +61,8 @@ impl DeviceVectors {
         Ok(Self { x: device.alloc(n)?, y: device.alloc(n)?, device: device.clone() })
     }
 
-    /// Computes `out = a·x + y`: copies x and y to the device, runs the kernel, and copies the result back, one after the other.
+    /// Computes `out = a·x + y`: copies x and y to the device, runs the kernel, and copies the result back, one after
+    /// the other.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if a vector has another length; otherwise the error of a copy or the launch.

@@ -40,7 +40,8 @@ impl DeviceVectors {
         Ok((device, config(len, device), chunks.collect()))
     }
 
-    /// Computes `out = a·x + y` in `count` streams. Each stream has a chunk of the vectors, whose copies and kernel overlap with those of the others. The host waits only at the end if the vectors are page-locked.
+    /// Computes `out = a·x + y` in `count` streams. Each stream has a chunk of the vectors, whose copies and kernel
+    /// overlap with those of the others. The host waits only at the end if the vectors are page-locked.
     ///
     /// With one stream the stages are separate and are timed separately.
     ///
@@ -81,7 +82,9 @@ impl DeviceVectors {
             let start = Instant::now();
             let began = stage_ends()?;
             let [uploaded, computed] = loop {
-                // Takes a chunk per stream. All copies to the device are enqueued first, then all kernels, then all copies back, as in the source. Thus no stream's work waits in a queue of the GPU behind work that is not ready.
+                // Takes a chunk per stream. All copies to the device are enqueued first, then all kernels, then all
+                // copies back, as in the source. Thus no stream's work waits in a queue of the GPU behind work that is
+                // not ready.
                 let mut chunks_there = Vec::with_capacity(streams.len());
                 for (stream, Chunk { device_x, device_y, x, y, out }) in streams.iter().zip(rest.by_ref()) {
                     let (device_x, device_y) = (stream.upload_part(device_x, x)?, device_y.view_mut());
@@ -115,9 +118,11 @@ impl DeviceVectors {
         })
     }
 
-    /// Computes `out = a·x + y` with one stream per stage: copies to the device, kernels, and copies back. A stream waits for an event per chunk of the previous stream.
+    /// Computes `out = a·x + y` with one stream per stage: copies to the device, kernels, and copies back. A stream
+    /// waits for an event per chunk of the previous stream.
     ///
-    /// No copy waits for a copy of the other direction. Only the kernel and the copy back of the last chunk do not overlap. Smaller chunks therefore take less time, until the time between two copies counts.
+    /// No copy waits for a copy of the other direction. Only the kernel and the copy back of the last chunk do not
+    /// overlap. Smaller chunks therefore take less time, until the time between two copies counts.
     ///
     /// # Errors
     /// As for [`in_streams`](Self::in_streams).

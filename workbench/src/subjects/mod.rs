@@ -21,7 +21,8 @@ mod sources;
 
 pub use sources::sources;
 
-/// The default length of a vector. It is large enough that a last block with less work hardly shows, and small enough to take a second or two.
+/// The default length of a vector. It is large enough that a last block with less work hardly shows, and small enough
+/// to take a second or two.
 const LENGTH: usize = 1 << 18;
 
 /// A rung of an algorithm, or another kernel of it.

@@ -1,4 +1,5 @@
-//! The cases of transpose: every rung on elements of every size, with whole and partial tiles, with and without whole vectors.
+//! The cases of transpose: every rung on elements of every size, with whole and partial tiles, with and without whole
+//! vectors.
 
 use cuda_std::{Global, GlobalMut, Ladder};
 use gpu::transpose::{Bits, transpose_gathered, transpose_plain, transpose_unaligned, transpose_vectorised};
