@@ -3,8 +3,7 @@
 use std::marker::PhantomData;
 
 pub use gridstride::host::{HostMemoryError, fill_with, host_memory, in_parts};
-use gridstride::numbers::Number;
-use launch::{Buffer, Device, Element};
+use gridstride::numbers::{Number, NumberType};
 
 use crate::algorithm::Fact;
 
@@ -40,33 +39,18 @@ impl<T: Number> RandomVector<T> {
 /// The remedy for a lack of host memory.
 pub const REMEDY: &str = "ask for less with --n or --size";
 
-/// Returns a copy of the buffer.
-///
-/// # Errors
-/// If the device has too little memory.
-pub fn copied<T: Element>(x: &Buffer<T>) -> Result<Buffer<T>, launch::Error> {
-    let mut copy = x.device().alloc(x.len())?;
-    copy.copy_from(x)?;
-    Ok(copy)
-}
-
-/// Returns a buffer that holds `elements` from element `from` on.
-///
-/// # Errors
-/// If the device has too little memory.
-pub fn uploaded_from<T: Element>(device: &Device, from: usize, elements: &[T]) -> Result<Buffer<T>, launch::Error> {
-    let mut buffer = device.alloc(elements.len().saturating_add(from))?;
-    buffer.upload_range(from, elements)?;
-    Ok(buffer)
+/// Returns a factor of type `number` as text.
+pub(crate) fn text(number: NumberType, factor: f64) -> String {
+    if number == NumberType::F32 { (factor as f32).to_string() } else { factor.to_string() }
 }
 
 /// Returns the suffix of a title for vectors that begin with element `from` of their buffers.
-pub fn from_element(from: usize) -> String {
+pub(crate) fn from_element(from: usize) -> String {
     if from == 0 { String::new() } else { format!(", from element {from}") }
 }
 
 /// Returns `from` as a fact of a report, if it is not 0.
-pub fn from_fact(from: usize) -> Option<(&'static str, Fact)> {
+pub(crate) fn from_fact(from: usize) -> Option<(&'static str, Fact)> {
     (from > 0).then_some(("from", Fact::Count(from as u64)))
 }
 

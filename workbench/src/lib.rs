@@ -24,6 +24,7 @@ pub mod scan;
 pub mod stream;
 pub mod subjects;
 pub mod transpose;
+mod vectors;
 
 pub use catalogue::MODULES;
 pub use error::WorkbenchError;

@@ -34,7 +34,9 @@ pub use shape::{Shape, Size, SizeTextError};
 /// An algorithm: its ladder, options, measurements and cases.
 pub trait Algorithm: Send + Sync {
     /// Returns its name, which is also that of its folder, its command and its PTX module.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &'static str {
+        self.rungs().first().map_or("", |rung| rung.algorithm)
+    }
 
     /// Returns the rungs of its ladder, the simplest first.
     fn rungs(&self) -> &'static [Rung];

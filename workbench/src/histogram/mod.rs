@@ -5,4 +5,4 @@ mod problem;
 pub mod reference;
 mod scaling;
 
-pub use problem::Histograms as Algorithm;
+pub use problem::HistogramAlgorithm as Algorithm;

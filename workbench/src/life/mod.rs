@@ -4,4 +4,4 @@ mod cases;
 mod problem;
 mod scaling;
 
-pub use problem::Life as Algorithm;
+pub use problem::LifeAlgorithm as Algorithm;

@@ -19,7 +19,7 @@ use gridstride::numbers::NumberType;
 use life::{Board, CpuSimulation, LifeRung, Rule, RuleError, Simulation, Topology, check_on, default_rung, reference};
 
 /// Conway's Life.
-pub struct Life;
+pub struct LifeAlgorithm;
 
 /// The generations of a run, and of a longer run. They fill whole launches of every rung.
 const FEW_GENERATIONS: u64 = 8;
@@ -35,11 +35,7 @@ const DENSITY: f64 = 0.25;
 /// A board of whole tiles of the temporal rung.
 const WHOLE_TILES: Shape = Shape::plane(960, 480);
 
-impl Algorithm for Life {
-    fn name(&self) -> &'static str {
-        LifeRung::ALGORITHM
-    }
-
+impl Algorithm for LifeAlgorithm {
     fn rungs(&self) -> &'static [Rung] {
         LifeRung::RUNGS
     }
@@ -68,7 +64,7 @@ impl Algorithm for Life {
     }
 
     fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, WorkbenchError> {
-        Ok(Box::new(Generations { size: shape.size(), seed: options.seed }))
+        Ok(Box::new(LifeProblem { size: shape.size(), seed: options.seed }))
     }
 
     fn unit(&self) -> Unit {
@@ -146,7 +142,7 @@ impl Algorithm for Life {
 }
 
 fn convert(device: &Device, shape: Shape, options: &Options) -> Result<(), WorkbenchError> {
-    let board = Generations { size: shape.size(), seed: options.seed }.board()?;
+    let board = LifeProblem { size: shape.size(), seed: options.seed }.board()?;
     let mut bytes = Simulation::new(device, LifeRung::Global, &board)?;
     bytes.population()?;
     bytes.board()?;
@@ -173,7 +169,7 @@ fn interleave(device: &Device, shape: Shape, options: &Options) -> Result<(), Wo
 }
 
 fn by_rules(device: &Device, shape: Shape, options: &Options) -> Result<(), WorkbenchError> {
-    let board = Generations { size: shape.size(), seed: options.seed }.board()?;
+    let board = LifeProblem { size: shape.size(), seed: options.seed }.board()?;
     for name in ["B36/S23", "B2-a/S12", "/2/3"] {
         let rule = name.parse().map_err(|error: RuleError| WorkbenchError::Options(error.to_string()))?;
         Simulation::with_rule(device, LifeRung::Bitpacked, &board, &rule, 0)?.advance(1)?;
@@ -191,12 +187,12 @@ fn on_grids(device: &Device, shape: Shape, options: &Options) -> Result<(), Work
 }
 
 /// Generations of a random board.
-struct Generations {
+struct LifeProblem {
     size: Size,
     seed: u64,
 }
 
-impl Generations {
+impl LifeProblem {
     fn board(&self) -> Result<Board, WorkbenchError> {
         Ok(Board::random(self.size.width, self.size.height, DENSITY, self.seed)?)
     }
@@ -206,7 +202,7 @@ impl Generations {
     }
 }
 
-impl Problem for Generations {
+impl Problem for LifeProblem {
     fn title(&self) -> String {
         format!("life, a board of {}", self.size)
     }
@@ -251,18 +247,18 @@ impl Problem for Generations {
     }
 
     fn engine(&self) -> Result<Box<dyn Engine>, WorkbenchError> {
-        Ok(Box::new(OnCores(CpuSimulation::new(&self.board()?)?)))
+        Ok(Box::new(CpuEngine(CpuSimulation::new(&self.board()?)?)))
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
-        Ok(Box::new(OnDevice { device: device.clone(), board: self.board()?, expected: None }))
+        Ok(Box::new(LifeInputs { device: device.clone(), board: self.board()?, expected: None }))
     }
 }
 
 /// The engine for the processor's cores.
-struct OnCores(CpuSimulation);
+struct CpuEngine(CpuSimulation);
 
-impl Engine for OnCores {
+impl Engine for CpuEngine {
     fn setting(&self) -> String {
         format!("{}, {} threads", self.0.instructions(), CpuSimulation::cores())
     }
@@ -272,33 +268,33 @@ impl Engine for OnCores {
     }
 }
 
-struct OnDevice {
+struct LifeInputs {
     device: Device,
     board: Board,
     /// The reference's board after a run, computed when it is first needed.
     expected: Option<Board>,
 }
 
-impl Inputs for OnDevice {
+impl Inputs for LifeInputs {
     fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn PreparedRung + 'a>, WorkbenchError> {
         let simulation = Simulation::new(&self.device, rung_of(rung)?, &self.board)?;
-        Ok(Box::new(Ready { simulation, generations: FEW_GENERATIONS, on: self }))
+        Ok(Box::new(PreparedLife { simulation, generations: FEW_GENERATIONS, on: self }))
     }
 }
 
-struct Ready<'a> {
+struct PreparedLife<'a> {
     simulation: Simulation,
     generations: u64,
-    on: &'a mut OnDevice,
+    on: &'a mut LifeInputs,
 }
 
-impl Resources for Ready<'_> {
+impl Resources for PreparedLife<'_> {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
         self.simulation.hold(held);
     }
 }
 
-impl PreparedRung for Ready<'_> {
+impl PreparedRung for PreparedLife<'_> {
     fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
         Ok(self.simulation.advance_in(queue, self.generations)?)
     }
@@ -336,7 +332,7 @@ mod tests {
     #[test]
     fn the_best_rungs_are_those_that_run_where_none_is_named() {
         let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
-        let problem = Generations { size: Size { width: 8, height: 8 }, seed: 0 };
+        let problem = LifeProblem { size: Size { width: 8, height: 8 }, seed: 0 };
         let is_default = |rung: &&LifeRung| problem.is_default_rung(&device, rung.rung());
         let best: Vec<_> = LifeRung::ALL.iter().filter(is_default).copied().collect();
         assert_eq!(best, [LifeRung::Bitpacked], "in the simulator for any number of generations");

@@ -5,4 +5,4 @@ mod problem;
 pub mod reference;
 mod scaling;
 
-pub use problem::Saxpy as Algorithm;
+pub use problem::SaxpyAlgorithm as Algorithm;

@@ -1,32 +1,28 @@
 //! saxpy as an [`Algorithm`].
 
 use cuda_std::{Ladder, Rung};
-use launch::{Buffer, Device, Held, LaunchConfig, Queue, Resources};
+use launch::{Buffer, Device, Queue};
 
 use super::reference::{self, Reference};
 use crate::algorithm::{
-    Aim, Algorithm, Fact, Inputs, Measurement, Options, PreparedRung, Problem, ProblemOption, Shape, Target, rung_of,
+    Aim, Algorithm, Fact, Inputs, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of,
 };
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
-use crate::inputs::{self, REMEDY, RandomVector};
-use crate::scaling::ScalingMeasurement;
-use crate::scaling::SplitWork;
+use crate::inputs::{self, RandomVector};
+use crate::scaling::{ScalingMeasurement, SplitWork};
+use crate::vectors::{self, Computation, DeviceVector, HostVector, Layout, VectorProblem, typed};
 use gridstride::capabilities;
-use gridstride::numbers::{NumberType, with_number};
-use gridstride::saxpy::{SaxpyRung, launch, plan};
+use gridstride::numbers::{Number, NumberType};
+use gridstride::saxpy::{SaxpyRung, saxpy_views};
 use multi::saxpy::split_saxpy;
 use multi::team::Team;
 
 /// `y = a·x + y`.
-pub struct Saxpy;
+pub struct SaxpyAlgorithm;
 
-impl Algorithm for Saxpy {
-    fn name(&self) -> &'static str {
-        SaxpyRung::ALGORITHM
-    }
-
+impl Algorithm for SaxpyAlgorithm {
     fn rungs(&self) -> &'static [Rung] {
         SaxpyRung::RUNGS
     }
@@ -57,13 +53,16 @@ impl Algorithm for Saxpy {
         let (n, seed) = (shape.elements(), options.seed);
         let (a, from) = (options.value("a", 2.0)?, options.value("from", 0)?);
         let number = options.element_type(self.name(), &capabilities::types(self.rungs()))?;
-        if number == NumberType::F32 && !(a as f32).is_finite() {
-            let text = format!("--a {a:e} is too large for f32: use --type f64, or a lesser one");
+        // Kernels take the factor in the element type.
+        let a = if number == NumberType::F32 { f64::from(a as f32) } else { a };
+        if !a.is_finite() {
+            let text = format!(
+                "--a {} is too large for f32: use --type f64, or a smaller one",
+                options.get("a").unwrap_or("2")
+            );
             return Err(WorkbenchError::Options(text));
         }
-        with_number!(number, [f32 f64], T => Ok(Box::new(Axpy::<T> { a: a as T, n, from, seed })), _ => {
-            Err(WorkbenchError::Options(format!("saxpy has no element type '{number}'")))
-        })
+        Ok(Box::new(SaxpyProblem { a, n, from, seed, number }))
     }
 
     fn measurements(&self) -> Vec<Measurement> {
@@ -81,29 +80,31 @@ impl Algorithm for Saxpy {
 }
 
 /// `y = a·x + y` on random vectors of `n` elements.
-pub(super) struct Axpy<T> {
-    pub(super) a: T,
-    pub(super) n: usize,
+struct SaxpyProblem {
+    a: f64,
+    n: usize,
     /// The element of their buffers with which the vectors begin.
     from: usize,
     seed: u64,
+    number: NumberType,
 }
 
-impl<T: Reference> Axpy<T> {
-    /// x and y.
-    pub(super) fn vectors(&self) -> [RandomVector<T>; 2] {
+impl SaxpyProblem {
+    /// Returns x and y.
+    fn vectors<T: Number>(&self) -> [RandomVector<T>; 2] {
         [0, 1].map(|vector| RandomVector::new(self.seed, vector))
     }
 }
 
-impl<T: Reference> Problem for Axpy<T> {
+impl Problem for SaxpyProblem {
     fn title(&self) -> String {
-        format!("saxpy, {}, n = {}, a = {}{}", T::TYPE, self.n, self.a, inputs::from_element(self.from))
+        let (a, from) = (inputs::text(self.number, self.a), inputs::from_element(self.from));
+        format!("saxpy, {}, n = {}, a = {a}{from}", self.number, self.n)
     }
 
     fn facts(&self) -> Vec<(&'static str, Fact)> {
-        let a = ("a", Fact::Number(self.a.to_f64()));
-        let facts = vec![("n", Fact::Count(self.n as u64)), a, ("type", Fact::Name(T::TYPE.name()))];
+        let a = ("a", Fact::Number(self.a));
+        let facts = vec![("n", Fact::Count(self.n as u64)), a, ("type", Fact::Name(self.number.name()))];
         facts.into_iter().chain(inputs::from_fact(self.from)).collect()
     }
 
@@ -113,90 +114,79 @@ impl<T: Reference> Problem for Axpy<T> {
 
     fn bytes(&self) -> u64 {
         // x and y are read, y is written.
-        (self.n as u64).saturating_mul(3 * size_of::<T>() as u64)
+        self.elements().saturating_mul(3 * self.number.bytes() as u64)
     }
 
     fn memory_bytes(&self, _device: &Device, _rungs: &[&Rung]) -> u64 {
-        (self.n as u64).saturating_mul(2 * size_of::<T>() as u64)
+        self.elements().saturating_mul(2 * self.number.bytes() as u64)
     }
 
     fn check(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
-        Ok(capabilities::check(rung_of::<SaxpyRung>(rung)?, &capabilities::of_type::<T>(), self.n)?)
+        Ok(capabilities::check(rung_of::<SaxpyRung>(rung)?, &[self.number.id()], self.n)?)
     }
 
     fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![SaxpyRung::default_rung(&capabilities::of_type::<T>()).rung()]
+        vec![SaxpyRung::default_rung(&[self.number.id()]).rung()]
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
-        let [x, y] = self.vectors();
-        let mut host = inputs::host_memory(self.n, REMEDY)?;
-        x.fill(&mut host);
-        let x = inputs::uploaded_from(device, self.from, &host)?;
-        y.fill(&mut host);
-        Ok(Box::new(OnDevice { problem: self, x, y: inputs::uploaded_from(device, self.from, &host)?, host }))
+        vectors::inputs(self, device)
     }
 
     fn split<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
-        Ok(Box::new(Split::new(self, team, rung_of(rung)?)?))
+        typed!(self.number, [f32 f64], T => Ok(Box::new(Split::<T>::new(self, team, rung_of(rung)?)?)))
     }
 }
 
-struct OnDevice<'p, T: Reference> {
-    problem: &'p Axpy<T>,
-    x: Buffer<T>,
-    y: Buffer<T>,
-    host: Vec<T>,
-}
+impl VectorProblem for SaxpyProblem {
+    fn layouts(&self) -> [Layout; 2] {
+        [Layout { number: self.number, from: self.from, len: self.n }; 2]
+    }
 
-impl<T: Reference> Inputs for OnDevice<'_, T> {
-    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn PreparedRung + 'a>, WorkbenchError> {
-        self.problem.check(self.x.device(), rung)?;
-        let rung = rung_of(rung)?;
-        let plan = plan::<T>(rung, self.problem.n, self.x.device());
-        Ok(Box::new(Ready { rung, plan, on: self }))
+    fn fill(&self, _is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError> {
+        x.fill_random(self.number, self.seed, 0)
+    }
+
+    fn computation(&self, device: &Device, rung: &Rung) -> Result<Box<dyn Computation + '_>, WorkbenchError> {
+        self.check(device, rung)?;
+        Ok(Box::new(SaxpyComputation { problem: self, rung: rung_of(rung)? }))
     }
 }
 
-struct Ready<'a, 'p, T: Reference> {
+struct SaxpyComputation<'p> {
+    problem: &'p SaxpyProblem,
     rung: SaxpyRung,
-    plan: LaunchConfig,
-    on: &'a mut OnDevice<'p, T>,
 }
 
-impl<T: Reference> Resources for Ready<'_, '_, T> {
-    fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
-        held.shared(&self.on.x);
-        self.on.y.hold(held);
-    }
-}
-
-impl<T: Reference> PreparedRung for Ready<'_, '_, T> {
-    fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
-        let OnDevice { problem: Axpy { a, n, from, .. }, x, y, .. } = &mut *self.on;
-        Ok(launch(queue, self.rung, self.plan, *a, x.view().part(*from, *n), y.view_mut().part(*from, *n))?)
+impl Computation for SaxpyComputation<'_> {
+    fn run(&mut self, queue: Queue<'_>, x: &DeviceVector, y: &mut DeviceVector) -> Result<(), WorkbenchError> {
+        typed!(self.problem.number, [f32 f64], T => {
+            Ok(saxpy_views(queue, self.rung, T::from_f64(self.problem.a), x.view()?, y.view_mut()?)?)
+        })
     }
 
-    fn refresh(&mut self) -> Result<(), WorkbenchError> {
-        let [_, y] = self.on.problem.vectors();
-        y.fill(&mut self.on.host);
-        Ok(self.on.y.upload_range(self.on.problem.from, &self.on.host)?)
+    fn reset(&mut self, y: &mut DeviceVector, host: &mut HostVector) -> Result<(), WorkbenchError> {
+        host.fill_random(self.problem.number, self.problem.seed, 1)?;
+        Ok(y.upload(host)?)
     }
 
-    fn compare(&mut self) -> Result<Deviation, WorkbenchError> {
-        let [x, y] = self.on.problem.vectors();
-        self.on.y.download_range(self.on.problem.from, &mut self.on.host)?;
-        Ok(reference::deviation(self.on.problem.a, x, y, &self.on.host))
-    }
-
-    fn workspace_bytes(&self) -> u64 {
-        0
+    fn compare(
+        &mut self,
+        _is_exact: bool,
+        [_, y]: [&DeviceVector; 2],
+        host: &mut HostVector,
+    ) -> Result<Deviation, WorkbenchError> {
+        y.download(host)?;
+        typed!(self.problem.number, [f32 f64], T => {
+            let [x, y] = self.problem.vectors();
+            Ok(reference::deviation(T::from_f64(self.problem.a), x, y, host.elements()))
+        })
     }
 }
 
 /// saxpy of random vectors that are split over a team.
 struct Split<'a, T: Reference> {
-    problem: &'a Axpy<T>,
+    problem: &'a SaxpyProblem,
     team: &'a Team<'a>,
     rung: SaxpyRung,
     x: Vec<Buffer<T>>,
@@ -204,15 +194,15 @@ struct Split<'a, T: Reference> {
 }
 
 impl<'a, T: Reference> Split<'a, T> {
-    fn new(problem: &'a Axpy<T>, team: &'a Team<'a>, rung: SaxpyRung) -> Result<Self, WorkbenchError> {
-        let [x, y] = problem.vectors().map(|vector| team.filled(problem.n, move |index| vector.element(index)));
+    fn new(problem: &'a SaxpyProblem, team: &'a Team<'a>, rung: SaxpyRung) -> Result<Self, WorkbenchError> {
+        let [x, y] = problem.vectors::<T>().map(|vector| team.filled(problem.n, move |index| vector.element(index)));
         Ok(Self { problem, team, rung, x: x?, y: y? })
     }
 }
 
 impl<T: Reference> SplitWork for Split<'_, T> {
     fn run(&mut self) -> Result<(), WorkbenchError> {
-        Ok(split_saxpy(self.team, self.rung, self.problem.a, &self.x, &mut self.y)?)
+        Ok(split_saxpy(self.team, self.rung, T::from_f64(self.problem.a), &self.x, &mut self.y)?)
     }
 
     fn verify(&mut self) -> Result<Deviation, WorkbenchError> {
@@ -227,7 +217,8 @@ impl<T: Reference> SplitWork for Split<'_, T> {
         let mut deviation = Deviation::default();
         for (buffer, part) in self.y.iter().zip(self.team.segments(self.problem.n)) {
             let found = buffer.download()?;
-            deviation = deviation.merge(reference::deviation_from(part.start, self.problem.a, x, y, &found));
+            deviation =
+                deviation.merge(reference::deviation_from(part.start, T::from_f64(self.problem.a), x, y, &found));
         }
         Ok(deviation)
     }

@@ -4,4 +4,4 @@ mod cases;
 mod problem;
 pub mod reference;
 
-pub use problem::Scale as Algorithm;
+pub use problem::ScaleAlgorithm as Algorithm;

@@ -3,28 +3,23 @@
 use std::str::FromStr;
 
 use cuda_std::{Ladder, Rung};
-use launch::{Buffer, Device, Held, LaunchConfig, Queue, Resources};
+use launch::{Device, LaunchConfig, Queue};
 
 use super::reference::Product;
-use crate::algorithm::{
-    Algorithm, Fact, Inputs, Measurement, Options, PreparedRung, Problem, ProblemOption, Shape, rung_of,
-};
+use crate::algorithm::{Algorithm, Fact, Inputs, Measurement, Options, Problem, ProblemOption, Shape, rung_of};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
-use crate::inputs::{self, REMEDY, RandomVector};
+use crate::inputs::{self, RandomVector};
+use crate::vectors::{self, Computation, DeviceVector, HostVector, Layout, VectorProblem, typed};
 use gridstride::capabilities;
-use gridstride::numbers::{NumberType, with_number};
+use gridstride::numbers::{Number, NumberType};
 use gridstride::scale::{ScaleElement, ScaleRung, launch, plan};
 
 /// `y = s·x`.
-pub struct Scale;
+pub struct ScaleAlgorithm;
 
-impl Algorithm for Scale {
-    fn name(&self) -> &'static str {
-        ScaleRung::ALGORITHM
-    }
-
+impl Algorithm for ScaleAlgorithm {
     fn rungs(&self) -> &'static [Rung] {
         ScaleRung::RUNGS
     }
@@ -46,9 +41,8 @@ impl Algorithm for Scale {
         let (n, seed) = (shape.elements(), options.seed);
         let number = options.element_type(self.name(), &capabilities::types(self.rungs()))?;
         let (text, from) = (options.get("factor").unwrap_or("3"), options.value("from", 0)?);
-        with_number!(number, [f32 i32], T => Ok(Box::new(Scaling::<T> { s: factor(text)?, n, from, seed })), _ => {
-            Err(WorkbenchError::Options(format!("scale has no element type '{number}'")))
-        })
+        let s = typed!(number, [f32 i32], T => factor::<T>(text).map(Number::to_f64))?;
+        Ok(Box::new(ScaleProblem { s, n, from, seed, number }))
     }
 
     fn measurements(&self) -> Vec<Measurement> {
@@ -71,28 +65,24 @@ fn factor<T: FromStr + ScaleElement>(text: &str) -> Result<T, WorkbenchError> {
 }
 
 /// `y = s·x` on a random vector of `n` elements.
-struct Scaling<T> {
-    s: T,
+struct ScaleProblem {
+    s: f64,
     n: usize,
     /// The element of their buffers with which the vectors begin.
     from: usize,
     seed: u64,
+    number: NumberType,
 }
 
-impl<T: ScaleElement + Product> Scaling<T> {
-    fn vector(&self) -> RandomVector<T> {
-        RandomVector::new(self.seed, 0)
-    }
-}
-
-impl<T: ScaleElement + Product> Problem for Scaling<T> {
+impl Problem for ScaleProblem {
     fn title(&self) -> String {
-        format!("scale, {}, n = {}, s = {}{}", T::TYPE, self.n, self.s, inputs::from_element(self.from))
+        let (s, from) = (inputs::text(self.number, self.s), inputs::from_element(self.from));
+        format!("scale, {}, n = {}, s = {s}{from}", self.number, self.n)
     }
 
     fn facts(&self) -> Vec<(&'static str, Fact)> {
-        let factor = ("factor", Fact::Number(self.s.to_f64()));
-        let facts = vec![("n", Fact::Count(self.n as u64)), factor, ("type", Fact::Name(T::TYPE.name()))];
+        let factor = ("factor", Fact::Number(self.s));
+        let facts = vec![("n", Fact::Count(self.n as u64)), factor, ("type", Fact::Name(self.number.name()))];
         facts.into_iter().chain(inputs::from_fact(self.from)).collect()
     }
 
@@ -101,7 +91,7 @@ impl<T: ScaleElement + Product> Problem for Scaling<T> {
     }
 
     fn bytes(&self) -> u64 {
-        (self.n as u64).saturating_mul(2 * size_of::<T>() as u64)
+        self.elements().saturating_mul(2 * self.number.bytes() as u64)
     }
 
     fn memory_bytes(&self, _device: &Device, _rungs: &[&Rung]) -> u64 {
@@ -109,67 +99,57 @@ impl<T: ScaleElement + Product> Problem for Scaling<T> {
     }
 
     fn check(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
-        Ok(capabilities::check(rung_of::<ScaleRung>(rung)?, &capabilities::of_type::<T>(), self.n)?)
+        Ok(capabilities::check(rung_of::<ScaleRung>(rung)?, &[self.number.id()], self.n)?)
     }
 
     fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![ScaleRung::default_rung(&capabilities::of_type::<T>()).rung()]
+        vec![ScaleRung::default_rung(&[self.number.id()]).rung()]
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
-        let mut host = inputs::host_memory(self.n, REMEDY)?;
-        self.vector().fill(&mut host);
-        let x = inputs::uploaded_from(device, self.from, &host)?;
-        Ok(Box::new(OnDevice { problem: self, y: device.alloc(x.len())?, x, host }))
+        vectors::inputs(self, device)
     }
 }
 
-struct OnDevice<'p, T: ScaleElement> {
-    problem: &'p Scaling<T>,
-    x: Buffer<T>,
-    y: Buffer<T>,
-    host: Vec<T>,
-}
+impl VectorProblem for ScaleProblem {
+    fn layouts(&self) -> [Layout; 2] {
+        [Layout { number: self.number, from: self.from, len: self.n }; 2]
+    }
 
-impl<T: ScaleElement + Product> Inputs for OnDevice<'_, T> {
-    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn PreparedRung + 'a>, WorkbenchError> {
+    fn fill(&self, _is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError> {
+        x.fill_random(self.number, self.seed, 0)
+    }
+
+    fn computation(&self, device: &Device, rung: &Rung) -> Result<Box<dyn Computation + '_>, WorkbenchError> {
         let rung = rung_of(rung)?;
-        let plan = plan(rung, self.problem.n, self.x.device())?;
-        Ok(Box::new(Ready { rung, plan, on: self }))
+        Ok(Box::new(ScaleComputation { problem: self, rung, plan: plan(rung, self.n, device)? }))
     }
 }
 
-struct Ready<'a, 'p, T: ScaleElement> {
+struct ScaleComputation<'p> {
+    problem: &'p ScaleProblem,
     rung: ScaleRung,
     plan: LaunchConfig,
-    on: &'a mut OnDevice<'p, T>,
 }
 
-impl<T: ScaleElement> Resources for Ready<'_, '_, T> {
-    fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
-        held.shared(&self.on.x);
-        self.on.y.hold(held);
-    }
-}
-
-impl<T: ScaleElement + Product> PreparedRung for Ready<'_, '_, T> {
-    fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
-        let OnDevice { problem: Scaling { s, n, from, .. }, x, y, .. } = &mut *self.on;
-        Ok(launch(queue, self.rung, self.plan, *s, x.view().part(*from, *n), y.view_mut().part(*from, *n))?)
+impl Computation for ScaleComputation<'_> {
+    fn run(&mut self, queue: Queue<'_>, x: &DeviceVector, y: &mut DeviceVector) -> Result<(), WorkbenchError> {
+        typed!(self.problem.number, [f32 i32], T => {
+            Ok(launch(queue, self.rung, self.plan, T::from_f64(self.problem.s), x.view()?, y.view_mut()?)?)
+        })
     }
 
-    fn refresh(&mut self) -> Result<(), WorkbenchError> {
-        Ok(self.on.y.fill_zero()?)
-    }
-
-    fn compare(&mut self) -> Result<Deviation, WorkbenchError> {
-        self.on.y.download_range(self.on.problem.from, &mut self.on.host)?;
-        let (s, vector) = (self.on.problem.s, self.on.problem.vector());
-        Ok(Deviation::of_exact(&self.on.host, |index| T::product(s, vector.element(index))))
-    }
-
-    fn workspace_bytes(&self) -> u64 {
-        0
+    fn compare(
+        &mut self,
+        _is_exact: bool,
+        [_, y]: [&DeviceVector; 2],
+        host: &mut HostVector,
+    ) -> Result<Deviation, WorkbenchError> {
+        y.download(host)?;
+        typed!(self.problem.number, [f32 i32], T => {
+            let (s, x) = (T::from_f64(self.problem.s), RandomVector::new(self.problem.seed, 0));
+            Ok(Deviation::of_exact(host.elements(), |index| T::product(s, x.element(index))))
+        })
     }
 }
 

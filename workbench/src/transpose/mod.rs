@@ -4,4 +4,4 @@ mod cases;
 mod problem;
 pub mod reference;
 
-pub use problem::Transpose as Algorithm;
+pub use problem::TransposeAlgorithm as Algorithm;

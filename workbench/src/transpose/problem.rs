@@ -1,39 +1,35 @@
 //! The transpose as an [`Algorithm`].
 
 use cuda_std::{Ladder, Rung};
-use gpu::transpose::{Bits, transpose_unaligned};
-use launch::{Buffer, Device, Held, Queue, Resources};
+use gpu::transpose::transpose_unaligned;
+use launch::{Device, Queue};
 
 use super::reference;
 use crate::algorithm::{
-    Aim, Algorithm, Fact, Inputs, Measurement, Options, Other, PreparedRung, Problem, ProblemOption, Purpose, Shape,
-    Size, Sizes, Target, rung_of,
+    Aim, Algorithm, Fact, Inputs, Measurement, Options, Other, Problem, ProblemOption, Purpose, Shape, Size, Sizes,
+    Target, rung_of,
 };
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::{self, REMEDY, RandomVector};
-use gridstride::capabilities;
-use gridstride::numbers::{Number, NumberType, with_number};
+use crate::vectors::{self, Computation, DeviceVector, HostVector, Layout, VectorProblem, typed};
+use gridstride::numbers::NumberType;
 use gridstride::transpose::{TransposeRung, is_transpose, transpose, unaligned_plan};
 
 /// The transpose of a matrix.
-pub struct Transpose;
+pub struct TransposeAlgorithm;
 
-/// Types that a transpose moves as bits of their size.
+/// The element types. Kernels move them as unsigned integers of their size.
 const TYPES: [NumberType; 6] = {
     use NumberType::{F32, F64, U8, U16, U32, U64};
     [F32, F64, U8, U16, U32, U64]
 };
 
-/// No row or column that begins where the one before does in its sector.
+/// A matrix whose rows and columns begin at all positions within a sector.
 const UNALIGNED: Shape = Shape::plane(511, 513);
 
-impl Algorithm for Transpose {
-    fn name(&self) -> &'static str {
-        TransposeRung::ALGORITHM
-    }
-
+impl Algorithm for TransposeAlgorithm {
     fn rungs(&self) -> &'static [Rung] {
         TransposeRung::RUNGS
     }
@@ -56,7 +52,7 @@ impl Algorithm for Transpose {
 
     fn default_shape(&self, _rung: Option<&Rung>, purpose: Purpose) -> Shape {
         match purpose {
-            // Whole tiles for every rung, and a column of them for the last.
+            // Whole tiles for every rung, and a column of tiles for the last.
             Purpose::Explain => Shape::plane(512, 512),
             Purpose::Measure { simulated: true } => Shape::plane(1024, 1024),
             Purpose::Measure { simulated: false } => Shape::plane(8192, 8192),
@@ -66,9 +62,7 @@ impl Algorithm for Transpose {
     fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, WorkbenchError> {
         let (size, seed) = (shape.size(), options.seed);
         let number = options.element_type(self.name(), &TYPES)?;
-        with_number!(bits_of(number), [u8 u16 u32 u64], T => {
-            Ok(Box::new(Transposing { size, seed, number, element: |bits| bits as T }))
-        }, _ => Err(WorkbenchError::Options(format!("transpose has no element type '{number}'"))))
+        Ok(Box::new(TransposeProblem { size, seed, number }))
     }
 
     fn is_yardstick(&self, rung: &str) -> bool {
@@ -100,7 +94,7 @@ impl Algorithm for Transpose {
     fn others(&self) -> &'static [Other] {
         &[Other {
             name: "unaligned",
-            idea: "The last rung where rows or columns begin anywhere.",
+            idea: "The last rung for rows or columns that are not aligned.",
             families: &["transpose_unaligned"],
             shape: UNALIGNED,
             run: run_unaligned,
@@ -108,7 +102,7 @@ impl Algorithm for Transpose {
     }
 }
 
-/// The unsigned integer of a type's size.
+/// Returns the unsigned integer of a type's size.
 fn bits_of(number: NumberType) -> NumberType {
     match number {
         NumberType::F64 | NumberType::I64 => NumberType::U64,
@@ -117,41 +111,27 @@ fn bits_of(number: NumberType) -> NumberType {
     }
 }
 
-/// Launches that kernel even if the other one could run.
+/// Launches the kernel for unaligned matrices, even if the matrix is aligned.
 fn run_unaligned(device: &Device, shape: Shape, options: &Options) -> Result<(), WorkbenchError> {
-    let size = shape.size();
+    let (size, n) = (shape.size(), shape.elements());
     let number = options.element_type(TransposeRung::ALGORITHM, &TYPES)?;
-    with_number!(bits_of(number), [u8 u16 u32 u64], T => {
-        let problem = Transposing { size, seed: options.seed, number, element: |bits| bits as T };
-        let OnDevice { x, mut y, .. } = problem.on(device)?;
-        let call = transpose_unaligned(x.view(), y.view_mut(), size.width, size.height);
+    typed!(bits_of(number), [u8 u16 u32 u64], T => {
+        let mut host = inputs::host_memory::<T>(n, REMEDY)?;
+        RandomVector::new(options.seed, 0).fill(&mut host);
+        let (x, mut y) = (device.upload(&host)?, device.alloc(n)?);
+        let call = transpose_unaligned::<T>(x.view(), y.view_mut(), size.width, size.height);
         Ok(device.launch(unaligned_plan::<T>(size).config, call)?)
-    }, _ => Ok(()))
+    })
 }
 
-/// The transpose of a matrix of random elements, of a type of the size of `T`.
-struct Transposing<T> {
+/// The transpose of a matrix of random elements.
+struct TransposeProblem {
     size: Size,
     seed: u64,
     number: NumberType,
-    /// The element that 64 random bits make.
-    element: fn(u64) -> T,
 }
 
-impl<T: Bits + Number> Transposing<T> {
-    fn x(&self, index: usize) -> T {
-        (self.element)(RandomVector::<u64>::new(self.seed, 0).bits(index))
-    }
-
-    fn on(&self, device: &Device) -> Result<OnDevice<'_, T>, WorkbenchError> {
-        let n = self.size.width.saturating_mul(self.size.height);
-        let mut host = inputs::host_memory(n, REMEDY)?;
-        inputs::fill_with(&mut host, |index| self.x(index));
-        Ok(OnDevice { problem: self, x: device.upload(&host)?, y: device.alloc(n)?, host })
-    }
-}
-
-impl<T: Bits + Number> Problem for Transposing<T> {
+impl Problem for TransposeProblem {
     fn title(&self) -> String {
         format!("transpose, {}, {}", self.number, self.size)
     }
@@ -167,7 +147,7 @@ impl<T: Bits + Number> Problem for Transposing<T> {
     }
 
     fn bytes(&self) -> u64 {
-        self.elements().saturating_mul(2 * size_of::<T>() as u64)
+        self.elements().saturating_mul(2 * self.number.bytes() as u64)
     }
 
     fn memory_bytes(&self, _device: &Device, _rungs: &[&Rung]) -> u64 {
@@ -179,56 +159,52 @@ impl<T: Bits + Number> Problem for Transposing<T> {
     }
 
     fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![TransposeRung::default_rung(&capabilities::of_type::<T>()).rung()]
+        vec![TransposeRung::default_rung(&[bits_of(self.number).id()]).rung()]
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
-        Ok(Box::new(self.on(device)?))
+        vectors::inputs(self, device)
     }
 }
 
-struct OnDevice<'p, T: Bits + Number> {
-    problem: &'p Transposing<T>,
-    x: Buffer<T>,
-    y: Buffer<T>,
-    host: Vec<T>,
-}
+impl VectorProblem for TransposeProblem {
+    fn layouts(&self) -> [Layout; 2] {
+        [Layout { number: bits_of(self.number), from: 0, len: Shape::Plane(self.size).elements() }; 2]
+    }
 
-impl<T: Bits + Number> Inputs for OnDevice<'_, T> {
-    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn PreparedRung + 'a>, WorkbenchError> {
-        Ok(Box::new(Ready { rung: rung_of(rung)?, on: self }))
+    fn fill(&self, _is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError> {
+        x.fill_random(bits_of(self.number), self.seed, 0)
+    }
+
+    fn computation(&self, _device: &Device, rung: &Rung) -> Result<Box<dyn Computation + '_>, WorkbenchError> {
+        Ok(Box::new(TransposeComputation { problem: self, rung: rung_of(rung)? }))
     }
 }
 
-struct Ready<'a, 'p, T: Bits + Number> {
+struct TransposeComputation<'p> {
+    problem: &'p TransposeProblem,
     rung: TransposeRung,
-    on: &'a mut OnDevice<'p, T>,
 }
 
-impl<T: Bits + Number> Resources for Ready<'_, '_, T> {
-    fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
-        held.shared(&self.on.x);
-        self.on.y.hold(held);
-    }
-}
-
-impl<T: Bits + Number> PreparedRung for Ready<'_, '_, T> {
-    fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
-        Ok(transpose(queue, self.rung, self.on.problem.size, &self.on.x, &mut self.on.y)?)
+impl Computation for TransposeComputation<'_> {
+    fn run(&mut self, queue: Queue<'_>, x: &DeviceVector, y: &mut DeviceVector) -> Result<(), WorkbenchError> {
+        typed!(bits_of(self.problem.number), [u8 u16 u32 u64], T => {
+            Ok(transpose::<T>(queue, self.rung, self.problem.size, x.buffer()?, y.buffer_mut()?)?)
+        })
     }
 
-    fn refresh(&mut self) -> Result<(), WorkbenchError> {
-        Ok(self.on.y.fill_zero()?)
-    }
-
-    fn compare(&mut self) -> Result<Deviation, WorkbenchError> {
-        self.on.y.download_into(&mut self.on.host)?;
-        let (problem, moves) = (self.on.problem, is_transpose(self.rung));
-        let source = |index| if moves { reference::source(problem.size, index) } else { index };
-        Ok(Deviation::of_exact(&self.on.host, |index| problem.x(source(index))))
-    }
-
-    fn workspace_bytes(&self) -> u64 {
-        0
+    fn compare(
+        &mut self,
+        _is_exact: bool,
+        [_, y]: [&DeviceVector; 2],
+        host: &mut HostVector,
+    ) -> Result<Deviation, WorkbenchError> {
+        y.download(host)?;
+        let (size, moves) = (self.problem.size, is_transpose(self.rung));
+        let source = |index| if moves { reference::source(size, index) } else { index };
+        typed!(bits_of(self.problem.number), [u8 u16 u32 u64], T => {
+            let x = RandomVector::<T>::new(self.problem.seed, 0);
+            Ok(Deviation::of_exact(host.elements(), |index| x.element(source(index))))
+        })
     }
 }
