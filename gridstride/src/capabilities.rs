@@ -27,7 +27,11 @@ pub fn check<L: Ladder>(rung: L, arguments: &[ArgumentId], elements: usize) -> R
     check_rung(rung.rung(), L::RUNGS, arguments, elements)
 }
 
-fn check_rung(rung: &Rung, ladder: &[Rung], arguments: &[ArgumentId], elements: usize) -> Result<(), AlgorithmError> {
+/// Like [`check`], for a rung of `ladder`.
+///
+/// # Errors
+/// [`AlgorithmError::NotBuilt`].
+pub fn check_rung(rung: &Rung, ladder: &[Rung], arguments: &[ArgumentId], elements: usize) -> Result<(), AlgorithmError> {
     if rung.entry(arguments).is_none() {
         return Err(not_built_in(rung, ladder, arguments));
     }

@@ -5,8 +5,6 @@ use std::marker::PhantomData;
 pub use gridstride::host::{HostMemoryError, fill_with, host_memory, in_parts};
 use gridstride::numbers::{Number, NumberType};
 
-use crate::algorithm::Fact;
-
 /// One of the vectors of a seed.
 #[derive(Clone, Copy, Debug)]
 pub struct RandomVector<T> {
@@ -42,16 +40,6 @@ pub const REMEDY: &str = "ask for less with --n or --size";
 /// Returns a factor of type `number` as text.
 pub(crate) fn text(number: NumberType, factor: f64) -> String {
     if number == NumberType::F32 { (factor as f32).to_string() } else { factor.to_string() }
-}
-
-/// Returns the suffix of a title for vectors that begin with element `from` of their buffers.
-pub(crate) fn from_element(from: usize) -> String {
-    if from == 0 { String::new() } else { format!(", from element {from}") }
-}
-
-/// Returns `from` as a fact of a report, if it is not 0.
-pub(crate) fn from_fact(from: usize) -> Option<(&'static str, Fact)> {
-    (from > 0).then_some(("from", Fact::Count(from as u64)))
 }
 
 /// The output function of SplitMix64: every bit of the result depends on every bit of `value`.

@@ -3,20 +3,24 @@
 //! # Design
 //!
 //! The element type of such a problem is a [`NumberType`]. A [`DeviceVector`] and a [`HostVector`] hold elements of any
-//! type, and `typed!` chooses the functions of a type where elements are read or written. The traits [`Inputs`] and
-//! [`PreparedRung`] are therefore implemented once, and not once per algorithm and type.
+//! type, and `typed!` chooses the functions of a type where elements are read or written. The traits [`Problem`],
+//! [`Inputs`] and [`PreparedRung`] are therefore implemented once, and not once per algorithm and type. An algorithm
+//! implements [`VectorProblem`] and [`Computation`].
 
 use std::any::Any;
 
 use bytemuck::{cast_slice, cast_slice_mut};
-use cuda_std::{Global, GlobalMut, Rung};
+use cuda_std::{ArgumentId, Global, GlobalMut, Rung};
 use launch::{Buffer, Device, Element, Error, Held, Queue, Resources};
 
-use crate::algorithm::{Inputs, PreparedRung};
+use crate::algorithm::{Fact, Inputs, PreparedRung, Problem};
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::{self, HostMemoryError, REMEDY, RandomVector};
+use crate::scaling::SplitWork;
+use gridstride::capabilities;
 use gridstride::numbers::NumberType;
+use multi::team::Team;
 
 /// `typed!(number, [f32 f64], T => body)` evaluates `body`, a result, with `T` as the type `number`.
 macro_rules! typed {
@@ -164,10 +168,53 @@ impl DeviceVector {
     }
 }
 
-/// A problem with an input vector x and an output vector y.
+/// The vectors of a problem: x, which is read, and y, which is written.
+#[derive(Clone, Copy)]
+pub(crate) struct Layouts {
+    pub(crate) x: Layout,
+    pub(crate) y: Layout,
+    /// The number of elements that a run must read and write per element of x.
+    pub(crate) accesses: u64,
+}
+
+/// A problem that computes an output vector y from an input vector x.
 pub(crate) trait VectorProblem: Send + Sync {
-    /// Returns the layouts of x and y.
-    fn layouts(&self) -> [Layout; 2];
+    /// Returns the title, without the element with which the vectors begin.
+    fn heading(&self) -> String;
+
+    /// Returns the properties, without the element with which the vectors begin.
+    fn properties(&self) -> Vec<(&'static str, Fact)>;
+
+    /// Like [`Problem::detail`].
+    fn distinction(&self) -> Option<String> {
+        None
+    }
+
+    /// Returns the rungs of the ladder.
+    fn ladder(&self) -> &'static [Rung];
+
+    /// Returns the generic arguments of the kernels.
+    fn instance(&self) -> Vec<ArgumentId> {
+        vec![self.layouts().x.number.id()]
+    }
+
+    fn layouts(&self) -> Layouts;
+
+    /// Returns the bytes of temporary storage of a rung.
+    fn workspace_bytes(&self, _device: &Device, _rung: &Rung) -> u64 {
+        0
+    }
+
+    /// Like [`Problem::check`].
+    fn supports(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
+        Ok(capabilities::check_rung(rung, self.ladder(), &self.instance(), self.layouts().x.len)?)
+    }
+
+    /// Returns the rung that runs by default: the last one that is built.
+    fn default_rung(&self, _device: &Device) -> &'static Rung {
+        let (ladder, instance) = (self.ladder(), self.instance());
+        ladder.iter().rfind(|rung| rung.entry(&instance).is_some()).unwrap_or(&ladder[ladder.len() - 1])
+    }
 
     /// Fills `x` with the input, or with the exact input if `is_exact`.
     fn fill(&self, is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError>;
@@ -179,27 +226,93 @@ pub(crate) trait VectorProblem: Send + Sync {
 
     /// Makes the rung's computation on the device.
     fn computation(&self, device: &Device, rung: &Rung) -> Result<Box<dyn Computation + '_>, WorkbenchError>;
+
+    /// Like [`Problem::split`].
+    fn on_team<'a>(&'a self, _team: &'a Team<'a>, _rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
+        Err(WorkbenchError::Options(format!("{} runs on one device, of one process", self.heading())))
+    }
+}
+
+impl<P: VectorProblem> Problem for P {
+    fn title(&self) -> String {
+        match self.layouts().x.from {
+            0 => self.heading(),
+            from => format!("{}, from element {from}", self.heading()),
+        }
+    }
+
+    fn facts(&self) -> Vec<(&'static str, Fact)> {
+        let from = self.layouts().x.from;
+        let from = (from > 0).then_some(("from", Fact::Count(from as u64)));
+        self.properties().into_iter().chain(from).collect()
+    }
+
+    fn detail(&self) -> Option<String> {
+        self.distinction()
+    }
+
+    fn elements(&self) -> u64 {
+        self.layouts().x.len as u64
+    }
+
+    fn bytes(&self) -> u64 {
+        let Layouts { x, accesses, .. } = self.layouts();
+        (x.len as u64).saturating_mul(accesses * x.number.bytes() as u64)
+    }
+
+    fn memory_bytes(&self, device: &Device, rungs: &[&Rung]) -> u64 {
+        let Layouts { x, y, .. } = self.layouts();
+        let bytes = |vector: Layout| (vector.len as u64).saturating_mul(vector.number.bytes() as u64);
+        let workspace = rungs.iter().map(|rung| self.workspace_bytes(device, rung)).max();
+        bytes(x).saturating_add(bytes(y)).saturating_add(workspace.unwrap_or(0))
+    }
+
+    fn check(&self, device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
+        self.supports(device, rung)
+    }
+
+    fn default_rungs(&self, device: &Device) -> Vec<&'static Rung> {
+        vec![self.default_rung(device)]
+    }
+
+    fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
+        let Layouts { x, y, .. } = self.layouts();
+        let host = HostVector::new(x.number, x.len)?;
+        let [x, y] = [DeviceVector::new(device, x)?, DeviceVector::new(device, y)?];
+        let mut inputs = VectorInputs { device: device.clone(), problem: self, x, y, host };
+        inputs.fill(false)?;
+        Ok(Box::new(inputs))
+    }
+
+    fn split<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
+        self.on_team(team, rung)
+    }
+}
+
+/// The vectors of a run.
+pub(crate) struct Vectors<'a> {
+    pub(crate) x: &'a DeviceVector,
+    pub(crate) y: &'a mut DeviceVector,
+    /// Host memory for as many elements as x has.
+    pub(crate) host: &'a mut HostVector,
+    /// True if x has the exact input.
+    pub(crate) is_exact: bool,
 }
 
 /// A rung that computes y from x.
 pub(crate) trait Computation {
     /// Enqueues the launches on `queue`.
-    fn run(&mut self, queue: Queue<'_>, x: &DeviceVector, y: &mut DeviceVector) -> Result<(), WorkbenchError>;
+    fn run(&mut self, queue: Queue<'_>, vectors: Vectors<'_>) -> Result<(), WorkbenchError>;
 
-    /// Clears the result of an earlier run, and restores y if it is an input, too. May use `host`.
-    fn reset(&mut self, y: &mut DeviceVector, _host: &mut HostVector) -> Result<(), WorkbenchError> {
-        Ok(y.fill_zero()?)
+    /// Clears the result of an earlier run. Restores y if it is an input, too.
+    fn reset(&mut self, vectors: Vectors<'_>) -> Result<(), WorkbenchError> {
+        Ok(vectors.y.fill_zero()?)
     }
 
-    /// Compares the result with the reference for the input that `is_exact` tells. May use `host`.
-    fn compare(
-        &mut self,
-        is_exact: bool,
-        vectors: [&DeviceVector; 2],
-        host: &mut HostVector,
-    ) -> Result<Deviation, WorkbenchError>;
+    /// Compares the result with the reference.
+    fn compare(&mut self, vectors: Vectors<'_>) -> Result<Deviation, WorkbenchError>;
 
-    /// Adds the buffers of its own to `held`.
+    /// Adds the computation's own buffers to `held`.
     fn hold<'s>(&'s mut self, _held: &mut Held<'s>) {}
 
     /// Returns the bytes of its temporary storage.
@@ -211,19 +324,6 @@ pub(crate) trait Computation {
     fn is_for_series(&self) -> bool {
         false
     }
-}
-
-/// Makes the inputs of `problem` on `device`.
-pub(crate) fn inputs<'p>(
-    problem: &'p dyn VectorProblem,
-    device: &Device,
-) -> Result<Box<dyn Inputs + 'p>, WorkbenchError> {
-    let [x, y] = problem.layouts();
-    let host = HostVector::new(x.number, x.len)?;
-    let [x, y] = [DeviceVector::new(device, x)?, DeviceVector::new(device, y)?];
-    let mut inputs = VectorInputs { device: device.clone(), problem, x, y, host };
-    inputs.fill(false)?;
-    Ok(Box::new(inputs))
 }
 
 struct VectorInputs<'p> {
@@ -238,6 +338,10 @@ impl VectorInputs<'_> {
     fn fill(&mut self, is_exact: bool) -> Result<(), WorkbenchError> {
         self.problem.fill(is_exact, &mut self.host)?;
         Ok(self.x.upload(&self.host)?)
+    }
+
+    fn vectors(&mut self, is_exact: bool) -> Vectors<'_> {
+        Vectors { x: &self.x, y: &mut self.y, host: &mut self.host, is_exact }
     }
 }
 
@@ -255,13 +359,6 @@ struct PreparedVectors<'a, 'p> {
     sets: Vec<(DeviceVector, DeviceVector)>,
 }
 
-impl PreparedVectors<'_, '_> {
-    fn compared(&mut self, is_exact: bool) -> Result<Deviation, WorkbenchError> {
-        let VectorInputs { x, y, host, .. } = &mut *self.inputs;
-        self.computation.compare(is_exact, [x, y], host)
-    }
-}
-
 impl Resources for PreparedVectors<'_, '_> {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
         let own = [(&mut self.inputs.x, &mut self.inputs.y)];
@@ -275,15 +372,15 @@ impl Resources for PreparedVectors<'_, '_> {
 
 impl PreparedRung for PreparedVectors<'_, '_> {
     fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
-        self.computation.run(queue, &self.inputs.x, &mut self.inputs.y)
+        self.computation.run(queue, self.inputs.vectors(false))
     }
 
     fn refresh(&mut self) -> Result<(), WorkbenchError> {
-        self.computation.reset(&mut self.inputs.y, &mut self.inputs.host)
+        self.computation.reset(self.inputs.vectors(false))
     }
 
     fn compare(&mut self) -> Result<Deviation, WorkbenchError> {
-        self.compared(false)
+        self.computation.compare(self.inputs.vectors(false))
     }
 
     fn verify(&mut self, device: &Device) -> Result<Deviation, WorkbenchError> {
@@ -292,7 +389,7 @@ impl PreparedRung for PreparedVectors<'_, '_> {
             self.inputs.fill(true)?;
             self.refresh()?;
             self.run(device.queue())?;
-            exact = self.compared(true)?;
+            exact = self.computation.compare(self.inputs.vectors(true))?;
             self.inputs.fill(false)?;
         }
         self.refresh()?;
@@ -317,6 +414,6 @@ impl PreparedRung for PreparedVectors<'_, '_> {
 
     fn run_set(&mut self, set: usize, queue: Queue<'_>) -> Result<(), WorkbenchError> {
         let (x, y) = &mut self.sets[set];
-        self.computation.run(queue, x, y)
+        self.computation.run(queue, Vectors { x, y, host: &mut self.inputs.host, is_exact: false })
     }
 }

@@ -7,15 +7,13 @@ use gpu::histogram::{Key, STATE_WORDS};
 use launch::{Device, Held, Queue, Resources};
 
 use super::scaling::SplitCounts;
-use crate::algorithm::{
-    Aim, Algorithm, Fact, Inputs, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of,
-};
+use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::{self, RandomVector};
 use crate::scaling::{ScalingMeasurement, SplitWork};
-use crate::vectors::{self, Computation, DeviceVector, HostVector, Layout, VectorProblem, typed};
+use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
 use gridstride::capabilities;
 use gridstride::histogram::{Bins, Histogram, HistogramRung};
 use gridstride::numbers::{Number, NumberType, with_number};
@@ -182,12 +180,12 @@ impl HistogramProblem {
     }
 }
 
-impl Problem for HistogramProblem {
-    fn title(&self) -> String {
+impl VectorProblem for HistogramProblem {
+    fn heading(&self) -> String {
         format!("histogram, {} keys of {} in {} bins, n = {}", self.kind.name(), self.number, self.bins.count(), self.n)
     }
 
-    fn facts(&self) -> Vec<(&'static str, Fact)> {
+    fn properties(&self) -> Vec<(&'static str, Fact)> {
         vec![
             ("n", Fact::Count(self.n as u64)),
             ("type", Fact::Name(self.number.name())),
@@ -196,25 +194,13 @@ impl Problem for HistogramProblem {
         ]
     }
 
-    fn detail(&self) -> Option<String> {
+    fn distinction(&self) -> Option<String> {
         Some(format!("{} bins, {} keys", self.bins.count(), self.kind.name()))
     }
 
-    fn elements(&self) -> u64 {
-        self.n as u64
-    }
-
-    fn bytes(&self) -> u64 {
-        self.elements().saturating_mul(self.number.bytes() as u64)
-    }
-
-    fn memory_bytes(&self, _device: &Device, _rungs: &[&Rung]) -> u64 {
-        self.bytes().saturating_add(4 * u64::from(self.bins.count()))
-    }
-
-    fn check(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
+    fn supports(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
         match u32::try_from(self.n) {
-            Ok(_) => Ok(capabilities::check(rung_of::<HistogramRung>(rung)?, &[self.number.id()], self.n)?),
+            Ok(_) => Ok(capabilities::check(rung_of::<HistogramRung>(rung)?, &self.instance(), self.n)?),
             Err(_) => {
                 let offered = format!("up to {} keys, whose counts have 32 bits", u32::MAX);
                 Err(capabilities::refused(rung, format!("{} keys", self.n), offered).into())
@@ -222,27 +208,22 @@ impl Problem for HistogramProblem {
         }
     }
 
-    fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![HistogramRung::default_rung(&[self.number.id()]).rung()]
-    }
-
-    fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
-        vectors::inputs(self, device)
-    }
-
-    fn split<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
+    fn on_team<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
         let expected = self.expected().iter().copied().map(u64::from).collect();
         typed!(self.number, [u8 u32], K => {
             let keys = team.filled(self.n, |index| self.key::<K>(index))?;
             SplitCounts::boxed(team, rung_of(rung)?, self.bins, keys, expected)
         })
     }
-}
 
-impl VectorProblem for HistogramProblem {
-    fn layouts(&self) -> [Layout; 2] {
-        let keys = Layout { number: self.number, from: 0, len: self.n };
-        [keys, Layout { number: NumberType::U32, from: 0, len: self.bins.count() as usize }]
+    fn ladder(&self) -> &'static [Rung] {
+        HistogramRung::RUNGS
+    }
+
+    fn layouts(&self) -> Layouts {
+        let x = Layout { number: self.number, from: 0, len: self.n };
+        let y = Layout { number: NumberType::U32, from: 0, len: self.bins.count() as usize };
+        Layouts { x, y, accesses: 1 }
     }
 
     fn fill(&self, _is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError> {
@@ -266,23 +247,18 @@ struct HistogramComputation<'p> {
 }
 
 impl Computation for HistogramComputation<'_> {
-    fn run(&mut self, queue: Queue<'_>, x: &DeviceVector, y: &mut DeviceVector) -> Result<(), WorkbenchError> {
+    fn run(&mut self, queue: Queue<'_>, Vectors { x, y, .. }: Vectors<'_>) -> Result<(), WorkbenchError> {
         typed!(self.problem.number, [u8 u32], K => {
             Ok(self.histogram.run::<K>(queue, x.buffer()?, y.buffer_mut()?)?)
         })
     }
 
-    fn reset(&mut self, y: &mut DeviceVector, _host: &mut HostVector) -> Result<(), WorkbenchError> {
+    fn reset(&mut self, Vectors { y, .. }: Vectors<'_>) -> Result<(), WorkbenchError> {
         // Earlier counts must not affect the result.
         Ok(y.buffer_mut()?.upload(&vec![u32::MAX; self.problem.bins.count() as usize])?)
     }
 
-    fn compare(
-        &mut self,
-        _is_exact: bool,
-        [_, y]: [&DeviceVector; 2],
-        _host: &mut HostVector,
-    ) -> Result<Deviation, WorkbenchError> {
+    fn compare(&mut self, Vectors { y, .. }: Vectors<'_>) -> Result<Deviation, WorkbenchError> {
         let (found, expected) = (y.buffer::<u32>()?.download()?, self.problem.expected());
         Ok(Deviation::of_exact(&found, |bin| expected[bin]))
     }

@@ -2,20 +2,18 @@
 
 use std::sync::OnceLock;
 
-use cuda_std::{Ladder, Rung};
+use cuda_std::{ArgumentId, Ladder, Rung};
 use launch::{Device, Held, Queue};
 
 use super::inputs::element;
 use super::operation::{AnyReducer, Judge, Operation};
-use crate::algorithm::{
-    Aim, Algorithm, Fact, Inputs, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of,
-};
+use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
-use crate::inputs::{self, RandomVector};
+use crate::inputs::RandomVector;
 use crate::scaling::{ScalingMeasurement, SplitWork};
-use crate::vectors::{self, Computation, DeviceVector, HostVector, Layout, VectorProblem, typed};
+use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
 use gridstride::capabilities;
 use gridstride::numbers::{OperatorName, with_operator};
 use gridstride::reduce::{Plan, ReduceRung};
@@ -87,54 +85,38 @@ impl ReduceProblem {
     }
 }
 
-impl Problem for ReduceProblem {
-    fn title(&self) -> String {
+impl VectorProblem for ReduceProblem {
+    fn heading(&self) -> String {
         let Operation { operator, number, .. } = self.operation;
-        format!("reduce, {operator} of {number}, n = {}{}", self.n, inputs::from_element(self.from))
+        format!("reduce, {operator} of {number}, n = {}", self.n)
     }
 
-    fn facts(&self) -> Vec<(&'static str, Fact)> {
+    fn properties(&self) -> Vec<(&'static str, Fact)> {
         let Operation { operator, number, .. } = self.operation;
         let operator = ("operator", Fact::Name(operator.name()));
-        let facts = vec![("n", Fact::Count(self.n as u64)), ("type", Fact::Name(number.name())), operator];
-        facts.into_iter().chain(inputs::from_fact(self.from)).collect()
+        vec![("n", Fact::Count(self.n as u64)), ("type", Fact::Name(number.name())), operator]
     }
 
-    fn elements(&self) -> u64 {
-        self.n as u64
-    }
-
-    fn bytes(&self) -> u64 {
-        self.elements().saturating_mul(self.operation.number.bytes() as u64)
-    }
-
-    fn memory_bytes(&self, device: &Device, rungs: &[&Rung]) -> u64 {
-        let workspace = |rung: &&Rung| self.plan(device, rung).map_or(0, |plan| plan.workspace_bytes());
-        self.bytes().saturating_add(rungs.iter().map(workspace).max().unwrap_or(0))
-    }
-
-    fn check(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
-        Ok(capabilities::check(rung_of::<ReduceRung>(rung)?, &self.operation.instance, self.n)?)
-    }
-
-    fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![ReduceRung::default_rung(&self.operation.instance).rung()]
-    }
-
-    fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
-        vectors::inputs(self, device)
-    }
-
-    fn split<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
+    fn on_team<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
         (self.operation.split)(team, rung_of(rung)?, self.n, self.seed)
     }
-}
 
-impl VectorProblem for ReduceProblem {
-    fn layouts(&self) -> [Layout; 2] {
+    fn instance(&self) -> Vec<ArgumentId> {
+        self.operation.instance.to_vec()
+    }
+
+    fn workspace_bytes(&self, device: &Device, rung: &Rung) -> u64 {
+        self.plan(device, rung).map_or(0, |plan| plan.workspace_bytes())
+    }
+
+    fn ladder(&self) -> &'static [Rung] {
+        ReduceRung::RUNGS
+    }
+
+    fn layouts(&self) -> Layouts {
         let x = Layout { number: self.operation.number, from: self.from, len: self.n };
         // The reducer has a buffer for the result.
-        [x, Layout { from: 0, len: 0, ..x }]
+        Layouts { x, y: Layout { from: 0, len: 0, ..x }, accesses: 1 }
     }
 
     fn fill(&self, _is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError> {
@@ -157,20 +139,15 @@ struct ReduceComputation<'p> {
 }
 
 impl Computation for ReduceComputation<'_> {
-    fn run(&mut self, queue: Queue<'_>, x: &DeviceVector, _y: &mut DeviceVector) -> Result<(), WorkbenchError> {
+    fn run(&mut self, queue: Queue<'_>, Vectors { x, .. }: Vectors<'_>) -> Result<(), WorkbenchError> {
         self.reducer.run(queue, x)
     }
 
-    fn reset(&mut self, _y: &mut DeviceVector, _host: &mut HostVector) -> Result<(), WorkbenchError> {
+    fn reset(&mut self, _vectors: Vectors<'_>) -> Result<(), WorkbenchError> {
         self.reducer.reset()
     }
 
-    fn compare(
-        &mut self,
-        _is_exact: bool,
-        [x, _]: [&DeviceVector; 2],
-        _host: &mut HostVector,
-    ) -> Result<Deviation, WorkbenchError> {
+    fn compare(&mut self, Vectors { x, .. }: Vectors<'_>) -> Result<Deviation, WorkbenchError> {
         let ReduceProblem { n, seed, operation, judge, .. } = self.problem;
         let mut found = HostVector::new(operation.number, 1)?;
         let roundings = self.reducer.result(x, &mut found)?;

@@ -4,15 +4,13 @@ use cuda_std::{Ladder, Rung};
 use launch::{Buffer, Device, Queue};
 
 use super::reference::{self, Reference};
-use crate::algorithm::{
-    Aim, Algorithm, Fact, Inputs, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of,
-};
+use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::{self, RandomVector};
 use crate::scaling::{ScalingMeasurement, SplitWork};
-use crate::vectors::{self, Computation, DeviceVector, HostVector, Layout, VectorProblem, typed};
+use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
 use gridstride::capabilities;
 use gridstride::numbers::{Number, NumberType};
 use gridstride::saxpy::{SaxpyRung, saxpy_views};
@@ -96,51 +94,28 @@ impl SaxpyProblem {
     }
 }
 
-impl Problem for SaxpyProblem {
-    fn title(&self) -> String {
-        let (a, from) = (inputs::text(self.number, self.a), inputs::from_element(self.from));
-        format!("saxpy, {}, n = {}, a = {a}{from}", self.number, self.n)
+impl VectorProblem for SaxpyProblem {
+    fn heading(&self) -> String {
+        format!("saxpy, {}, n = {}, a = {}", self.number, self.n, inputs::text(self.number, self.a))
     }
 
-    fn facts(&self) -> Vec<(&'static str, Fact)> {
+    fn properties(&self) -> Vec<(&'static str, Fact)> {
         let a = ("a", Fact::Number(self.a));
-        let facts = vec![("n", Fact::Count(self.n as u64)), a, ("type", Fact::Name(self.number.name()))];
-        facts.into_iter().chain(inputs::from_fact(self.from)).collect()
+        vec![("n", Fact::Count(self.n as u64)), a, ("type", Fact::Name(self.number.name()))]
     }
 
-    fn elements(&self) -> u64 {
-        self.n as u64
-    }
-
-    fn bytes(&self) -> u64 {
-        // x and y are read, y is written.
-        self.elements().saturating_mul(3 * self.number.bytes() as u64)
-    }
-
-    fn memory_bytes(&self, _device: &Device, _rungs: &[&Rung]) -> u64 {
-        self.elements().saturating_mul(2 * self.number.bytes() as u64)
-    }
-
-    fn check(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
-        Ok(capabilities::check(rung_of::<SaxpyRung>(rung)?, &[self.number.id()], self.n)?)
-    }
-
-    fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![SaxpyRung::default_rung(&[self.number.id()]).rung()]
-    }
-
-    fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
-        vectors::inputs(self, device)
-    }
-
-    fn split<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
+    fn on_team<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
         typed!(self.number, [f32 f64], T => Ok(Box::new(Split::<T>::new(self, team, rung_of(rung)?)?)))
     }
-}
 
-impl VectorProblem for SaxpyProblem {
-    fn layouts(&self) -> [Layout; 2] {
-        [Layout { number: self.number, from: self.from, len: self.n }; 2]
+    fn ladder(&self) -> &'static [Rung] {
+        SaxpyRung::RUNGS
+    }
+
+    fn layouts(&self) -> Layouts {
+        // x and y are read, y is written.
+        let x = Layout { number: self.number, from: self.from, len: self.n };
+        Layouts { x, y: x, accesses: 3 }
     }
 
     fn fill(&self, _is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError> {
@@ -148,7 +123,7 @@ impl VectorProblem for SaxpyProblem {
     }
 
     fn computation(&self, device: &Device, rung: &Rung) -> Result<Box<dyn Computation + '_>, WorkbenchError> {
-        self.check(device, rung)?;
+        self.supports(device, rung)?;
         Ok(Box::new(SaxpyComputation { problem: self, rung: rung_of(rung)? }))
     }
 }
@@ -159,23 +134,18 @@ struct SaxpyComputation<'p> {
 }
 
 impl Computation for SaxpyComputation<'_> {
-    fn run(&mut self, queue: Queue<'_>, x: &DeviceVector, y: &mut DeviceVector) -> Result<(), WorkbenchError> {
+    fn run(&mut self, queue: Queue<'_>, Vectors { x, y, .. }: Vectors<'_>) -> Result<(), WorkbenchError> {
         typed!(self.problem.number, [f32 f64], T => {
             Ok(saxpy_views(queue, self.rung, T::from_f64(self.problem.a), x.view()?, y.view_mut()?)?)
         })
     }
 
-    fn reset(&mut self, y: &mut DeviceVector, host: &mut HostVector) -> Result<(), WorkbenchError> {
+    fn reset(&mut self, Vectors { y, host, .. }: Vectors<'_>) -> Result<(), WorkbenchError> {
         host.fill_random(self.problem.number, self.problem.seed, 1)?;
         Ok(y.upload(host)?)
     }
 
-    fn compare(
-        &mut self,
-        _is_exact: bool,
-        [_, y]: [&DeviceVector; 2],
-        host: &mut HostVector,
-    ) -> Result<Deviation, WorkbenchError> {
+    fn compare(&mut self, Vectors { y, host, .. }: Vectors<'_>) -> Result<Deviation, WorkbenchError> {
         y.download(host)?;
         typed!(self.problem.number, [f32 f64], T => {
             let [x, y] = self.problem.vectors();

@@ -6,12 +6,12 @@ use cuda_std::{Ladder, Rung};
 use launch::{Device, LaunchConfig, Queue};
 
 use super::reference::Product;
-use crate::algorithm::{Algorithm, Fact, Inputs, Measurement, Options, Problem, ProblemOption, Shape, rung_of};
+use crate::algorithm::{Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, rung_of};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::{self, RandomVector};
-use crate::vectors::{self, Computation, DeviceVector, HostVector, Layout, VectorProblem, typed};
+use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
 use gridstride::capabilities;
 use gridstride::numbers::{Number, NumberType};
 use gridstride::scale::{ScaleElement, ScaleRung, launch, plan};
@@ -74,46 +74,23 @@ struct ScaleProblem {
     number: NumberType,
 }
 
-impl Problem for ScaleProblem {
-    fn title(&self) -> String {
-        let (s, from) = (inputs::text(self.number, self.s), inputs::from_element(self.from));
-        format!("scale, {}, n = {}, s = {s}{from}", self.number, self.n)
-    }
-
-    fn facts(&self) -> Vec<(&'static str, Fact)> {
-        let factor = ("factor", Fact::Number(self.s));
-        let facts = vec![("n", Fact::Count(self.n as u64)), factor, ("type", Fact::Name(self.number.name()))];
-        facts.into_iter().chain(inputs::from_fact(self.from)).collect()
-    }
-
-    fn elements(&self) -> u64 {
-        self.n as u64
-    }
-
-    fn bytes(&self) -> u64 {
-        self.elements().saturating_mul(2 * self.number.bytes() as u64)
-    }
-
-    fn memory_bytes(&self, _device: &Device, _rungs: &[&Rung]) -> u64 {
-        self.bytes()
-    }
-
-    fn check(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
-        Ok(capabilities::check(rung_of::<ScaleRung>(rung)?, &[self.number.id()], self.n)?)
-    }
-
-    fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![ScaleRung::default_rung(&[self.number.id()]).rung()]
-    }
-
-    fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
-        vectors::inputs(self, device)
-    }
-}
-
 impl VectorProblem for ScaleProblem {
-    fn layouts(&self) -> [Layout; 2] {
-        [Layout { number: self.number, from: self.from, len: self.n }; 2]
+    fn heading(&self) -> String {
+        format!("scale, {}, n = {}, s = {}", self.number, self.n, inputs::text(self.number, self.s))
+    }
+
+    fn properties(&self) -> Vec<(&'static str, Fact)> {
+        let factor = ("factor", Fact::Number(self.s));
+        vec![("n", Fact::Count(self.n as u64)), factor, ("type", Fact::Name(self.number.name()))]
+    }
+
+    fn ladder(&self) -> &'static [Rung] {
+        ScaleRung::RUNGS
+    }
+
+    fn layouts(&self) -> Layouts {
+        let x = Layout { number: self.number, from: self.from, len: self.n };
+        Layouts { x, y: x, accesses: 2 }
     }
 
     fn fill(&self, _is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError> {
@@ -133,18 +110,13 @@ struct ScaleComputation<'p> {
 }
 
 impl Computation for ScaleComputation<'_> {
-    fn run(&mut self, queue: Queue<'_>, x: &DeviceVector, y: &mut DeviceVector) -> Result<(), WorkbenchError> {
+    fn run(&mut self, queue: Queue<'_>, Vectors { x, y, .. }: Vectors<'_>) -> Result<(), WorkbenchError> {
         typed!(self.problem.number, [f32 i32], T => {
             Ok(launch(queue, self.rung, self.plan, T::from_f64(self.problem.s), x.view()?, y.view_mut()?)?)
         })
     }
 
-    fn compare(
-        &mut self,
-        _is_exact: bool,
-        [_, y]: [&DeviceVector; 2],
-        host: &mut HostVector,
-    ) -> Result<Deviation, WorkbenchError> {
+    fn compare(&mut self, Vectors { y, host, .. }: Vectors<'_>) -> Result<Deviation, WorkbenchError> {
         y.download(host)?;
         typed!(self.problem.number, [f32 i32], T => {
             let (s, x) = (T::from_f64(self.problem.s), RandomVector::new(self.problem.seed, 0));

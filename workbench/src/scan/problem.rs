@@ -6,15 +6,12 @@ use launch::{Device, Held, Queue};
 use super::inputs::ScanInput;
 use super::operation::{AnyScanner, Operation};
 use super::reference;
-use crate::algorithm::{
-    Aim, Algorithm, Fact, Inputs, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of,
-};
+use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
-use crate::inputs;
 use crate::scaling::{ScalingMeasurement, SplitWork};
-use crate::vectors::{self, Computation, DeviceVector, HostVector, Layout, VectorProblem, typed};
+use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
 use gridstride::numbers::{Number, NumberType, OperatorName, with_operator};
 use gridstride::scan::{ScanKind, ScanRung};
 use multi::team::Team;
@@ -100,61 +97,48 @@ impl ScanProblem {
     }
 }
 
-impl Problem for ScanProblem {
-    fn title(&self) -> String {
+impl VectorProblem for ScanProblem {
+    fn heading(&self) -> String {
         let Operation { operator, number, .. } = self.operation;
-        let from = inputs::from_element(self.from);
-        format!("{} scan, {operator} of {number}, n = {}{from}", self.kind, self.n)
+        format!("{} scan, {operator} of {number}, n = {}", self.kind, self.n)
     }
 
-    fn facts(&self) -> Vec<(&'static str, Fact)> {
-        let facts = vec![
+    fn properties(&self) -> Vec<(&'static str, Fact)> {
+        vec![
             ("n", Fact::Count(self.n as u64)),
             ("type", Fact::Name(self.operation.number.name())),
             ("operator", Fact::Name(self.operation.operator.name())),
             ("exclusive", Fact::Flag(self.kind == ScanKind::Exclusive)),
-        ];
-        facts.into_iter().chain(inputs::from_fact(self.from)).collect()
+        ]
     }
 
-    fn detail(&self) -> Option<String> {
+    fn distinction(&self) -> Option<String> {
         Some(self.kind.to_string())
     }
 
-    fn elements(&self) -> u64 {
-        self.n as u64
-    }
-
-    fn bytes(&self) -> u64 {
-        self.elements().saturating_mul(2 * self.operation.number.bytes() as u64)
-    }
-
-    fn memory_bytes(&self, _device: &Device, rungs: &[&Rung]) -> u64 {
-        let rungs = rungs.iter().filter_map(|rung| rung_of::<ScanRung>(rung).ok());
-        let temporary = rungs.map(|rung| (self.operation.temporary_bytes)(rung, self.n)).max();
-        self.bytes().saturating_add(temporary.unwrap_or(0))
-    }
-
-    fn check(&self, device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
+    fn supports(&self, device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
         Ok((self.operation.check)(rung_of(rung)?, device, self.n)?)
     }
 
-    fn default_rungs(&self, device: &Device) -> Vec<&'static Rung> {
-        vec![(self.operation.default_rung)(device, self.n).rung()]
-    }
-
-    fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
-        vectors::inputs(self, device)
-    }
-
-    fn split<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
+    fn on_team<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
         (self.operation.split)(self, team, rung_of(rung)?)
     }
-}
 
-impl VectorProblem for ScanProblem {
-    fn layouts(&self) -> [Layout; 2] {
-        [Layout { number: self.operation.number, from: self.from, len: self.n }; 2]
+    fn default_rung(&self, device: &Device) -> &'static Rung {
+        (self.operation.default_rung)(device, self.n).rung()
+    }
+
+    fn workspace_bytes(&self, _device: &Device, rung: &Rung) -> u64 {
+        rung_of(rung).map_or(0, |rung| (self.operation.temporary_bytes)(rung, self.n))
+    }
+
+    fn ladder(&self) -> &'static [Rung] {
+        ScanRung::RUNGS
+    }
+
+    fn layouts(&self) -> Layouts {
+        let x = Layout { number: self.operation.number, from: self.from, len: self.n };
+        Layouts { x, y: x, accesses: 2 }
     }
 
     fn fill(&self, is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError> {
@@ -181,16 +165,11 @@ struct ScanComputation<'p> {
 }
 
 impl Computation for ScanComputation<'_> {
-    fn run(&mut self, queue: Queue<'_>, x: &DeviceVector, y: &mut DeviceVector) -> Result<(), WorkbenchError> {
+    fn run(&mut self, queue: Queue<'_>, Vectors { x, y, .. }: Vectors<'_>) -> Result<(), WorkbenchError> {
         self.scanner.scan(queue, self.problem.kind, x, y)
     }
 
-    fn compare(
-        &mut self,
-        is_exact: bool,
-        [_, y]: [&DeviceVector; 2],
-        host: &mut HostVector,
-    ) -> Result<Deviation, WorkbenchError> {
+    fn compare(&mut self, Vectors { y, host, is_exact, .. }: Vectors<'_>) -> Result<Deviation, WorkbenchError> {
         y.download(host)?;
         let problem = self.problem;
         if is_exact || !problem.sums_round() {

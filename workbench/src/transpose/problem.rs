@@ -6,14 +6,14 @@ use launch::{Device, Queue};
 
 use super::reference;
 use crate::algorithm::{
-    Aim, Algorithm, Fact, Inputs, Measurement, Options, Other, Problem, ProblemOption, Purpose, Shape, Size, Sizes,
-    Target, rung_of,
+    Aim, Algorithm, Fact, Measurement, Options, Other, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Target,
+    rung_of,
 };
 use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::{self, REMEDY, RandomVector};
-use crate::vectors::{self, Computation, DeviceVector, HostVector, Layout, VectorProblem, typed};
+use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
 use gridstride::numbers::NumberType;
 use gridstride::transpose::{TransposeRung, is_transpose, transpose, unaligned_plan};
 
@@ -131,45 +131,24 @@ struct TransposeProblem {
     number: NumberType,
 }
 
-impl Problem for TransposeProblem {
-    fn title(&self) -> String {
+impl VectorProblem for TransposeProblem {
+    fn heading(&self) -> String {
         format!("transpose, {}, {}", self.number, self.size)
     }
 
-    fn facts(&self) -> Vec<(&'static str, Fact)> {
+    fn properties(&self) -> Vec<(&'static str, Fact)> {
         let Size { width, height } = self.size;
-        let sides = [("width", Fact::Count(width as u64)), ("height", Fact::Count(height as u64))];
-        sides.into_iter().chain([("type", Fact::Name(self.number.name()))]).collect()
+        let (width, height) = (Fact::Count(width as u64), Fact::Count(height as u64));
+        vec![("width", width), ("height", height), ("type", Fact::Name(self.number.name()))]
     }
 
-    fn elements(&self) -> u64 {
-        (self.size.width as u64).saturating_mul(self.size.height as u64)
+    fn ladder(&self) -> &'static [Rung] {
+        TransposeRung::RUNGS
     }
 
-    fn bytes(&self) -> u64 {
-        self.elements().saturating_mul(2 * self.number.bytes() as u64)
-    }
-
-    fn memory_bytes(&self, _device: &Device, _rungs: &[&Rung]) -> u64 {
-        self.bytes()
-    }
-
-    fn check(&self, _device: &Device, _rung: &Rung) -> Result<(), WorkbenchError> {
-        Ok(())
-    }
-
-    fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![TransposeRung::default_rung(&[bits_of(self.number).id()]).rung()]
-    }
-
-    fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
-        vectors::inputs(self, device)
-    }
-}
-
-impl VectorProblem for TransposeProblem {
-    fn layouts(&self) -> [Layout; 2] {
-        [Layout { number: bits_of(self.number), from: 0, len: Shape::Plane(self.size).elements() }; 2]
+    fn layouts(&self) -> Layouts {
+        let x = Layout { number: bits_of(self.number), from: 0, len: Shape::Plane(self.size).elements() };
+        Layouts { x, y: x, accesses: 2 }
     }
 
     fn fill(&self, _is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError> {
@@ -187,18 +166,13 @@ struct TransposeComputation<'p> {
 }
 
 impl Computation for TransposeComputation<'_> {
-    fn run(&mut self, queue: Queue<'_>, x: &DeviceVector, y: &mut DeviceVector) -> Result<(), WorkbenchError> {
+    fn run(&mut self, queue: Queue<'_>, Vectors { x, y, .. }: Vectors<'_>) -> Result<(), WorkbenchError> {
         typed!(bits_of(self.problem.number), [u8 u16 u32 u64], T => {
             Ok(transpose::<T>(queue, self.rung, self.problem.size, x.buffer()?, y.buffer_mut()?)?)
         })
     }
 
-    fn compare(
-        &mut self,
-        _is_exact: bool,
-        [_, y]: [&DeviceVector; 2],
-        host: &mut HostVector,
-    ) -> Result<Deviation, WorkbenchError> {
+    fn compare(&mut self, Vectors { y, host, .. }: Vectors<'_>) -> Result<Deviation, WorkbenchError> {
         y.download(host)?;
         let (size, moves) = (self.problem.size, is_transpose(self.rung));
         let source = |index| if moves { reference::source(size, index) } else { index };
