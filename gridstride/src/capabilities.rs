@@ -31,7 +31,12 @@ pub fn check<L: Ladder>(rung: L, arguments: &[ArgumentId], elements: usize) -> R
 ///
 /// # Errors
 /// [`AlgorithmError::NotBuilt`].
-pub fn check_rung(rung: &Rung, ladder: &[Rung], arguments: &[ArgumentId], elements: usize) -> Result<(), AlgorithmError> {
+pub fn check_rung(
+    rung: &Rung,
+    ladder: &[Rung],
+    arguments: &[ArgumentId],
+    elements: usize,
+) -> Result<(), AlgorithmError> {
     if rung.entry(arguments).is_none() {
         return Err(not_built_in(rung, ladder, arguments));
     }

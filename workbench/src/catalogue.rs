@@ -12,6 +12,11 @@ macro_rules! declare {
         /// The algorithms.
         pub const ALGORITHMS: &[&dyn Algorithm] = &[$(&crate::$name::Algorithm),+];
 
+        /// Returns launches that reach each barrier and branch of every algorithm's kernels.
+        pub fn cases() -> Vec<Case> {
+            [$(crate::$name::cases()),+].into_iter().flatten().collect()
+        }
+
         /// The kernels of these modules, in alphabetical order of the modules.
         pub fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
             let mut modules = [$((stringify!($name), gpu::$name::KERNELS),)+ $((stringify!($other), gpu::$other::KERNELS),)*];
@@ -50,11 +55,6 @@ pub static MODULES: &[PtxModule] = &{
 /// Returns the algorithm `name`.
 pub fn find(name: &str) -> Option<&'static dyn Algorithm> {
     ALGORITHMS.iter().copied().find(|algorithm| algorithm.name() == name)
-}
-
-/// Returns launches that reach each barrier and branch of every algorithm's kernels.
-pub fn cases() -> Vec<Case> {
-    ALGORITHMS.iter().flat_map(|algorithm| algorithm.cases()).collect()
 }
 
 /// Returns the measurements on several devices, each with its algorithm.

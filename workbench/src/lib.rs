@@ -3,28 +3,31 @@
 //!
 //! [`algorithm`] has the traits, and [`catalogue`] has the list of algorithms. Each algorithm has a folder of its name.
 
+#[macro_use]
+pub mod catalogue;
+
 pub mod algorithm;
 pub mod bench;
 pub mod case;
 pub mod cases;
-pub mod catalogue;
 pub mod check;
 pub mod deviation;
 pub mod documentation;
 pub mod error;
-pub mod histogram;
 pub mod inputs;
-pub mod life;
-pub mod probe;
-pub mod reduce;
-pub mod saxpy;
-pub mod scale;
 pub mod scaling;
-pub mod scan;
 pub mod stream;
 pub mod subjects;
-pub mod transpose;
 mod vectors;
+
+macro_rules! declare_modules {
+    ($($name:ident)+; $($other:ident)*) => {
+        $(pub mod $name;)+
+        $(pub mod $other;)*
+    };
+}
+
+catalogue! { declare_modules }
 
 pub use catalogue::MODULES;
 pub use error::WorkbenchError;

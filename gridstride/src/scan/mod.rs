@@ -149,18 +149,11 @@ pub struct Scanner<T: ScanElement<O>, O: Operator<T>> {
     device: Device,
     rung: ScanRung,
     len: usize,
-    storage: Storage<T>,
-    operator: PhantomData<fn() -> O>,
-}
-
-/// The temporary storage of a kernel.
-#[derive(Debug)]
-enum Storage<T: Element> {
-    None,
     /// The second of the two buffers that alternate as input and output.
-    Elements(Buffer<T>),
-    /// The states of the tiles.
-    States(Buffer<u64>),
+    other: Option<Buffer<T>>,
+    /// The states of the tiles; empty in rungs without them.
+    states: Buffer<u64>,
+    operator: PhantomData<fn() -> O>,
 }
 
 impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
@@ -170,15 +163,15 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
     /// [`AlgorithmError::NotBuilt`] as for [`scan`]; [`Error::OutOfMemory`].
     pub fn new(device: &Device, rung: ScanRung, len: usize) -> Result<Self, AlgorithmError> {
         check_on::<T, O>(rung, device, len)?;
-        let words = tile_state_words::<T>(rung, len);
-        let storage = match rung {
-            _ if temporary_bytes::<T>(rung, len) == 0 => Storage::None,
-            ScanRung::NaiveBlock | ScanRung::WorkEfficient => Storage::None,
-            ScanRung::Naive => Storage::Elements(device.alloc(len)?),
-            // A scan starts from the states that the previous scan of this type has left.
-            ScanRung::LookBack | ScanRung::Pipelined => Storage::States(device.workspace::<Self, _>(words)?),
+        // Two elements take one step, which needs no second buffer.
+        let other = if rung == ScanRung::Naive && len > 2 { Some(device.alloc(len)?) } else { None };
+        let words = match rung {
+            ScanRung::LookBack | ScanRung::Pipelined => tile_state_words::<T>(rung, len),
+            ScanRung::NaiveBlock | ScanRung::Naive | ScanRung::WorkEfficient => 0,
         };
-        Ok(Self { device: device.clone(), rung, len, storage, operator: PhantomData })
+        // A scan starts from the states that the previous scan of this type has left.
+        let states = device.workspace::<Self, _>(words)?;
+        Ok(Self { device: device.clone(), rung, len, other, states, operator: PhantomData })
     }
 
     /// Writes the scan of `x` into `y`, as [`scan`] does.
@@ -262,15 +255,12 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
             return Ok(());
         }
         let launches = Launches { queue, kind, x, y, operator: PhantomData::<O> };
-        match (self.rung, &mut self.storage) {
-            (ScanRung::NaiveBlock, _) => launches.one_block(),
-            (ScanRung::Naive, Storage::Elements(other)) => launches.naive(Some(other)),
-            (ScanRung::Naive, _) => launches.naive(None),
-            (ScanRung::WorkEfficient, _) => launches.work_efficient(),
-            (ScanRung::LookBack, Storage::States(states)) => launches.look_back(states),
-            (ScanRung::Pipelined, Storage::States(states)) => launches.pipelined(states),
-            // Only an empty scan has no states, and it has returned above.
-            (ScanRung::LookBack | ScanRung::Pipelined, _) => Ok(()),
+        match self.rung {
+            ScanRung::NaiveBlock => launches.one_block(),
+            ScanRung::Naive => launches.naive(self.other.as_mut()),
+            ScanRung::WorkEfficient => launches.work_efficient(),
+            ScanRung::LookBack => launches.look_back(&mut self.states),
+            ScanRung::Pipelined => launches.pipelined(&mut self.states),
         }
     }
 
@@ -282,11 +272,8 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
 
 impl<T: ScanElement<O>, O: Operator<T>> Resources for Scanner<T, O> {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
-        match &mut self.storage {
-            Storage::None => {}
-            Storage::Elements(other) => other.hold(held),
-            Storage::States(states) => states.hold(held),
-        }
+        self.other.hold(held);
+        self.states.hold(held);
     }
 }
 

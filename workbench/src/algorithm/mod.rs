@@ -14,7 +14,6 @@
 use cuda_std::{KernelInfo, Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
 
-use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::scaling::ScalingMeasurement;
@@ -92,9 +91,6 @@ pub trait Algorithm: Send + Sync {
     fn has_engine(&self) -> bool {
         false
     }
-
-    /// Returns the cases, which reach every barrier and branch of its kernels.
-    fn cases(&self) -> Vec<Case>;
 
     /// Returns the kernels that are not rungs but can be explained.
     fn others(&self) -> &'static [Other] {

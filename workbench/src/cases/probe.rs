@@ -15,7 +15,7 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for kernel in BandwidthKernel::ALL {
         let mut add = |what: &str, work: fn(&Stage, BandwidthKernel) -> Result<(), CaseError>| {
-            cases.push(Case::new("probe", kernel.name(), family(kernel), what, move |stage| work(stage, kernel)));
+            cases.push(Case::new("probe", kernel.name(), kernel.families(), what, move |stage| work(stage, kernel)));
         };
         add("bytes, every unroll factor", check_bandwidth::<u8>);
         add("16 bytes, every unroll factor", check_bandwidth::<U32x4>);
@@ -34,16 +34,6 @@ pub(super) fn cases() -> Vec<Case> {
     add("schedule", &["schedule_print"], "every 16th thread of two blocks", check_print);
     add("schedule", &["schedule_record"], "blocks of two warps and a part of one", check_record);
     cases
-}
-
-fn family(kernel: BandwidthKernel) -> &'static [&'static str] {
-    match kernel {
-        BandwidthKernel::Read => &["global_read"],
-        BandwidthKernel::Write => &["global_write"],
-        BandwidthKernel::Copy => &["global_copy"],
-        BandwidthKernel::Copy2 => &["global_copy2"],
-        BandwidthKernel::CopyAlternating => &["global_copy_alternating"],
-    }
 }
 
 /// Checks whole groups and a partial one, more groups than blocks, and fewer elements than threads.

@@ -11,7 +11,7 @@ use gridstride::histogram::{Bins, Histogram, HistogramRung};
 /// The number of keys: whole tiles of the launches below, then whole vectors, then single keys.
 const N: usize = 4 * 2048 + 77;
 
-pub(super) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in HistogramRung::ALL {
         let mut add = |what: &str, work: fn(&Stage, HistogramRung) -> Result<(), CaseError>| {

@@ -8,7 +8,6 @@ use launch::{Device, Held, Queue, Resources};
 
 use super::scaling::SplitCounts;
 use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
-use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::{self, RandomVector};
@@ -92,10 +91,6 @@ impl Algorithm for HistogramAlgorithm {
 
     fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
         super::scaling::measurements()
-    }
-
-    fn cases(&self) -> Vec<Case> {
-        super::cases::cases()
     }
 }
 

@@ -15,7 +15,7 @@ use life::{Board, Grid, LifeRung, Rule, RuleAndTopology, RuleError, Simulation, 
 /// A simulation: columns, rows, generations.
 type Run = (usize, usize, u64);
 
-pub(super) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in LifeRung::ALL {
         let mut add_by = |kernels: &'static [&'static str], what: &str, runs: &'static [Run]| {

@@ -4,4 +4,5 @@ mod cases;
 mod problem;
 mod scaling;
 
+pub(crate) use cases::cases;
 pub use problem::LifeAlgorithm as Algorithm;

@@ -11,7 +11,6 @@ use crate::algorithm::{
     Aim, Algorithm, Engine, Fact, Inputs, Measurement, Options, Other, PreparedRung, Problem, ProblemOption, Purpose,
     Shape, Size, Sizes, Target, Unit, rung_of,
 };
-use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::scaling::ScalingMeasurement;
@@ -85,10 +84,6 @@ impl Algorithm for LifeAlgorithm {
 
     fn has_engine(&self) -> bool {
         true
-    }
-
-    fn cases(&self) -> Vec<Case> {
-        super::cases::cases()
     }
 
     fn others(&self) -> &'static [Other] {

@@ -23,32 +23,34 @@ impl BandwidthKernel {
 
     /// Returns its name on the command line.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Copy => "copy",
-            Self::Copy2 => "copy2",
-            Self::CopyAlternating => "copy_alternating",
-        }
+        self.facts().0
     }
 
     /// Returns its description, in a line.
     pub const fn idea(self) -> &'static str {
-        match self {
-            Self::Read => "Read one array.",
-            Self::Write => "Write one array.",
-            Self::Copy => "Read one array and write another: several loads, then as many stores.",
-            Self::Copy2 => "Read two arrays and write a third.",
-            Self::CopyAlternating => "Read one array and write another, each element stored before the next is loaded.",
-        }
+        self.facts().1
     }
 
     /// Returns the number of arrays that are read or written.
     pub const fn arrays(self) -> u64 {
+        self.facts().2
+    }
+
+    /// Returns the names of its functions.
+    pub const fn families(self) -> &'static [&'static str] {
+        self.facts().3
+    }
+
+    /// Returns name, idea, arrays and families.
+    const fn facts(self) -> (&'static str, &'static str, u64, &'static [&'static str]) {
+        const COPY: &str = "Read one array and write another: several loads, then as many stores.";
+        const ALTERNATING: &str = "Read one array and write another, each element stored before the next is loaded.";
         match self {
-            Self::Read | Self::Write => 1,
-            Self::Copy | Self::CopyAlternating => 2,
-            Self::Copy2 => 3,
+            Self::Read => ("read", "Read one array.", 1, &["global_read"]),
+            Self::Write => ("write", "Write one array.", 1, &["global_write"]),
+            Self::Copy => ("copy", COPY, 2, &["global_copy"]),
+            Self::Copy2 => ("copy2", "Read two arrays and write a third.", 3, &["global_copy2"]),
+            Self::CopyAlternating => ("copy_alternating", ALTERNATING, 2, &["global_copy_alternating"]),
         }
     }
 

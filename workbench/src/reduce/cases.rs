@@ -23,7 +23,7 @@ const ONE_TILE: &[&str] = &["reduce_one_tile"];
 const GRID_STRIDE: &[&str] = &["reduce_grid_stride"];
 const UNALIGNED: &[&str] = &["reduce_unaligned"];
 
-pub(super) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in ReduceRung::ALL {
         let (planned, other) = match rung {

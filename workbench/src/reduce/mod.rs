@@ -7,4 +7,5 @@ mod problem;
 pub mod reference;
 mod scaling;
 
+pub(crate) use cases::cases;
 pub use problem::ReduceAlgorithm as Algorithm;

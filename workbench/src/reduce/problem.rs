@@ -8,7 +8,6 @@ use launch::{Device, Held, Queue};
 use super::inputs::element;
 use super::operation::{AnyReducer, Judge, Operation};
 use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
-use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::RandomVector;
@@ -61,10 +60,6 @@ impl Algorithm for ReduceAlgorithm {
 
     fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
         super::scaling::measurements()
-    }
-
-    fn cases(&self) -> Vec<Case> {
-        super::cases::cases()
     }
 }
 

@@ -12,7 +12,7 @@ use gridstride::saxpy::{SaxpyElement, SaxpyRung, launch, plan};
 /// The lengths: a single element, and several blocks with a tail.
 const LENGTHS: [usize; 2] = [1, 2081];
 
-pub(super) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in SaxpyRung::ALL {
         let mut add = |what: &str, work: fn(&Stage, SaxpyRung) -> Result<(), CaseError>| {

@@ -5,4 +5,5 @@ mod problem;
 pub mod reference;
 mod scaling;
 
+pub(crate) use cases::cases;
 pub use problem::SaxpyAlgorithm as Algorithm;

@@ -5,7 +5,6 @@ use launch::{Buffer, Device, Queue};
 
 use super::reference::{self, Reference};
 use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
-use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::{self, RandomVector};
@@ -70,10 +69,6 @@ impl Algorithm for SaxpyAlgorithm {
 
     fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
         super::scaling::measurements()
-    }
-
-    fn cases(&self) -> Vec<Case> {
-        super::cases::cases()
     }
 }
 
@@ -177,18 +172,14 @@ impl<T: Reference> SplitWork for Split<'_, T> {
 
     fn verify(&mut self) -> Result<Deviation, WorkbenchError> {
         let [x, y] = self.problem.vectors();
-        let mut host = Vec::new();
-        for (buffer, part) in self.y.iter_mut().zip(self.team.segments(self.problem.n)) {
-            host.resize(part.len(), T::zeroed());
-            inputs::fill_with(&mut host, |index| y.element(part.start + index));
-            buffer.upload(&host)?;
-        }
+        // Frees the old buffers first.
+        self.y.clear();
+        self.y = self.team.filled(self.problem.n, |index| y.element(index))?;
         self.run()?;
         let mut deviation = Deviation::default();
-        for (buffer, part) in self.y.iter().zip(self.team.segments(self.problem.n)) {
-            let found = buffer.download()?;
-            deviation =
-                deviation.merge(reference::deviation_from(part.start, T::from_f64(self.problem.a), x, y, &found));
+        for (buffer, segment) in self.y.iter().zip(self.team.segments(self.problem.n)) {
+            let (a, found) = (T::from_f64(self.problem.a), buffer.download()?);
+            deviation = deviation.merge(reference::deviation_from(segment.start, a, x, y, &found));
         }
         Ok(deviation)
     }

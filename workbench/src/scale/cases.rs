@@ -9,7 +9,7 @@ use crate::inputs::RandomVector;
 use crate::scale::reference::{self, Product};
 use gridstride::scale::{ScaleElement, ScaleRung, launch, scale};
 
-pub(super) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in ScaleRung::ALL {
         let mut add = |what: &str, work: fn(&Stage, ScaleRung) -> Result<(), CaseError>| {

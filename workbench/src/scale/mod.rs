@@ -4,4 +4,5 @@ mod cases;
 mod problem;
 pub mod reference;
 
+pub(crate) use cases::cases;
 pub use problem::ScaleAlgorithm as Algorithm;

@@ -7,7 +7,6 @@ use launch::{Device, LaunchConfig, Queue};
 
 use super::reference::Product;
 use crate::algorithm::{Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, rung_of};
-use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::{self, RandomVector};
@@ -47,10 +46,6 @@ impl Algorithm for ScaleAlgorithm {
 
     fn measurements(&self) -> Vec<Measurement> {
         vec![Measurement::vectors("f32").ladder(), Measurement::vectors("i32")]
-    }
-
-    fn cases(&self) -> Vec<Case> {
-        super::cases::cases()
     }
 }
 

@@ -17,7 +17,7 @@ use gridstride::scan::{ScanElement, ScanKind, ScanRung, Scanner, tile};
 
 const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
 
-pub(super) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in ScanRung::ALL {
         let mut add = |what: &str, work: fn(&Stage, ScanRung) -> Result<(), CaseError>| {

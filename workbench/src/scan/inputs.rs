@@ -1,6 +1,6 @@
 //! The random inputs of a scan. An element that is lost or used twice changes the result.
 
-use crate::inputs::{self, RandomVector};
+use crate::inputs::RandomVector;
 use gridstride::numbers::{Number, NumberType, OperatorName};
 
 /// The vector of `n` elements to scan by an operator.
@@ -21,11 +21,6 @@ impl<T: Number> ScanInput<T> {
     /// Returns the vector of floats whose partial results are all exact.
     pub(super) fn exact(self) -> Self {
         Self { is_exact: true, ..self }
-    }
-
-    /// Fills `out` with the elements from `first` on. Uses all cores.
-    pub(super) fn fill(&self, first: usize, out: &mut [T]) {
-        inputs::fill_with(out, |index| self.element(first + index));
     }
 
     /// Returns element `index`.

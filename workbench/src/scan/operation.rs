@@ -132,13 +132,10 @@ impl<'a, T: Number> SplitScanWork<'a, T> {
         input: &ScanInput<T>,
         compare: &dyn Fn(&dyn AnySplitScan<T>, usize, &[T]) -> Deviation,
     ) -> Result<Deviation, WorkbenchError> {
-        let mut host = Vec::new();
-        for ((x, y), segment) in self.x.iter_mut().zip(&mut self.y).zip(self.team.segments(self.problem.n)) {
-            host.resize(segment.len(), T::zeroed());
-            input.fill(segment.start, &mut host);
-            x.upload(&host)?;
-            y.fill_zero()?;
-        }
+        // Frees the old buffers first.
+        self.x.clear();
+        self.x = self.team.filled(self.problem.n, |index| input.element(index))?;
+        self.y.iter_mut().try_for_each(Buffer::fill_zero)?;
         self.run()?;
         let mut deviation = Deviation::default();
         for (y, segment) in self.y.iter().zip(self.team.segments(self.problem.n)) {

@@ -7,7 +7,6 @@ use super::inputs::ScanInput;
 use super::operation::{AnyScanner, Operation};
 use super::reference;
 use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
-use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::scaling::{ScalingMeasurement, SplitWork};
@@ -66,10 +65,6 @@ impl Algorithm for ScanAlgorithm {
 
     fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
         super::scaling::measurements()
-    }
-
-    fn cases(&self) -> Vec<Case> {
-        super::cases::cases()
     }
 }
 
@@ -143,7 +138,8 @@ impl VectorProblem for ScanProblem {
 
     fn fill(&self, is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError> {
         typed!(self.operation.number, [f32 f64 i32 u32 i64 u64], T => {
-            self.input::<T>(is_exact).fill(0, x.elements_mut());
+            let input = self.input::<T>(is_exact);
+            x.fill(|index| input.element(index));
             Ok(())
         })
     }

@@ -42,14 +42,7 @@ pub(super) fn subjects() -> Vec<Subject> {
         run,
     };
     let bandwidth = BandwidthKernel::ALL.iter().map(|&kernel| {
-        let families: &[&str] = match kernel {
-            BandwidthKernel::Read => &["global_read"],
-            BandwidthKernel::Write => &["global_write"],
-            BandwidthKernel::Copy => &["global_copy"],
-            BandwidthKernel::Copy2 => &["global_copy2"],
-            BandwidthKernel::CopyAlternating => &["global_copy_alternating"],
-        };
-        subject(families, kernel.idea(), Box::new(move |device, wanted| bandwidth(kernel, device, wanted)))
+        subject(kernel.families(), kernel.idea(), Box::new(move |device, wanted| bandwidth(kernel, device, wanted)))
     });
     let others = [
         subject(&["access_offset"], "Each warp's accesses begin one element late.", Box::new(offset)),

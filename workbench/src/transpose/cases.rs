@@ -32,7 +32,7 @@ const UNALIGNED_KERNEL: &[&str] = &["transpose_unaligned"];
 const GATHERED: &[&str] = &["transpose_gathered"];
 const PLAIN: &[&str] = &["transpose_plain"];
 
-pub(super) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in TransposeRung::ALL {
         let sizes: &[(&'static [&'static str], &str, Sizes)] = match rung {

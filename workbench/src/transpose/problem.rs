@@ -9,7 +9,6 @@ use crate::algorithm::{
     Aim, Algorithm, Fact, Measurement, Options, Other, Problem, ProblemOption, Purpose, Shape, Size, Sizes, Target,
     rung_of,
 };
-use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::inputs::{self, REMEDY, RandomVector};
@@ -85,10 +84,6 @@ impl Algorithm for TransposeAlgorithm {
             odd("u8"),
             odd("u16"),
         ]
-    }
-
-    fn cases(&self) -> Vec<Case> {
-        super::cases::cases()
     }
 
     fn others(&self) -> &'static [Other] {

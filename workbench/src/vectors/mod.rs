@@ -7,16 +7,12 @@
 //! [`Inputs`] and [`PreparedRung`] are therefore implemented once, and not once per algorithm and type. An algorithm
 //! implements [`VectorProblem`] and [`Computation`].
 
-use std::any::Any;
-
-use bytemuck::{cast_slice, cast_slice_mut};
-use cuda_std::{ArgumentId, Global, GlobalMut, Rung};
-use launch::{Buffer, Device, Element, Error, Held, Queue, Resources};
+use cuda_std::{ArgumentId, Rung};
+use launch::{Device, Error, Held, Queue, Resources};
 
 use crate::algorithm::{Fact, Inputs, PreparedRung, Problem};
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
-use crate::inputs::{self, HostMemoryError, REMEDY, RandomVector};
 use crate::scaling::SplitWork;
 use gridstride::capabilities;
 use gridstride::numbers::NumberType;
@@ -31,141 +27,14 @@ macro_rules! typed {
     };
 }
 
+pub(crate) use memory::{DeviceVector, HostVector, Layout};
 pub(crate) use typed;
+
+mod memory;
 
 /// Returns the error of an element type that an algorithm does not have.
 pub(crate) fn wrong_type(number: NumberType) -> WorkbenchError {
     WorkbenchError::Options(format!("the algorithm has no element type '{number}'"))
-}
-
-/// Elements of any type in host memory.
-pub(crate) struct HostVector {
-    /// The elements, aligned for every type.
-    words: Vec<u64>,
-    len: usize,
-}
-
-impl HostVector {
-    pub(crate) fn new(number: NumberType, len: usize) -> Result<Self, HostMemoryError> {
-        let words = inputs::host_memory(len.saturating_mul(number.bytes()).div_ceil(8), REMEDY);
-        Ok(Self { words: words.map_err(|error| HostMemoryError { elements: len, ..error })?, len })
-    }
-
-    pub(crate) fn elements<T: Element>(&self) -> &[T] {
-        &cast_slice(&self.words)[..self.len]
-    }
-
-    pub(crate) fn elements_mut<T: Element>(&mut self) -> &mut [T] {
-        &mut cast_slice_mut(&mut self.words)[..self.len]
-    }
-
-    /// Sets every element to the result of `element` for its index.
-    pub(crate) fn fill<T: Element>(&mut self, element: impl Fn(usize) -> T + Sync) {
-        inputs::fill_with(self.elements_mut(), element);
-    }
-
-    /// Fills the vector with the random vector number `vector` of `seed`.
-    pub(crate) fn fill_random(&mut self, number: NumberType, seed: u64, vector: u64) -> Result<(), WorkbenchError> {
-        typed!(number, [f32 f64 i32 u32 i64 u64 u8 u16], T => {
-            RandomVector::<T>::new(seed, vector).fill(self.elements_mut());
-            Ok(())
-        })
-    }
-}
-
-/// A buffer with elements of any type.
-trait AnyBuffer: Any + Resources {
-    fn upload(&mut self, from: usize, host: &HostVector) -> Result<(), Error>;
-    fn download(&self, from: usize, host: &mut HostVector) -> Result<(), Error>;
-    fn fill_zero(&mut self) -> Result<(), Error>;
-    fn copied(&self) -> Result<Box<dyn AnyBuffer>, Error>;
-    fn share<'s>(&'s self, held: &mut Held<'s>);
-}
-
-impl<T: Element> AnyBuffer for Buffer<T> {
-    fn upload(&mut self, from: usize, host: &HostVector) -> Result<(), Error> {
-        self.upload_range(from, host.elements())
-    }
-
-    fn download(&self, from: usize, host: &mut HostVector) -> Result<(), Error> {
-        self.download_range(from, host.elements_mut())
-    }
-
-    fn fill_zero(&mut self) -> Result<(), Error> {
-        self.fill_zero()
-    }
-
-    fn copied(&self) -> Result<Box<dyn AnyBuffer>, Error> {
-        let mut copy = self.device().alloc(self.len())?;
-        copy.copy_from(self)?;
-        Ok(Box::new(copy))
-    }
-
-    fn share<'s>(&'s self, held: &mut Held<'s>) {
-        held.shared(self);
-    }
-}
-
-/// The element type and length of a vector, and the index of its first element in its buffer.
-#[derive(Clone, Copy)]
-pub(crate) struct Layout {
-    pub(crate) number: NumberType,
-    pub(crate) from: usize,
-    pub(crate) len: usize,
-}
-
-/// A vector on a device with elements of any type.
-pub(crate) struct DeviceVector {
-    buffer: Box<dyn AnyBuffer>,
-    layout: Layout,
-}
-
-impl DeviceVector {
-    fn new(device: &Device, layout: Layout) -> Result<Self, WorkbenchError> {
-        fn alloc<T: Element>(device: &Device, len: usize) -> Result<Box<dyn AnyBuffer>, WorkbenchError> {
-            Ok(Box::new(device.alloc::<T>(len)?))
-        }
-        let len = layout.len.saturating_add(layout.from);
-        let buffer = typed!(layout.number, [f32 f64 i32 u32 i64 u64 u8 u16], T => alloc::<T>(device, len))?;
-        Ok(Self { buffer, layout })
-    }
-
-    /// Returns the buffer, whose elements must be of type `T`.
-    pub(crate) fn buffer<T: Element>(&self) -> Result<&Buffer<T>, WorkbenchError> {
-        let buffer: &dyn Any = &*self.buffer;
-        buffer.downcast_ref().ok_or_else(|| wrong_type(self.layout.number))
-    }
-
-    /// Like [`buffer`](Self::buffer), for writing.
-    pub(crate) fn buffer_mut<T: Element>(&mut self) -> Result<&mut Buffer<T>, WorkbenchError> {
-        let buffer: &mut dyn Any = &mut *self.buffer;
-        buffer.downcast_mut().ok_or_else(|| wrong_type(self.layout.number))
-    }
-
-    pub(crate) fn view<T: Element>(&self) -> Result<Global<'_, T>, WorkbenchError> {
-        Ok(self.buffer()?.view().part(self.layout.from, self.layout.len))
-    }
-
-    pub(crate) fn view_mut<T: Element>(&mut self) -> Result<GlobalMut<'_, T>, WorkbenchError> {
-        let Layout { from, len, .. } = self.layout;
-        Ok(self.buffer_mut()?.view_mut().part(from, len))
-    }
-
-    pub(crate) fn upload(&mut self, host: &HostVector) -> Result<(), Error> {
-        self.buffer.upload(self.layout.from, host)
-    }
-
-    pub(crate) fn download(&self, host: &mut HostVector) -> Result<(), Error> {
-        self.buffer.download(self.layout.from, host)
-    }
-
-    pub(crate) fn fill_zero(&mut self) -> Result<(), Error> {
-        self.buffer.fill_zero()
-    }
-
-    fn copied(&self) -> Result<Self, Error> {
-        Ok(Self { buffer: self.buffer.copied()?, layout: self.layout })
-    }
 }
 
 /// The vectors of a problem: x, which is read, and y, which is written.
@@ -363,8 +232,8 @@ impl Resources for PreparedVectors<'_, '_> {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
         let own = [(&mut self.inputs.x, &mut self.inputs.y)];
         for (x, y) in own.into_iter().chain(self.sets.iter_mut().map(|(x, y)| (x, y))) {
-            x.buffer.share(held);
-            y.buffer.hold(held);
+            x.hold_shared(held);
+            y.hold(held);
         }
         self.computation.hold(held);
     }
