@@ -5,7 +5,6 @@ use launch::{Buffer, Element};
 
 use crate::error::MultiError;
 use crate::team::{Team, lengths};
-use gridstride::error::AlgorithmError;
 use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
 
 /// A reduction of vectors that are split over a team, with its memory.
@@ -22,9 +21,10 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
     /// As for [`Reducer::new`], and if `x` does not have one buffer per device of this rank.
     pub fn new(team: &'t Team<'t>, rung: ReduceRung, x: &[Buffer<T>]) -> Result<Self, MultiError> {
         team.check("reduce segments", x)?;
-        let members: Result<Vec<_>, _> =
-            x.iter().zip(team.devices()).map(|(x, device)| Reducer::new(device, rung, x.len())).collect();
-        let members = members?;
+        let mut members = Vec::with_capacity(x.len());
+        for (x, device) in x.iter().zip(team.devices()) {
+            members.push(Reducer::new(device, rung, x.len())?);
+        }
         let deepest = deepest(team, &mut members.iter().map(Reducer::plan))?;
         // Those within a member, and one per member after the first.
         let roundings = deepest + team.members().saturating_sub(1);
@@ -47,7 +47,10 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
     /// As for [`Reducer::run`].
     pub fn run(&mut self, x: &[Buffer<T>]) -> Result<(), MultiError> {
         self.team.check("reduce segments", x)?;
-        Ok(self.members.iter_mut().zip(x).try_for_each(|(member, x)| member.run(x).map(drop))?)
+        for (member, x) in self.members.iter_mut().zip(x) {
+            member.run(x)?;
+        }
+        Ok(())
     }
 
     /// Returns the result of the last [`run`](Self::run) on every rank: the results of all members, combined in order.
@@ -79,13 +82,12 @@ pub(crate) struct Totals<'t, T: ReduceElement<O>, O: Operator<T>> {
 
 impl<'t, T: ReduceElement<O>, O: Operator<T>> Totals<'t, T, O> {
     pub(crate) fn new(team: &'t Team<'t>, rung: ReduceRung, x: &[Buffer<T>]) -> Result<Self, MultiError> {
-        let is_last = |member: usize| team.first() + member + 1 == team.members();
-        let members = x.iter().zip(team.devices()).enumerate();
-        let members = members.map(|(number, (x, device))| match is_last(number) {
-            true => Ok(None),
-            false => Reducer::new(device, rung, x.len()).map(Some),
-        });
-        Ok(Self { team, members: members.collect::<Result<_, AlgorithmError>>()?, lengths: lengths(team, x)? })
+        let mut members = Vec::with_capacity(x.len());
+        for (number, (x, device)) in x.iter().zip(team.devices()).enumerate() {
+            let is_last = team.first() + number + 1 == team.members();
+            members.push(if is_last { None } else { Some(Reducer::new(device, rung, x.len())?) });
+        }
+        Ok(Self { team, members, lengths: lengths(team, x)? })
     }
 
     /// Returns the largest number of roundings on the path from an element to a total.

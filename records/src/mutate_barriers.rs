@@ -10,7 +10,7 @@ use anyhow::{Result, ensure};
 use comfy_table::{Table, presets};
 use workbench::cases::catalogue;
 use workbench::check::Settings;
-use workbench::check::mutations::{MutationEntry, MutationReport, mutate};
+use workbench::check::mutations::{MutationEntry, mutate};
 use xtask::kernels::{Place, places};
 use xtask::workspace::Workspace;
 
@@ -33,7 +33,7 @@ struct Redundant {
 /// if a case fails as it is.
 pub fn run(workspace: &Workspace) -> Result<()> {
     let places = places(workspace)?;
-    let mutations = MutationReport::new(mutate(&catalogue(), &Settings::default(), &())?).synchronisations;
+    let mutations = mutate(&catalogue(), &Settings::default(), &())?.synchronisations;
     println!("{}", table(&mutations));
     let findings = findings(&places, &mutations, REDUNDANT);
     println!(
@@ -168,7 +168,7 @@ mod tests {
     fn what_cases_come_to_is_in_the_sources() {
         let places = places(&Workspace::open().unwrap()).unwrap();
         let cases: Vec<_> = catalogue().into_iter().filter(|case| case.rung() == "padded").collect();
-        let mutations = MutationReport::new(mutate(&cases, &Settings::default(), &()).unwrap()).synchronisations;
+        let mutations = mutate(&cases, &Settings::default(), &()).unwrap().synchronisations;
         let met = places.into_iter().filter(|place| place.file == "gpu/src/transpose/tile.rs").collect::<BTreeSet<_>>();
         assert_eq!((met.len(), mutations.len()), (1, 1), "{met:?}, {mutations:?}");
         assert_eq!(findings(&met, &mutations, &[]), [] as [String; 0]);

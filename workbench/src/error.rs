@@ -11,6 +11,15 @@ use multi::MultiError;
 use multi::ranks::RanksError;
 use thiserror::Error;
 
+/// `invalid!("…")` is the result of invalid options, with a formatted text.
+macro_rules! invalid {
+    ($($text:tt)*) => {
+        Err($crate::error::WorkbenchError::Options(format!($($text)*)))
+    };
+}
+
+pub(crate) use invalid;
+
 /// The error of a problem that could not be made, run or compared. `Debug` prints the same text as `Display`, because
 /// `main` and `unwrap` print `Debug`.
 #[derive(Error)]

@@ -165,28 +165,24 @@ unsafe fn launch<T: Element, U: Bits>(
     // SAFETY: `T` and `U` have the same size, as this function requires.
     let (x, y) = unsafe { (view::<T, U>(x), view_mut::<T, U>(y)) };
     let bytes = x.len() * size_of::<U>();
-    let plain = plain_threads(size_of::<U>(), x.len(), is_aligned);
-    let call = match (rung, plain) {
-        (TransposeRung::Vectorised, Some(128)) => {
-            config = plain_plan::<U, 128>(size).config;
-            transpose_plain::if_built::<U, 128>(x, y, width, height)
-        }
-        (TransposeRung::Vectorised, Some(256)) => {
-            config = plain_plan::<U, 256>(size).config;
-            transpose_plain::if_built::<U, 256>(x, y, width, height)
-        }
-        (TransposeRung::Vectorised, Some(_)) => {
-            config = plain_plan::<U, 512>(size).config;
-            transpose_plain::if_built::<U, 512>(x, y, width, height)
-        }
-        (TransposeRung::Vectorised, None)
-            if !is_aligned && size_of::<U>() <= 2 && bytes >= GATHERED_FROM && (width | height) >> 31 == 0 =>
-        {
+    /// The plan and call of the plain kernel.
+    macro_rules! plain {
+        ($threads:literal) => {{
+            config = plain_plan::<U, $threads>(size).config;
+            transpose_plain::if_built::<U, $threads>(x, y, width, height)
+        }};
+    }
+    let is_last = rung == TransposeRung::Vectorised;
+    let call = match plain_threads(size_of::<U>(), x.len(), is_aligned).filter(|_| is_last) {
+        Some(128) => plain!(128),
+        Some(256) => plain!(256),
+        Some(_) => plain!(512),
+        None if !is_last || is_aligned => rung.call(x, y, width, height),
+        None if size_of::<U>() <= 2 && bytes >= GATHERED_FROM && (width | height) >> 31 == 0 => {
             config = gathered_plan::<U>(size).config;
             transpose_gathered::if_built::<U>(x, y, width, height)
         }
-        (TransposeRung::Vectorised, None) if !is_aligned => transpose_unaligned::if_built::<U>(x, y, width, height),
-        _ => rung.call(x, y, width, height),
+        None => transpose_unaligned::if_built::<U>(x, y, width, height),
     };
     let call = call.ok_or_else(|| capabilities::not_built(rung, &capabilities::of_type::<U>()))?;
     Ok(queue.launch(config, call)?)

@@ -208,8 +208,7 @@ impl Report {
 }
 
 fn redundant(cases: &[Case], settings: &Settings) -> anyhow::Result<Vec<Finding>> {
-    let all = mutations::mutate(cases, settings, &Bar::new("deletions", "deletions"))?;
-    Ok(all.iter().filter_map(mutations::Mutation::hint).collect())
+    Ok(mutations::redundant(cases, settings, &Bar::new("deletions", "deletions"))?)
 }
 
 /// What the runs warn of, each once.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Communicator, RanksError};
+use super::{Communicator, Position, RanksError};
 
 /// The communicator of a single rank.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,27 +14,12 @@ pub fn alone() -> Alone {
 }
 
 impl Communicator for Alone {
-    fn rank(&self) -> usize {
-        0
-    }
-
-    fn size(&self) -> usize {
-        1
-    }
-
-    fn local_rank(&self) -> usize {
-        0
-    }
-
-    fn local_size(&self) -> usize {
-        1
+    fn position(&self) -> Position {
+        Position { rank: 0, size: 1, local_rank: 0, local_size: 1 }
     }
 
     fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<(), RanksError> {
-        let others = sends.iter().map(|(to, _)| *to).chain(receives.iter().map(|(from, _)| *from));
-        if let Some(rank) = others.into_iter().find(|&rank| rank != 0) {
-            return Err(RanksError::NoRank { rank, size: 1 });
-        }
+        self.position().check(sends, receives)?;
         let mut messages: VecDeque<&[u8]> = sends.iter().map(|(_, bytes)| *bytes).collect();
         for (_, into) in receives {
             let message = messages.pop_front().ok_or(RanksError::Ended(0))?;

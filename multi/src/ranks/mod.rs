@@ -30,17 +30,28 @@ pub use threads::in_threads;
 ///
 /// All ranks call the same functions in the same order. A call waits for the ranks that it communicates with.
 pub trait Communicator: Send + Sync {
+    /// Returns this rank's position among all ranks.
+    fn position(&self) -> Position;
+
     /// Returns this rank's number, from 0.
-    fn rank(&self) -> usize;
+    fn rank(&self) -> usize {
+        self.position().rank
+    }
 
     /// Returns the number of ranks.
-    fn size(&self) -> usize;
+    fn size(&self) -> usize {
+        self.position().size
+    }
 
     /// Returns this rank's number among the ranks of its host.
-    fn local_rank(&self) -> usize;
+    fn local_rank(&self) -> usize {
+        self.position().local_rank
+    }
 
     /// Returns the number of ranks of its host.
-    fn local_size(&self) -> usize;
+    fn local_size(&self) -> usize {
+        self.position().local_size
+    }
 
     /// Starts all sends and receives, each a rank and bytes, and waits for all of them. Messages between two ranks stay
     /// in order. A rank may send to itself.
@@ -61,6 +72,28 @@ pub trait Communicator: Send + Sync {
     /// # Errors
     /// [`RanksError::Ended`] if another rank has ended.
     fn barrier(&self) -> Result<(), RanksError>;
+}
+
+/// The position of a rank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Position {
+    /// The rank's number, from 0.
+    pub rank: usize,
+    /// The number of ranks.
+    pub size: usize,
+    /// The rank's number among the ranks of its host.
+    pub local_rank: usize,
+    /// The number of ranks of its host.
+    pub local_size: usize,
+}
+
+impl Position {
+    /// Checks that all these ranks exist.
+    fn check(self, sends: &[(usize, &[u8])], receives: &[(usize, &mut [u8])]) -> Result<(), RanksError> {
+        let size = self.size;
+        let mut others = sends.iter().map(|(to, _)| *to).chain(receives.iter().map(|(from, _)| *from));
+        others.find(|&rank| rank >= size).map_or(Ok(()), |rank| Err(RanksError::NoRank { rank, size }))
+    }
 }
 
 /// The error of ranks that cannot communicate.

@@ -9,7 +9,7 @@ use mpi::traits::{
 };
 use mpi::{Count, Threading, request};
 
-use super::{Communicator, RanksError};
+use super::{Communicator, Position, RanksError};
 
 /// The largest piece of a message in bytes. MPI counts bytes in 31 bits.
 const PIECE: usize = 1 << 30;
@@ -19,10 +19,7 @@ const PIECE: usize = 1 << 30;
 /// MPI starts only once, so there is one per program. Dropping it waits until all ranks have dropped theirs. A rank
 /// that fails calls [`abort`](Self::abort) instead.
 pub struct Mpi {
-    rank: usize,
-    size: usize,
-    local_rank: usize,
-    local_size: usize,
+    position: Position,
     /// `None` after [`finalise`](Self::finalise).
     world: Mutex<Option<World>>,
 }
@@ -49,14 +46,14 @@ pub fn mpi() -> Result<Mpi, RanksError> {
         return Err(RanksError::Unusable("it allows calls from one thread only"));
     }
     let all = universe.world();
-    let rank = index(all.rank());
+    let (rank, size) = (index(all.rank()), index(all.size()));
     let (local_rank, local_size) = {
         let local = all.split_shared(all.rank());
         (index(local.rank()), index(local.size()))
     };
-    let size = index(all.size());
+    let position = Position { rank, size, local_rank, local_size };
     let world = Mutex::new(Some(World { all, _universe: universe }));
-    Ok(Mpi { rank, size, local_rank, local_size, world })
+    Ok(Mpi { position, world })
 }
 
 impl Mpi {
@@ -81,38 +78,19 @@ impl Mpi {
     fn with<R>(&self, work: impl FnOnce(&SimpleCommunicator) -> Result<R, RanksError>) -> Result<R, RanksError> {
         match &*self.lock() {
             Some(world) => work(&world.all),
-            None => Err(RanksError::Ended(self.rank)),
+            None => Err(RanksError::Ended(self.position.rank)),
         }
-    }
-
-    fn check(&self, rank: usize) -> Result<Count, RanksError> {
-        let error = RanksError::NoRank { rank, size: self.size };
-        Count::try_from(rank).ok().filter(|_| rank < self.size).ok_or(error)
     }
 }
 
 impl Communicator for Mpi {
-    fn rank(&self) -> usize {
-        self.rank
-    }
-
-    fn size(&self) -> usize {
-        self.size
-    }
-
-    fn local_rank(&self) -> usize {
-        self.local_rank
-    }
-
-    fn local_size(&self) -> usize {
-        self.local_size
+    fn position(&self) -> Position {
+        self.position
     }
 
     fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<(), RanksError> {
-        for rank in sends.iter().map(|(to, _)| *to).chain(receives.iter().map(|(from, _)| *from)) {
-            self.check(rank)?;
-        }
-        // `check` has shown that each fits.
+        self.position.check(sends, receives)?;
+        // A rank that exists fits.
         let number = |rank: usize| rank as Count;
         self.with(|all| {
             request::scope(|scope| {
@@ -145,10 +123,10 @@ impl Communicator for Mpi {
 
     fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, RanksError> {
         self.with(|all| {
-            let mut lengths = vec![0_u64; self.size];
+            let mut lengths = vec![0_u64; self.position.size];
             all.all_gather_into(&(bytes.len() as u64), &mut lengths[..]);
             let mut gathered: Vec<Vec<u8>> = lengths.iter().map(|&len| vec![0; len as usize]).collect();
-            gathered[self.rank].copy_from_slice(bytes);
+            gathered[self.position.rank].copy_from_slice(bytes);
             for (root, bytes) in gathered.iter_mut().enumerate().filter(|(_, bytes)| !bytes.is_empty()) {
                 // A rank fits MPI's count.
                 let root = all.process_at_rank(root as Count);

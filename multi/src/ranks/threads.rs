@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::alone::receive;
-use super::{Communicator, RanksError};
+use super::{Communicator, Position, RanksError};
 
 /// Runs `work` on `size` ranks, one thread per rank, and returns their results by rank. A rank that waits for a rank
 /// whose work has ended or panicked gets [`RanksError::Ended`].
@@ -97,28 +97,14 @@ impl Drop for Thread<'_> {
 }
 
 impl Communicator for Thread<'_> {
-    fn rank(&self) -> usize {
-        self.rank
-    }
-
-    fn size(&self) -> usize {
-        self.size
-    }
-
-    fn local_rank(&self) -> usize {
-        self.rank
-    }
-
-    fn local_size(&self) -> usize {
-        self.size
+    fn position(&self) -> Position {
+        let Self { rank, size, .. } = *self;
+        Position { rank, size, local_rank: rank, local_size: size }
     }
 
     fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<(), RanksError> {
-        let (me, size) = (self.rank, self.size);
-        let others = sends.iter().map(|(to, _)| *to).chain(receives.iter().map(|(from, _)| *from));
-        if let Some(rank) = others.into_iter().find(|&rank| rank >= size) {
-            return Err(RanksError::NoRank { rank, size });
-        }
+        let me = self.rank;
+        self.position().check(sends, receives)?;
         for &(to, bytes) in sends {
             self.shared.send(Channel { from: me, to, is_collective: false }, bytes);
         }

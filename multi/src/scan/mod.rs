@@ -53,12 +53,12 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
     ) -> Result<Self, MultiError> {
         team.check("scan segments", x)?;
         let totals = Totals::new(team, reduce::default_rung::<T, O>(), x)?;
-        let member = |(x, device): (&Buffer<T>, &Device)| {
+        let mut members = Vec::with_capacity(x.len());
+        for (x, device) in x.iter().zip(team.devices()) {
             let scanner = Scanner::new(device, rung(device, x.len()), x.len())?;
-            Ok(Member { scanner, edge: device.alloc(3)? })
-        };
-        let members: Result<_, MultiError> = x.iter().zip(team.devices()).map(member).collect();
-        Ok(Self { team, totals, members: members? })
+            members.push(Member { scanner, edge: device.alloc(3)? });
+        }
+        Ok(Self { team, totals, members })
     }
 
     /// Returns the largest number of additions on the path from an element to the total before a segment, and from

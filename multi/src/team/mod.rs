@@ -179,14 +179,22 @@ impl<'r> Team<'r> {
         n: usize,
         element: impl Fn(usize) -> T + Sync,
     ) -> Result<Vec<Buffer<T>>, MultiError> {
-        let parts = self.devices.iter().zip(self.segments(n));
-        parts
-            .map(|(device, part)| {
-                let mut host = host::host_memory(part.len(), "split fewer elements, or use more processes")?;
-                host::fill_with(&mut host, |index| element(part.start + index));
-                Ok(device.upload(&host)?)
-            })
-            .collect()
+        self.filled_by(n, &element)
+    }
+
+    /// [`filled`](Self::filled), compiled once per `T` and not once per closure.
+    fn filled_by<T: Element>(
+        &self,
+        n: usize,
+        element: &(dyn Fn(usize) -> T + Sync),
+    ) -> Result<Vec<Buffer<T>>, MultiError> {
+        let mut buffers = Vec::with_capacity(self.devices.len());
+        for (device, segment) in self.devices.iter().zip(self.segments(n)) {
+            let mut host = host::host_memory(segment.len(), "split fewer elements, or use more processes")?;
+            host::fill_with(&mut host, |index| element(segment.start + index));
+            buffers.push(device.upload(&host)?);
+        }
+        Ok(buffers)
     }
 
     /// Waits until this rank's devices have finished all work.

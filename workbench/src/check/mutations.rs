@@ -16,30 +16,6 @@ use super::runs::Settings;
 use super::{Progress, finding};
 use crate::case::{Case, CaseError};
 
-/// A synchronisation of a kernel, and the report of its absence.
-#[derive(Clone, Debug)]
-pub struct Mutation {
-    /// Its site.
-    pub location: SourceLocation,
-    /// Its kind.
-    pub kind: SyncKind,
-    /// The kernel's family. A function that several kernels call has one entry per kernel.
-    pub kernel: &'static str,
-    /// The report of its absence; `None` if nothing reported it.
-    pub reported: Option<Reported>,
-}
-
-/// The report of the absence of a synchronisation.
-#[derive(Clone, Debug)]
-pub struct Reported {
-    /// The case that failed.
-    pub case: String,
-    /// The schedule under which it failed.
-    pub schedule: Schedule,
-    /// The finding.
-    pub finding: Finding,
-}
-
 /// The file, line and column of a site, by which reports are sorted.
 type SiteKey = (String, u32, u32);
 
@@ -59,21 +35,44 @@ struct Deletion<'a> {
     cases: Vec<&'a Case>,
 }
 
-/// Leaves out one barrier, warp synchronisation or fence of a kernel at a time, for all that `cases` reach. Runs the
-/// cases that reach it under the schedules until one fails. Returns the synchronisations sorted by file and line.
+/// Leaves out one barrier, warp synchronisation or fence of a kernel at a time, for all that `cases` reach. Runs the cases
+/// that reach it under the schedules until one fails. Returns the synchronisations sorted by file and line.
 ///
 /// # Errors
 /// If a case fails with all synchronisations in place.
-pub fn mutate(cases: &[Case], settings: &Settings, progress: &impl Progress) -> Result<Vec<Mutation>, FailingCase> {
+pub fn mutate(cases: &[Case], settings: &Settings, progress: &impl Progress) -> Result<MutationReport, FailingCase> {
+    let entry = |(Deletion { location, kind, kernel, .. }, reported)| {
+        let SourceLocation { file, line, column } = location;
+        MutationEntry { file, line, column, kind: kind.name(), kernel, reported }
+    };
+    Ok(MutationReport { synchronisations: run(cases, settings, progress)?.into_iter().map(entry).collect() })
+}
+
+/// Like [`mutate`]. Returns a hint for each synchronisation whose absence nothing reported.
+///
+/// # Errors
+/// As for [`mutate`].
+pub fn redundant(cases: &[Case], settings: &Settings, progress: &impl Progress) -> Result<Vec<Finding>, FailingCase> {
+    let hint = |(Deletion { location, kind, kernel, .. }, reported): (_, Option<ReportedBy>)| {
+        reported.is_none().then(|| Finding::of_redundant(&Redundant { location, kind }, kernel))
+    };
+    Ok(run(cases, settings, progress)?.into_iter().filter_map(hint).collect())
+}
+
+/// Returns each deletion and the report of it.
+fn run<'a>(
+    cases: &'a [Case],
+    settings: &Settings,
+    progress: &impl Progress,
+) -> Result<Vec<(Deletion<'a>, Option<ReportedBy>)>, FailingCase> {
     let deletions = deletions(cases, settings)?;
     progress.begin(deletions.len());
-    let mutation = |deletion: &Deletion<'_>| {
+    let report = |deletion: Deletion<'a>| {
         let reported = deletion.reported(settings);
         progress.step(1);
-        let Deletion { location, kind, kernel, .. } = deletion;
-        Mutation { location: location.clone(), kind: *kind, kernel, reported }
+        (deletion, reported)
     };
-    Ok(deletions.par_iter().map(mutation).collect())
+    Ok(deletions.into_par_iter().map(report).collect())
 }
 
 /// Returns the synchronisations to leave out.
@@ -101,7 +100,7 @@ fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<
 }
 
 impl Deletion<'_> {
-    fn reported(&self, settings: &Settings) -> Option<Reported> {
+    fn reported(&self, settings: &Settings) -> Option<ReportedBy> {
         let run = |simulator: Simulator| {
             // A run without a verdict reports nothing.
             let error = |case: &Case| case.run(simulator.clone()).err().filter(|error| !error.is_unfinished());
@@ -110,23 +109,14 @@ impl Deletion<'_> {
         };
         let simulator = Simulator::new().with_checks(settings.checks).with_notes(Notes::new());
         let (schedule, (case, error)) = first_to_notice(&simulator, &settings.schedules, &self.location, run)?;
-        Some(Reported { case, schedule, finding: finding::of_error(&error) })
-    }
-}
-
-impl Mutation {
-    /// Returns the hint that it is redundant, if nothing reported its absence.
-    pub fn hint(&self) -> Option<Finding> {
-        let Self { location, kind, kernel, reported } = self;
-        let redundant = Redundant { location: location.clone(), kind: *kind };
-        reported.is_none().then(|| Finding::of_redundant(&redundant, kernel))
+        Some(ReportedBy { case, schedule: schedule.to_string(), finding: finding::of_error(&error) })
     }
 }
 
 /// Returns the file and line of each synchronisation in files whose path begins with `folder`, for all kernels
 /// together.
-pub fn places<'a>(mutations: impl IntoIterator<Item = &'a Mutation>, folder: &str) -> BTreeSet<(String, u32)> {
-    let place = |mutation: &Mutation| (mutation.location.file.clone(), mutation.location.line);
+pub fn places<'a>(mutations: impl IntoIterator<Item = &'a MutationEntry>, folder: &str) -> BTreeSet<(String, u32)> {
+    let place = |mutation: &MutationEntry| (mutation.file.clone(), mutation.line);
     mutations.into_iter().map(place).filter(|(file, _)| file.starts_with(folder)).collect()
 }
 
@@ -164,20 +154,4 @@ pub struct ReportedBy {
     /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
-}
-
-impl MutationReport {
-    /// Returns the report of the mutations that [`mutate`] returns.
-    pub fn new(mutations: Vec<Mutation>) -> Self {
-        let by = |Reported { case, schedule, finding }| ReportedBy { case, schedule: schedule.to_string(), finding };
-        let entry = |Mutation { location, kind, kernel, reported }: Mutation| MutationEntry {
-            file: location.file,
-            line: location.line,
-            column: location.column,
-            kind: kind.name(),
-            kernel,
-            reported: reported.map(by),
-        };
-        Self { synchronisations: mutations.into_iter().map(entry).collect() }
-    }
 }

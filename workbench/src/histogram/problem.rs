@@ -9,7 +9,7 @@ use launch::{Device, Held, Queue, Resources};
 use super::scaling::SplitCounts;
 use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
 use crate::deviation::Deviation;
-use crate::error::WorkbenchError;
+use crate::error::{WorkbenchError, invalid};
 use crate::inputs::{self, RandomVector};
 use crate::scaling::{ScalingMeasurement, SplitWork};
 use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
@@ -109,9 +109,7 @@ impl Keys {
             "uniform" => Ok(Self::Uniform),
             "constant" => Ok(Self::Constant),
             "skewed" => Ok(Self::Skewed),
-            _ => Err(WorkbenchError::Options(format!(
-                "there is no kind of keys '{text}': use uniform, constant or skewed"
-            ))),
+            _ => invalid!("there is no kind of keys '{text}': use uniform, constant or skewed"),
         }
     }
 

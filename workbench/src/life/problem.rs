@@ -136,13 +136,18 @@ impl Algorithm for LifeAlgorithm {
     }
 }
 
+/// Makes a random board on the device.
+fn soup(device: &Device, rung: LifeRung, shape: Shape, options: &Options) -> Result<Simulation, WorkbenchError> {
+    let Size { width, height } = shape.size();
+    Ok(Simulation::soup(device, rung, (width, height), DENSITY, options.seed, &Rule::LIFE)?)
+}
+
 fn convert(device: &Device, shape: Shape, options: &Options) -> Result<(), WorkbenchError> {
     let board = LifeProblem { size: shape.size(), seed: options.seed }.board()?;
     let mut bytes = Simulation::new(device, LifeRung::Global, &board)?;
     bytes.population()?;
     bytes.board()?;
-    let size = (shape.size().width, shape.size().height);
-    let mut words = Simulation::soup(device, LifeRung::Bitpacked, size, DENSITY, options.seed, &Rule::LIFE)?;
+    let mut words = soup(device, LifeRung::Bitpacked, shape, options)?;
     words.population()?;
     words.hash()?;
     words.advance_counting()?;
@@ -150,8 +155,7 @@ fn convert(device: &Device, shape: Shape, options: &Options) -> Result<(), Workb
 }
 
 fn interleave(device: &Device, shape: Shape, options: &Options) -> Result<(), WorkbenchError> {
-    let size = (shape.size().width, shape.size().height);
-    let mut life = Simulation::soup(device, LifeRung::Streaming, size, DENSITY, options.seed, &Rule::LIFE)?;
+    let mut life = soup(device, LifeRung::Streaming, shape, options)?;
     life.advance_counting()?;
     life.population()?;
     let board = life.board()?;
@@ -173,10 +177,8 @@ fn by_rules(device: &Device, shape: Shape, options: &Options) -> Result<(), Work
 }
 
 fn on_grids(device: &Device, shape: Shape, options: &Options) -> Result<(), WorkbenchError> {
-    let size = (shape.size().width, shape.size().height);
     for topology in [Topology::Plane, Topology::CrossSurface] {
-        let life = Simulation::soup(device, LifeRung::Streaming, size, DENSITY, options.seed, &Rule::LIFE)?;
-        life.on(topology)?.advance(FEW_GENERATIONS)?;
+        soup(device, LifeRung::Streaming, shape, options)?.on(topology)?.advance(FEW_GENERATIONS)?;
     }
     Ok(())
 }

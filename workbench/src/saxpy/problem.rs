@@ -6,7 +6,7 @@ use launch::{Buffer, Device, Queue};
 use super::reference::{self, Reference};
 use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
 use crate::deviation::Deviation;
-use crate::error::WorkbenchError;
+use crate::error::{WorkbenchError, invalid};
 use crate::inputs::{self, RandomVector};
 use crate::scaling::{ScalingMeasurement, SplitWork};
 use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
@@ -53,11 +53,10 @@ impl Algorithm for SaxpyAlgorithm {
         // Kernels take the factor in the element type.
         let a = if number == NumberType::F32 { f64::from(a as f32) } else { a };
         if !a.is_finite() {
-            let text = format!(
+            return invalid!(
                 "--a {} is too large for f32: use --type f64, or a smaller one",
                 options.get("a").unwrap_or("2")
             );
-            return Err(WorkbenchError::Options(text));
         }
         Ok(Box::new(SaxpyProblem { a, n, from, seed, number }))
     }

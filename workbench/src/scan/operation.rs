@@ -9,7 +9,7 @@ use super::reference::{compare_exact_from, compare_sums_from, sum_depth};
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use crate::scaling::SplitWork;
-use crate::vectors::{DeviceVector, HostVector};
+use crate::vectors::{HostVector, Vectors};
 use gridstride::AlgorithmError;
 use gridstride::numbers::{NamedOperator, Number, NumberType, OperatorName};
 use gridstride::reduce::ReduceElement;
@@ -66,25 +66,13 @@ impl Operation {
 
 /// A [`Scanner`] of any element type and operator.
 pub(super) trait AnyScanner: Resources {
-    fn scan(
-        &mut self,
-        queue: Queue<'_>,
-        kind: ScanKind,
-        x: &DeviceVector,
-        y: &mut DeviceVector,
-    ) -> Result<(), WorkbenchError>;
+    fn scan(&mut self, queue: Queue<'_>, kind: ScanKind, vectors: Vectors<'_>) -> Result<(), WorkbenchError>;
     fn temporary_bytes(&self) -> u64;
 }
 
 impl<T: Number + ScanElement<O>, O: Operator<T>> AnyScanner for Scanner<T, O> {
-    fn scan(
-        &mut self,
-        queue: Queue<'_>,
-        kind: ScanKind,
-        x: &DeviceVector,
-        y: &mut DeviceVector,
-    ) -> Result<(), WorkbenchError> {
-        Ok(self.scan_views(queue, kind, x.view()?, y.view_mut()?)?)
+    fn scan(&mut self, queue: Queue<'_>, kind: ScanKind, vectors: Vectors<'_>) -> Result<(), WorkbenchError> {
+        Ok(self.scan_views(queue, kind, vectors.x.view()?, vectors.y.view_mut()?)?)
     }
 
     fn temporary_bytes(&self) -> u64 {

@@ -161,8 +161,8 @@ struct ScanComputation<'p> {
 }
 
 impl Computation for ScanComputation<'_> {
-    fn run(&mut self, queue: Queue<'_>, Vectors { x, y, .. }: Vectors<'_>) -> Result<(), WorkbenchError> {
-        self.scanner.scan(queue, self.problem.kind, x, y)
+    fn run(&mut self, queue: Queue<'_>, vectors: Vectors<'_>) -> Result<(), WorkbenchError> {
+        self.scanner.scan(queue, self.problem.kind, vectors)
     }
 
     fn compare(&mut self, Vectors { y, host, is_exact, .. }: Vectors<'_>) -> Result<Deviation, WorkbenchError> {

@@ -11,9 +11,9 @@ use launch::Device;
 use thiserror::Error;
 use units::alternatives;
 
-use crate::WorkbenchError;
 use crate::algorithm::{Algorithm, Fact, Options, Other, ProblemOption, Purpose, Shape};
 use crate::catalogue::ALGORITHMS;
+use crate::error::{WorkbenchError, invalid};
 
 mod probe;
 pub mod resources;
@@ -141,7 +141,7 @@ impl Wanted {
         match self.size {
             None => Ok(self.n.unwrap_or(default)),
             Some(_) => {
-                Err(WorkbenchError::Options(format!("{algorithm} takes a vector: set its length with --n, not --size")))
+                invalid!("{algorithm} takes a vector: set its length with --n, not --size")
             }
         }
     }
@@ -153,9 +153,7 @@ impl Wanted {
             Shape::Plane(default) if self.n.is_none() => Ok(Shape::Plane(self.size.unwrap_or(default))),
             Shape::Plane(_) => {
                 let name = algorithm.name();
-                Err(WorkbenchError::Options(format!(
-                    "{name} takes a width and a height: set --size, such as 512x512, not --n"
-                )))
+                invalid!("{name} takes a width and a height: set --size, such as 512x512, not --n")
             }
         }
     }
@@ -166,8 +164,7 @@ impl Wanted {
         let mut options = Options::defaults(algorithm.options());
         if let Some(element) = &self.element {
             if !takes(ProblemOption::NUMBER) {
-                let text = format!("{} has no element types to choose from: leave out --type", algorithm.name());
-                return Err(WorkbenchError::Options(text));
+                return invalid!("{} has no element types to choose from: leave out --type", algorithm.name());
             }
             options.set(ProblemOption::NUMBER.name, element);
         }
@@ -179,10 +176,7 @@ impl Wanted {
         }
         if let Some(from) = self.from {
             if !takes(ProblemOption::FROM) {
-                return Err(WorkbenchError::Options(format!(
-                    "{} cannot begin at another element: leave out --from",
-                    algorithm.name()
-                )));
+                return invalid!("{} cannot begin at another element: leave out --from", algorithm.name());
             }
             options.set(ProblemOption::FROM.name, from.to_string());
         }
@@ -208,7 +202,7 @@ impl Wanted {
         match self.operator {
             None => Ok(()),
             Some(_) => {
-                Err(WorkbenchError::Options(format!("{algorithm} has no operators to choose from: leave out --op")))
+                invalid!("{algorithm} has no operators to choose from: leave out --op")
             }
         }
     }

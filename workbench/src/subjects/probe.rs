@@ -7,7 +7,7 @@ use gpu::probe::{
 use launch::{Buffer, Device, LaunchConfig};
 
 use super::{LENGTH, Problem, Subject, Wanted};
-use crate::WorkbenchError;
+use crate::error::{WorkbenchError, invalid};
 use crate::inputs::{self, RandomVector};
 use crate::probe::{Arrays, BandwidthKernel, Measured};
 
@@ -152,8 +152,7 @@ fn record(device: &Device, wanted: &Wanted) -> Result<Problem, WorkbenchError> {
 fn schedule(wanted: &Wanted) -> Result<(usize, LaunchConfig), WorkbenchError> {
     wanted.no_operator(ALGORITHM)?;
     if wanted.element.is_some() {
-        let text = "the schedule's kernels have no element type: leave out --type";
-        return Err(WorkbenchError::Options(text.to_owned()));
+        return invalid!("the schedule's kernels have no element type: leave out --type");
     }
     let n = wanted.length(ALGORITHM, THREADS)?;
     Ok((n, LaunchConfig::new(blocks(n, BLOCK as usize)?, BLOCK)))

@@ -12,7 +12,7 @@ use launch::{Device, Error, Held, Queue, Resources};
 
 use crate::algorithm::{Fact, Inputs, PreparedRung, Problem};
 use crate::deviation::Deviation;
-use crate::error::WorkbenchError;
+use crate::error::{WorkbenchError, invalid};
 use crate::scaling::SplitWork;
 use gridstride::capabilities;
 use gridstride::numbers::NumberType;
@@ -98,7 +98,7 @@ pub(crate) trait VectorProblem: Send + Sync {
 
     /// Like [`Problem::split`].
     fn on_team<'a>(&'a self, _team: &'a Team<'a>, _rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
-        Err(WorkbenchError::Options(format!("{} runs on one device, of one process", self.heading())))
+        invalid!("{} runs on one device, of one process", self.heading())
     }
 }
 
