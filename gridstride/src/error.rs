@@ -32,7 +32,7 @@ pub enum AlgorithmError {
     #[error(transparent)]
     UnknownRung(#[from] UnknownRung),
     /// A buffer does not have the size of the matrix.
-    #[error("a matrix of {width} x {height} has {} elements, and {what} has {len}", width.saturating_mul(*height))]
+    #[error("a matrix of {width} x {height} has {} elements, but {what} has {len}", width.saturating_mul(*height))]
     SizeMismatch {
         /// Columns.
         width: usize,

@@ -7,8 +7,7 @@ use crate::error::MultiError;
 use crate::team::{Team, gathered};
 use gridstride::histogram::{Bins, Histogram, HistogramRung};
 
-/// A histogram of keys that are split over a team, with its memory. 32 bits must count the keys of each segment, but
-/// not those of all segments.
+/// A histogram of keys that are split over a team, with its memory. A segment has at most 2³² − 1 keys.
 pub struct SplitHistogram<'t> {
     team: &'t Team<'t>,
     members: Vec<(Histogram, Buffer<u32>)>,

@@ -66,9 +66,7 @@ impl CaseError {
             _ => None,
         }
     }
-}
 
-impl CaseError {
     /// Returns true if the case ended without a verdict on its kernels: at a limit of the simulator, without memory, or
     /// without a usable device.
     pub fn is_unfinished(&self) -> bool {

@@ -13,8 +13,8 @@ pub struct BinsError(pub(super) String);
 
 crate::debug_as_displayed!(BinsError);
 
-/// Bins of equal width over the keys `lower..upper`: key *k* is in bin ⌊(*k* − lower)·count / (upper − lower)⌋, and a
-/// key outside is in none.
+/// Bins of equal width over the keys `lower..upper`. Key *k* is in bin ⌊(*k* − lower)·count / (upper − lower)⌋. A key
+/// outside the range is in no bin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bins {
     count: u32,

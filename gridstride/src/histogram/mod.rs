@@ -17,6 +17,8 @@
 //! # }
 //! ```
 
+use std::borrow::Borrow;
+
 use cuda_std::Ladder;
 pub use gpu::histogram::HistogramRung;
 use gpu::histogram::{Key, STATE_WORDS, histogram_global, histogram_privatised, histogram_replicated};
@@ -128,7 +130,7 @@ pub fn histogram<K: Key>(
 }
 
 /// Adds the histogram by the default rung to a device.
-pub trait HistogramExt {
+pub trait HistogramExt: Borrow<Device> {
     /// Returns the number of `keys`, which are `u8` or `u32`, in each of `bins`. A key in no bin is not counted.
     ///
     /// ```
@@ -141,16 +143,15 @@ pub trait HistogramExt {
     /// # Errors
     /// [`AlgorithmError::Bins`] for more keys than 32 bits count; [`AlgorithmError::Launch`] if the device fails or
     /// has too little memory.
-    fn histogram<X: Vector<Element: Key>>(&self, keys: X, bins: Bins) -> Result<Vec<u32>, AlgorithmError>;
-}
-
-impl HistogramExt for Device {
     fn histogram<X: Vector<Element: Key>>(&self, keys: X, bins: Bins) -> Result<Vec<u32>, AlgorithmError> {
-        keys.on_device(self, |keys| {
-            let mut counts = self.alloc(bins.count() as usize)?;
+        let device = self.borrow();
+        keys.on_device(device, |keys| {
+            let mut counts = device.alloc(bins.count() as usize)?;
             let rung = HistogramRung::default_rung(&capabilities::of_type::<X::Element>());
-            histogram(self, rung, keys, bins, &mut counts)?;
+            histogram(device, rung, keys, bins, &mut counts)?;
             Ok(counts.download()?)
         })
     }
 }
+
+impl HistogramExt for Device {}

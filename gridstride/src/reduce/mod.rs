@@ -41,6 +41,8 @@
 //! # }
 //! ```
 
+use std::borrow::Borrow;
+
 use cuda_std::{Global, Ladder};
 use gpu::operator::Operator;
 pub use gpu::reduce::ReduceRung;
@@ -91,7 +93,7 @@ where
 }
 
 /// Adds reduction by the default rung to a device.
-pub trait ReduceExt {
+pub trait ReduceExt: Borrow<Device> {
     /// Returns all elements of `x` combined in order, `x[0] ∘ x[1] ∘ …`, or the operator's identity if there are none.
     /// Waits for the result.
     ///
@@ -108,15 +110,11 @@ pub trait ReduceExt {
     fn reduce<X, O>(&self, x: X, operator: O) -> Result<X::Element, AlgorithmError>
     where
         X: Vector<Element: ReduceElement<O>>,
-        O: Operator<X::Element>;
-}
-
-impl ReduceExt for Device {
-    fn reduce<X, O>(&self, x: X, operator: O) -> Result<X::Element, AlgorithmError>
-    where
-        X: Vector<Element: ReduceElement<O>>,
         O: Operator<X::Element>,
     {
-        x.on_device(self, |x| reduce(self, default_rung::<X::Element, O>(), x, operator))
+        let device = self.borrow();
+        x.on_device(device, |x| reduce(device, default_rung::<X::Element, O>(), x, operator))
     }
 }
+
+impl ReduceExt for Device {}

@@ -2,6 +2,8 @@
 //!
 //! [`saxpy`] runs one of the kernels of `gpu::saxpy` on buffers of any length. [`plan`] returns its grid and block.
 
+use std::borrow::Borrow;
+
 use cuda_std::{Global, GlobalMut, Ladder};
 pub use gpu::saxpy::SaxpyRung;
 use gpu::saxpy::tuning::{BLOCK, BLOCK_VECTORISED, BLOCKS_PER_MULTIPROCESSOR};
@@ -131,7 +133,7 @@ pub fn launch<T: SaxpyElement>(
 }
 
 /// Adds saxpy by the default rung to a device.
-pub trait SaxpyExt {
+pub trait SaxpyExt: Borrow<Device> {
     /// Computes `y[i] = a·x[i] + y[i]` in `f32` or `f64`, each element rounded once.
     ///
     /// ```
@@ -158,19 +160,15 @@ pub trait SaxpyExt {
     fn saxpy<X, Y>(&self, a: X::Element, x: X, y: Y) -> Result<(), AlgorithmError>
     where
         X: Vector<Element: SaxpyElement>,
-        Y: VectorMut<Element = X::Element>;
-}
-
-impl SaxpyExt for Device {
-    fn saxpy<X, Y>(&self, a: X::Element, x: X, y: Y) -> Result<(), AlgorithmError>
-    where
-        X: Vector<Element: SaxpyElement>,
         Y: VectorMut<Element = X::Element>,
     {
+        let device = self.borrow();
         let rung = SaxpyRung::default_rung(&capabilities::of_type::<X::Element>());
-        x.on_device(self, |x| y.update(self, |y| saxpy(self, rung, a, x, y)))
+        x.on_device(device, |x| y.update(device, |y| saxpy(device, rung, a, x, y)))
     }
 }
+
+impl SaxpyExt for Device {}
 
 #[cfg(test)]
 mod tests {

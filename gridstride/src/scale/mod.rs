@@ -2,6 +2,8 @@
 //!
 //! [`scale`] runs one of the kernels of `gpu::scale`. [`plan`] returns its grid and block.
 
+use std::borrow::Borrow;
+
 use cuda_std::{Global, GlobalMut, Ladder};
 pub use gpu::scale::ScaleRung;
 use gpu::scale::scale_unaligned;
@@ -114,7 +116,7 @@ pub fn launch<T: ScaleElement>(
 }
 
 /// Adds scale by the default rung to a device.
-pub trait ScaleExt {
+pub trait ScaleExt: Borrow<Device> {
     /// Returns `s·x[i]` for each element.
     ///
     /// ```
@@ -128,18 +130,15 @@ pub trait ScaleExt {
     /// [`AlgorithmError::Launch`] if the device fails or has too little memory.
     fn scale<X>(&self, s: X::Element, x: X) -> Result<X::Output, AlgorithmError>
     where
-        X: Vector<Element: ScaleElement>;
-}
-
-impl ScaleExt for Device {
-    fn scale<X>(&self, s: X::Element, x: X) -> Result<X::Output, AlgorithmError>
-    where
         X: Vector<Element: ScaleElement>,
     {
+        let device = self.borrow();
         let rung = ScaleRung::default_rung(&capabilities::of_type::<X::Element>());
-        x.mapped(self, |x, y| scale(self, rung, s, x, y))
+        x.mapped(device, |x, y| scale(device, rung, s, x, y))
     }
 }
+
+impl ScaleExt for Device {}
 
 #[cfg(test)]
 mod tests {

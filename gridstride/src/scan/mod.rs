@@ -36,6 +36,7 @@
 //! # }
 //! ```
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -129,8 +130,8 @@ impl ScanKind {
 ///
 /// # Errors
 /// - [`Error::LengthMismatch`] if `x` and `y` differ in length.
-/// - [`AlgorithmError::NotBuilt`] if the rung is not built for the type and operator or takes fewer elements, or if the
-///   device has too little shared memory for it.
+/// - [`AlgorithmError::NotBuilt`] if the rung is not built for the type and operator, takes fewer elements, or needs
+///   more shared memory than the device has.
 /// - The error of the launch.
 pub fn scan<T: ScanElement<O>, O: Operator<T>>(
     device: &Device,
@@ -278,7 +279,7 @@ impl<T: ScanElement<O>, O: Operator<T>> Resources for Scanner<T, O> {
 }
 
 /// Adds scans by the default rung to a device.
-pub trait ScanExt {
+pub trait ScanExt: Borrow<Device> {
     /// Returns the inclusive scan: element i is `x[0] ∘ … ∘ x[i]`.
     ///
     /// ```
@@ -293,7 +294,10 @@ pub trait ScanExt {
     fn scan_inclusive<X, O>(&self, x: X, operator: O) -> Result<X::Output, AlgorithmError>
     where
         X: Vector<Element: ScanElement<O>>,
-        O: Operator<X::Element>;
+        O: Operator<X::Element>,
+    {
+        scanned(self.borrow(), ScanKind::Inclusive, x, operator)
+    }
 
     /// Returns the exclusive scan: element i is `x[0] ∘ … ∘ x[i − 1]`, and element 0 is the operator's identity.
     ///
@@ -309,26 +313,13 @@ pub trait ScanExt {
     fn scan_exclusive<X, O>(&self, x: X, operator: O) -> Result<X::Output, AlgorithmError>
     where
         X: Vector<Element: ScanElement<O>>,
-        O: Operator<X::Element>;
-}
-
-impl ScanExt for Device {
-    fn scan_inclusive<X, O>(&self, x: X, operator: O) -> Result<X::Output, AlgorithmError>
-    where
-        X: Vector<Element: ScanElement<O>>,
         O: Operator<X::Element>,
     {
-        scanned(self, ScanKind::Inclusive, x, operator)
-    }
-
-    fn scan_exclusive<X, O>(&self, x: X, operator: O) -> Result<X::Output, AlgorithmError>
-    where
-        X: Vector<Element: ScanElement<O>>,
-        O: Operator<X::Element>,
-    {
-        scanned(self, ScanKind::Exclusive, x, operator)
+        scanned(self.borrow(), ScanKind::Exclusive, x, operator)
     }
 }
+
+impl ScanExt for Device {}
 
 fn scanned<X, O>(device: &Device, kind: ScanKind, x: X, operator: O) -> Result<X::Output, AlgorithmError>
 where

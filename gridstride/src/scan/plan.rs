@@ -10,8 +10,8 @@ use super::{ScanElement, check};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
-/// Bytes of shared memory that a block of the pipelined kernel takes: the ring, less than 1 KiB for the kernel's other
-/// arrays, and what the system reserves.
+/// Bytes of shared memory per block of the pipelined kernel: the ring, up to 1 KiB for other arrays, and what the
+/// system reserves.
 const PIPELINED_BYTES: u32 = RING_BYTES + 1024 + RESERVED_BYTES;
 
 /// Bytes of shared memory that the system reserves per block from sm_80 on.

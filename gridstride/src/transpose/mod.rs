@@ -27,6 +27,8 @@
 //! # }
 //! ```
 
+use std::borrow::Borrow;
+
 use cuda_std::Ladder;
 pub use gpu::transpose::TransposeRung;
 use gpu::transpose::{
@@ -189,7 +191,7 @@ unsafe fn launch<T: Element, U: Bits>(
 }
 
 /// Adds the transpose by the default rung to a device.
-pub trait TransposeExt {
+pub trait TransposeExt: Borrow<Device> {
     /// Returns the transpose of a matrix. `x` has `height` rows of `width` elements, the result `width` rows of
     /// `height`.
     ///
@@ -203,14 +205,13 @@ pub trait TransposeExt {
     /// # Errors
     /// [`AlgorithmError::SizeMismatch`] if `x` does not have `width · height` elements; [`AlgorithmError::Launch`] if
     /// the device fails or has too little memory.
-    fn transpose<X: Vector>(&self, x: X, width: usize, height: usize) -> Result<X::Output, AlgorithmError>;
-}
-
-impl TransposeExt for Device {
     fn transpose<X: Vector>(&self, x: X, width: usize, height: usize) -> Result<X::Output, AlgorithmError> {
-        x.mapped(self, |x, y| transpose(self, TransposeRung::LAST, Size { width, height }, x, y))
+        let device = self.borrow();
+        x.mapped(device, |x, y| transpose(device, TransposeRung::LAST, Size { width, height }, x, y))
     }
 }
+
+impl TransposeExt for Device {}
 
 #[cfg(test)]
 mod tests {

@@ -130,6 +130,6 @@ pub enum RanksError {
         size: usize,
     },
     /// A rank has ended, or does other work, while another rank waits for it.
-    #[error("rank {0} has ended while another waits for it")]
+    #[error("rank {0} has ended while another rank waits for it")]
     Ended(usize),
 }

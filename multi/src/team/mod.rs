@@ -53,11 +53,11 @@
 //! over all members. The last member never reduces, because the last element of its scan is its total. It therefore
 //! gets 3 shares of a round and the others 2 each, which makes 6 accesses per member. While the last member scans a
 //! round, the others also reduce their segments of the next. A share has n / (r·(2p + 1)) elements, and the whole takes
-//! 6r + 2 shares. For many rounds this is (2p + 1) / 3 times as fast as one device, which is 5/3 for two members (5r /
-//! (3r + 1) with r rounds: 1.63 for 16, 1.65 for 32).
+//! 6r + 2 shares. For many rounds this is (2p + 1) / 3 times as fast as one device. Two members reach 5/3; with r
+//! rounds they are 5r / (3r + 1) times as fast, such as 1.63 for 16 rounds.
 //!
-//! To be p times as fast, a tile would have to wait on the chip for the previous tile on another device, with the
-//! tiles' states in memory that all devices see. No kernel here does that.
+//! A speed-up of p would need tiles that wait on the chip for tiles of other devices, with states in memory that all
+//! devices see. No kernel here does that.
 
 use std::ops::Range;
 

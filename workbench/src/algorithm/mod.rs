@@ -16,8 +16,7 @@ use launch::{Device, Held, Queue, Resources};
 
 use crate::deviation::Deviation;
 use crate::error::{WorkbenchError, invalid};
-use crate::scaling::ScalingMeasurement;
-use crate::scaling::SplitWork;
+use crate::scaling::{ScalingMeasurement, SplitWork};
 use gridstride::capabilities;
 use gridstride::numbers::NumberType;
 use multi::team::Team;
@@ -193,7 +192,7 @@ pub trait Problem: Send + Sync {
     /// [`WorkbenchError::Options`] if there is no [engine](Algorithm::has_engine); an error if the host has too little
     /// memory.
     fn engine(&self) -> Result<Box<dyn Engine>, WorkbenchError> {
-        invalid!("{} is computed by kernels alone", self.title())
+        invalid!("{} has no CPU engine", self.title())
     }
 
     /// Makes the rung's work on inputs that are split over a team.
@@ -202,7 +201,7 @@ pub trait Problem: Send + Sync {
     /// [`WorkbenchError::Options`] if the problem cannot be split; as for [`check`](Self::check); an error if a device
     /// or the host has too little memory.
     fn split<'a>(&'a self, _team: &'a Team<'a>, _rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
-        invalid!("{} runs on one device, of one process", self.title())
+        invalid!("{} runs on one device, of one process: choose one device", self.title())
     }
 }
 

@@ -35,8 +35,8 @@ struct Deletion<'a> {
     cases: Vec<&'a Case>,
 }
 
-/// Leaves out one barrier, warp synchronisation or fence of a kernel at a time, for all that `cases` reach. Runs the cases
-/// that reach it under the schedules until one fails. Returns the synchronisations sorted by file and line.
+/// Leaves out one barrier, warp synchronisation or fence of a kernel at a time, for all that `cases` reach. Runs the
+/// cases that reach it under the schedules until one fails. Returns the synchronisations sorted by file and line.
 ///
 /// # Errors
 /// If a case fails with all synchronisations in place.

@@ -105,11 +105,9 @@ enum Keys {
 
 impl Keys {
     fn parse(text: &str) -> Result<Self, WorkbenchError> {
-        match text {
-            "uniform" => Ok(Self::Uniform),
-            "constant" => Ok(Self::Constant),
-            "skewed" => Ok(Self::Skewed),
-            _ => invalid!("there is no kind of keys '{text}': use uniform, constant or skewed"),
+        match [Self::Uniform, Self::Constant, Self::Skewed].into_iter().find(|keys| keys.name() == text) {
+            Some(keys) => Ok(keys),
+            None => invalid!("there is no kind of keys '{text}': use uniform, constant or skewed"),
         }
     }
 

@@ -6,8 +6,7 @@ use launch::Group;
 
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
-use crate::scaling::ScalingMeasurement;
-use crate::scaling::SplitWork;
+use crate::scaling::{ScalingMeasurement, SplitWork};
 use life::bands::Setting;
 use life::{Bands, Board, CpuSimulation, Rule, Topology, Workers};
 use multi::team::Team;

@@ -1,5 +1,5 @@
-//! The cases of reduce: every rung as planned, in blocks of every kind, with one and with several tiles per block, and
-//! on affine maps, which do not commute.
+//! The cases of reduce: every rung as planned, in blocks of every kind, and with one or several tiles per block. Some
+//! reduce affine maps, which do not commute.
 
 use cuda_std::Ladder;
 use gpu::collective::flagged_words::words;
@@ -14,8 +14,8 @@ use gridstride::capabilities;
 use gridstride::numbers::Number;
 use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
 
-/// Blocks, threads and segment lengths that no plan for few elements has: several tiles per block with a partial last
-/// one, whole warps, half a warp, and blocks without elements.
+/// Blocks, threads and segment lengths that no plan for few elements has. They give several tiles per block, a partial
+/// last tile, half a warp, and blocks without elements.
 const SEGMENTS: [(u32, u32, u32); 4] = [(3, 64, 2003), (2, 256, 4300), (4, 16, 300), (3, 32, 4000)];
 
 /// The kernels of the grid-stride rung: for small inputs, for others, and for views that are not aligned.

@@ -7,11 +7,11 @@
 //! | sum of floats | in double precision with compensation (Neumaier) | *r*·ε·Σ\|x\| |
 //! | product of floats | in double precision with compensation (Ogita, Rump, Oishi) | *d*·\|Πx\| |
 //!
-//! ε is the distance from 1 to the next number of the type, so a rounding errs by at most ε/2. *r* is the largest
-//! number of roundings on the path from an element to the result, which
-//! [`Plan::roundings`](gridstride::reduce::Plan::roundings) returns.
+//! ε is the distance from 1 to the next number of the type, so a rounding errs by at most ε/2.
+//! [`Plan::roundings`](gridstride::reduce::Plan::roundings) returns *r*, the largest number of roundings on the path
+//! from an element to the result.
 //!
-//! A product of *k* factors other than 1 is rounded *k* − 1 times in any tree, and every rounding affects it: *d* is
+//! A product of *k* factors other than 1 is rounded *k* − 1 times in any tree. Every rounding affects it, so *d* is
 //! (1 + ε/2)^(*k*−1) − 1. Multiplication by 1 is exact, so the inputs of a long product are mostly 1.
 
 use gpu::operator::{Max, Min, Operator, Product, Sum};

@@ -55,7 +55,7 @@ fn factor<T: FromStr + ScaleElement>(text: &str) -> Result<T, WorkbenchError> {
             NumberType::F32 => "a finite number, such as 2.5",
             _ => "a whole number from -2147483648 to 2147483647",
         };
-        WorkbenchError::Options(format!("'{text}' is no --factor for {}: it must be {number}", T::TYPE))
+        WorkbenchError::Options(format!("'{text}' is not a --factor for {}: use {number}", T::TYPE))
     })
 }
 

@@ -35,9 +35,9 @@ fn choose<A>(kind: ScanKind, before: A, upto: A) -> A {
 /// Returns the largest number of additions on the path from an element to prefix `index` of `n` elements of
 /// `element_bytes` bytes.
 ///
-/// For `LookBack`, a tile contributes the additions of a thread's vectors, of the shuffles, of the chunks and of the
-/// warps, and two that add the earlier tiles. The look-back contributes the additions of its shuffles, and one per
-/// tile, because each prefix may derive from that of the previous tile.
+/// For `LookBack`, a tile contributes the additions within a thread, of the shuffles, of the chunks and of the warps.
+/// Two more add the earlier tiles. The look-back contributes the additions of its shuffles, and one per tile, because
+/// each prefix may derive from that of the previous tile.
 ///
 /// For `Pipelined`, a tile contributes the same. Combining the sums of other tiles contributes the additions of the
 /// shuffles, one per 32 states of a lane, and one per tile.

@@ -5,8 +5,7 @@ use launch::Buffer;
 
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
-use crate::scaling::SplitWork;
-use crate::scaling::{PERIOD, ScalingMeasurement, compare_segment, pattern};
+use crate::scaling::{PERIOD, ScalingMeasurement, SplitWork, compare_segment, pattern};
 use gridstride::scan::{ScanKind, default_rung};
 use multi::scan::{RoundScan, Rounds};
 use multi::team::{Repeated, Team};
