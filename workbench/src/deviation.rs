@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_is_found() {
+    fn wrong_elements_are_found() {
         for (found, right) in
             [(7.0, true), (7.09, true), (7.2, false), (0.0, false), (f64::NAN, false), (f64::INFINITY, false)]
         {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_off_by_one_bit_is_wrong() {
+    fn a_difference_of_one_bit_is_wrong() {
         let found = [1.0_f32, 2.0, 3.0];
         assert_eq!(Deviation::of_exact(&found, |index| index as f32 + 1.0), Deviation::default());
         let deviation = Deviation::of_exact(&found, |index| (index as f32 + 1.0).next_up());

@@ -26,6 +26,9 @@ pub trait SaxpyElement: Number + gpu::saxpy::Real {}
 impl SaxpyElement for f32 {}
 impl SaxpyElement for f64 {}
 
+// The former name.
+pub use SaxpyElement as Real;
+
 /// Returns the number of threads per block.
 fn threads(rung: SaxpyRung) -> u32 {
     if rung == SaxpyRung::Vectorised { BLOCK_VECTORISED } else { BLOCK }

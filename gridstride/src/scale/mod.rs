@@ -26,6 +26,9 @@ pub trait ScaleElement: Number + gpu::scale::Scalable {}
 impl ScaleElement for f32 {}
 impl ScaleElement for i32 {}
 
+// The former name.
+pub use ScaleElement as Scalable;
+
 /// Returns the grid and block for `n` elements on `device`. For no elements it is one block, which does nothing.
 ///
 /// # Errors

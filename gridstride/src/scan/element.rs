@@ -22,7 +22,7 @@ mod tests {
 
     /// The default rungs are built for exactly the listed types and operators.
     #[test]
-    fn what_is_listed_is_what_is_built() {
+    fn exactly_the_listed_types_are_built() {
         let mut listed: Vec<_> = LISTED.iter().map(|(t, o)| [t.to_lowercase(), o.to_lowercase()]).collect();
         listed.sort_unstable();
         for rung in [ScanRung::LookBack, ScanRung::Pipelined] {

@@ -56,6 +56,8 @@ mod launches;
 mod plan;
 
 pub use element::ScanElement;
+// The former name.
+pub use element::ScanElement as Scannable;
 pub use plan::{check_on, default_rung};
 
 /// Checks that the rung scans `len` elements of `T` with `O`.

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_passes_a_barrier_before_all_have_come() {
+    fn a_barrier_waits_for_all_ranks() {
         let come = AtomicUsize::new(0);
         let seen = in_threads(4, |ranks| {
             come.fetch_add(1, Ordering::SeqCst);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_a_rank_that_has_ended_is_told() {
+    fn waiting_for_an_ended_rank_is_an_error() {
         let results = in_threads(2, |ranks| match ranks.rank() {
             0 => Ok(()),
             _ => ranks.barrier(),

@@ -150,9 +150,9 @@ mod tests {
         for subject in Subject::all().filter(|subject| !one_size(&subject)) {
             for (quick, simulated) in [(true, true), (false, true), (true, false), (false, false)] {
                 let all = sweeps(subject, Scope { quick, simulated });
-                let most = all.iter().flat_map(|sweep| &sweep.shapes).map(|shape| shape.elements()).max().unwrap();
+                let max = all.iter().flat_map(|sweep| &sweep.shapes).map(|shape| shape.elements()).max().unwrap();
                 let least = if simulated { 1 << 12 } else { 1 << 28 };
-                assert!(most >= least && (!simulated || most <= 1 << 16), "{subject:?}: {most}");
+                assert!(max >= least && (!simulated || max <= 1 << 16), "{subject:?}: {max}");
                 let points: usize = all.iter().map(Sweep::points).sum();
                 assert!(points <= if quick { 36 } else { 400 }, "{subject:?}: {points}");
             }

@@ -28,9 +28,10 @@ impl Algorithm for HistogramAlgorithm {
 
     fn about(&self) -> &'static str {
         "Measure the histogram of random keys in bins of equal width and check it\n\n\
-         Times are medians of several runs after a first one, by device events on a GPU and by the clock in the simulator. \
-         Bandwidth counts each key once, in GB of 10⁹ bytes, and stands beside the speed of the device's own copy in the same \
-         run. The bins cover all values of a key. Every count must equal that of a reference that divides."
+         Times are medians of several runs after a warm-up, by device events on a GPU and by the clock in the \
+         simulator. Bandwidth counts each key once, in GB of 10⁹ bytes. It is shown beside the speed of the \
+         device's own copy in the same run. The bins cover all values of a key. Every count must equal that of a \
+         reference that divides."
     }
 
     fn options(&self) -> &'static [ProblemOption] {

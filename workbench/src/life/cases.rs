@@ -56,7 +56,7 @@ pub(crate) fn cases() -> Vec<Case> {
     add("bitpacked", &["life_bitpacked", "life_population_words"], words_wrap);
     add("temporal", &["life_temporal"], tiles_wrap);
     let kernels: &[_] = &["life_soup", "life_hash_words", "life_changes_words"];
-    cases.push(Case::new("life", "bitpacked", kernels, "soups, hashes and changes", asked_of_words));
+    cases.push(Case::new("life", "bitpacked", kernels, "soups, hashes and changes", soups_hashes_and_changes));
     let kernels: &[_] = &["life_interleave", "life_soup", "life_deinterleave"];
     cases.push(Case::new("life", "streaming", kernels, "soups", |stage| {
         [(1, 1), (290, 40), (700, 33)].into_iter().try_for_each(|(width, height)| {
@@ -252,7 +252,7 @@ fn rows_as_they_lie(stage: &Stage) -> Result<(), CaseError> {
     Ok(())
 }
 
-fn asked_of_words(stage: &Stage) -> Result<(), CaseError> {
+fn soups_hashes_and_changes(stage: &Stage) -> Result<(), CaseError> {
     let (width, height) = (290, 40);
     let (device, first) = (&stage.device, soup(width, height)?);
     let mut before = device.alloc(first.words().len())?;

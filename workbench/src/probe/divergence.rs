@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_element_is_told() {
+    fn a_wrong_element_is_reported() {
         let mut found: Vec<f32> = (0..1000).map(|i| reference(Decision::Warp, i, 3)).collect();
         check(Decision::Warp, 3, &found).unwrap();
         assert!(check(Decision::Thread, 3, &found).is_err() && check(Decision::Warp, 4, &found).is_err());

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_true_is_an_error() {
+    fn contradictory_records_are_an_error() {
         let message = |records: &[u64]| multiprocessors(records, 2).unwrap_err().to_string();
         assert!(message(&[1, 0, 10, 20, 2, 1, 10, 20]).contains("block 0 is wrong: it has warps on 1 and on 2"));
         assert!(message(&[1, 0, 10, 20, 1, 1, 30, 20]).contains("10 ns before it began"));

@@ -28,11 +28,12 @@ impl Algorithm for ReduceAlgorithm {
 
     fn about(&self) -> &'static str {
         "Measure the reduction of a vector to its sum, product, minimum or maximum, and check it\n\n\
-         Times are medians of several runs after a first one, by device events on a GPU and by the clock in the simulator. \
-         Bandwidth counts each element once, in GB of 10⁹ bytes, and stands beside the speed of the device's own copy in the \
-         same run. Integers, minima and maxima must be exact. The sum of floats must be within r·ε·Σ|x| of a reference in \
-         compensated double precision, where r is the number of roundings on the longest way through the rung's tree; their \
-         product within the error that n roundings of mean zero can add up to."
+         Times are medians of several runs after a warm-up, by device events on a GPU and by the clock in the \
+         simulator. Bandwidth counts each element once, in GB of 10⁹ bytes. It is shown beside the speed of the \
+         device's own copy in the same run. Integers, minima and maxima must be exact. The sum of floats must be \
+         within r·ε·Σ|x| of a reference in compensated double precision, where r is the largest number of roundings \
+         on a path through the rung's tree. The relative error of a product of k floats other than 1 must be at \
+         most (1 + ε/2)^(k−1) − 1."
     }
 
     fn options(&self) -> &'static [ProblemOption] {

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rounding_cuts_off_is_kept() {
+    fn rounding_errors_are_corrected() {
         let sum = of::<_, Sum>(&[1.0, 1e100, 1.0, -1e100]);
         assert_eq!(sum, Answer::Sum { value: 2.0, magnitude: 2e100 + 2.0 });
         // (1 + 2⁻³⁰)(1 − 2⁻³⁰) = 1 − 2⁻⁶⁰, which is half of what a double resolves below 1: times 1 + 2⁻⁵² it is not 1.
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_give_what_the_whole_gives() {
+    fn segments_combine_to_the_whole() {
         let x: Vec<f64> = (0..1000).map(|i| f64::from(i * i % 97) / 97.0 - 0.3).collect();
         let mut parts = CompensatedSum::default();
         for part in x.chunks(77) {

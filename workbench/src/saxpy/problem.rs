@@ -26,10 +26,10 @@ impl Algorithm for SaxpyAlgorithm {
 
     fn about(&self) -> &'static str {
         "Measure y = a·x + y and check it\n\n\
-         Times are medians of several runs after a first one, by device events on a GPU and by the clock in the simulator. \
-         Bandwidth counts three elements for each, two read and one written, in GB of 10⁹ bytes, and stands beside the speed \
-         of the device's own copy in the same run. A result is right if it is within ε·(|a·x| + |y|) of a reference in double \
-         precision, ε = 2⁻²³ for f32 and 2⁻⁵² for f64."
+         Times are medians of several runs after a warm-up, by device events on a GPU and by the clock in the \
+         simulator. Bandwidth counts three elements for each, two read and one written, in GB of 10⁹ bytes. It is \
+         shown beside the speed of the device's own copy in the same run. A result is right if it is within \
+         ε·(|a·x| + |y|) of a reference in double precision, with ε = 2⁻²³ for f32 and 2⁻⁵² for f64."
     }
 
     fn options(&self) -> &'static [ProblemOption] {

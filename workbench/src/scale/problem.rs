@@ -25,9 +25,10 @@ impl Algorithm for ScaleAlgorithm {
 
     fn about(&self) -> &'static str {
         "Measure y = s·x and check it\n\n\
-         Times are medians of several runs after a first one, by device events on a GPU and by the clock in the simulator. \
-         Bandwidth counts 8 bytes per element, in GB of 10⁹ bytes, and stands beside the speed of the device's own copy in the \
-         same run. A result is right if it is the exact product, rounded once to a float or wrapped to an integer."
+         Times are medians of several runs after a warm-up, by device events on a GPU and by the clock in the \
+         simulator. Bandwidth counts 8 bytes per element, in GB of 10⁹ bytes. It is shown beside the speed of the \
+         device's own copy in the same run. A result is right if it is the exact product, rounded once to a float \
+         or wrapped to an integer."
     }
 
     fn options(&self) -> &'static [ProblemOption] {

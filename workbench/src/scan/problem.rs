@@ -25,11 +25,11 @@ impl Algorithm for ScanAlgorithm {
 
     fn about(&self) -> &'static str {
         "Measure the prefix scan of a random vector and check it\n\n\
-         Times are medians of several runs after a first one, by device events on a GPU and by the clock in the simulator. \
-         Bandwidth counts for every kernel the bytes that a scan cannot do without: each element read once and written once, \
-         in GB of 10⁹ bytes; it stands beside the speed of the device's own copy in the same run. A sum of floats is right if \
-         it is within depth·ε·Σ|x| of a reference in double precision or better, depth being that of the kernel's additions, \
-         and if sums that no order of additions rounds are exact; all else must be exact."
+         Times are medians of several runs after a warm-up, by device events on a GPU and by the clock in the \
+         simulator. Bandwidth counts each element once read and once written, for every kernel, in GB of 10⁹ bytes. \
+         It is shown beside the speed of the device's own copy in the same run. A sum of floats must be within \
+         depth·ε·Σ|x| of a reference in double precision or better, where depth is that of the kernel's additions. \
+         Sums that do not round in any order must be exact, and so must all other results."
     }
 
     fn options(&self) -> &'static [ProblemOption] {

@@ -79,7 +79,7 @@ fn every_kernel_is_launched_by_a_subject() {
 }
 
 #[test]
-fn what_an_algorithm_does_not_take_is_refused() {
+fn unsupported_options_are_refused() {
     let size = Some(Size { width: 8, height: 8 });
     for (name, wanted, part) in [
         ("saxpy/monolithic", Wanted { size, ..Wanted::default() }, "set its length with --n, not --size"),

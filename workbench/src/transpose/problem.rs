@@ -35,10 +35,11 @@ impl Algorithm for TransposeAlgorithm {
 
     fn about(&self) -> &'static str {
         "Measure the transpose of a matrix and check it\n\n\
-         Times are medians of several runs after a first one, by device events on a GPU and by the clock in the simulator. \
-         Bandwidth counts each element once read and once written, in GB of 10⁹ bytes, and stands beside the speed of the \
-         device's own copy in the same run. Elements are random bits, and each must arrive bit for bit; copy and copy_tile, \
-         the yardsticks, are compared with the matrix itself."
+         Times are medians of several runs after a warm-up, by device events on a GPU and by the clock in the \
+         simulator. Bandwidth counts each element once read and once written, in GB of 10⁹ bytes. It is shown \
+         beside the speed of the device's own copy in the same run. Elements are random bits, and every bit of the \
+         result must be right. The results of the yardsticks, copy and copy_tile, are compared with the matrix \
+         itself."
     }
 
     fn options(&self) -> &'static [ProblemOption] {

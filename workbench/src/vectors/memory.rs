@@ -90,7 +90,7 @@ pub(crate) struct Layout {
 /// A vector on a device with elements of any type.
 pub(crate) struct DeviceVector {
     buffer: Box<dyn AnyBuffer>,
-    layout: Layout,
+    pub(super) layout: Layout,
 }
 
 impl DeviceVector {

@@ -8,7 +8,7 @@
 //! implements [`VectorProblem`] and [`Computation`].
 
 use cuda_std::{ArgumentId, Rung};
-use launch::{Device, Error, Held, Queue, Resources};
+use launch::{Device, Held, Queue, Resources};
 
 use crate::algorithm::{Fact, Inputs, PreparedRung, Problem};
 use crate::deviation::Deviation;
@@ -275,9 +275,9 @@ impl PreparedRung for PreparedVectors<'_, '_> {
     }
 
     fn make_sets(&mut self, sets: usize) -> Result<(), WorkbenchError> {
-        let VectorInputs { x, y, .. } = &*self.inputs;
-        let set = |_| Ok((x.copied()?, y.copied()?));
-        self.sets = (0..sets).map(set).collect::<Result<_, Error>>()?;
+        let VectorInputs { device, x, y, .. } = &*self.inputs;
+        let set = |_| Ok((x.copied()?, DeviceVector::new(device, y.layout)?));
+        self.sets = (0..sets).map(set).collect::<Result<_, WorkbenchError>>()?;
         Ok(())
     }
 
