@@ -23,13 +23,14 @@ pub(super) struct Operation {
     /// The generic arguments of the kernels: the type and the operator.
     pub(super) instance: [ArgumentId; 2],
     /// Makes a reducer that follows a plan.
-    pub(super) reducer: fn(&Device, Plan) -> Result<Box<dyn AnyReducer>, WorkbenchError>,
+    pub(super) reducer: fn(&Device, Plan) -> MadeReducer,
     /// Makes the reduction of that many elements of a seed on a team.
     pub(super) split: Split,
     /// Makes the judge of that many elements of a seed.
     pub(super) judge: fn(u64, usize) -> Judge,
 }
 
+type MadeReducer = Result<Box<dyn AnyReducer>, WorkbenchError>;
 type Split = for<'t> fn(&'t Team<'t>, ReduceRung, usize, u64) -> Result<Box<dyn SplitWork + 't>, WorkbenchError>;
 
 /// Compares a result with the reference, given the largest number of roundings on a path to it.

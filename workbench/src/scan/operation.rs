@@ -29,13 +29,14 @@ pub(super) struct Operation {
     /// Returns the bytes of temporary storage of a rung for that many elements.
     pub(super) temporary_bytes: fn(ScanRung, usize) -> u64,
     /// Makes a scanner of that many elements.
-    pub(super) scanner: fn(&Device, ScanRung, usize) -> Result<Box<dyn AnyScanner>, WorkbenchError>,
+    pub(super) scanner: fn(&Device, ScanRung, usize) -> MadeScanner,
     /// Makes the scan of the problem on a team.
     pub(super) split: Split,
     /// Compares the scan of the input, or of the exact input, where no grouping rounds.
     pub(super) compare_exact: fn(&ScanProblem, bool, &HostVector) -> Deviation,
 }
 
+type MadeScanner = Result<Box<dyn AnyScanner>, WorkbenchError>;
 type Split = for<'a> fn(&'a ScanProblem, &'a Team<'a>, ScanRung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError>;
 
 impl Operation {
@@ -103,6 +104,9 @@ impl<T: Number + ScanElement<O> + ReduceElement<O>, O: Operator<T>> AnySplitScan
     }
 }
 
+/// Compares a segment, given its first index.
+type Compare<'c, T> = &'c dyn Fn(&dyn AnySplitScan<T>, usize, &[T]) -> Deviation;
+
 /// The scan of random elements that are split over a team.
 struct SplitScanWork<'a, T: Number> {
     problem: &'a ScanProblem,
@@ -115,11 +119,7 @@ struct SplitScanWork<'a, T: Number> {
 
 impl<'a, T: Number> SplitScanWork<'a, T> {
     /// Runs on `input` and compares each segment by `compare`, which takes the segment's first index.
-    fn checked(
-        &mut self,
-        input: &ScanInput<T>,
-        compare: &dyn Fn(&dyn AnySplitScan<T>, usize, &[T]) -> Deviation,
-    ) -> Result<Deviation, WorkbenchError> {
+    fn checked(&mut self, input: &ScanInput<T>, compare: Compare<'_, T>) -> Result<Deviation, WorkbenchError> {
         // Frees the old buffers first.
         self.x.clear();
         self.x = self.team.filled(self.problem.n, |index| input.element(index))?;
