@@ -1,5 +1,11 @@
-//! Compresses the PTX of the kernels that the crate embeds.
+//! Compresses the PTX of the algorithms in `src/catalogue.rs`, which the crate embeds.
 
-fn main() -> std::io::Result<()> {
-    ptx_embed::compress(&["histogram", "reduce", "saxpy", "scale", "scan", "transpose"])
+use std::{fs, io};
+
+fn main() -> io::Result<()> {
+    let catalogue = fs::read_to_string("src/catalogue.rs")?;
+    println!("cargo::rerun-if-changed=src/catalogue.rs");
+    let list = catalogue.split_once("$with! {").and_then(|(_, rest)| rest.split_once('}'));
+    let (names, _) = list.ok_or_else(|| io::Error::other("src/catalogue.rs has no list of algorithms"))?;
+    ptx_embed::compress(&names.split_whitespace().collect::<Vec<_>>())
 }

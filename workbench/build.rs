@@ -1,5 +1,4 @@
-//! Compresses the PTX of the kernels that the crate embeds, and lists the kernels' sources, so that `host explain` can
-//! show their lines wherever it runs.
+//! Compresses the PTX that the crate embeds, and embeds the kernels' sources, whose lines `host explain` shows.
 
 use std::env;
 use std::fmt::Write;
@@ -28,7 +27,7 @@ fn variable(name: &str) -> io::Result<String> {
     env::var(name).map_err(io::Error::other)
 }
 
-/// The Rust files at and under `folder`.
+/// Adds the Rust files in `folder` and below to `files`.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

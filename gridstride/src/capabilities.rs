@@ -1,6 +1,6 @@
 //! The types, operators and lengths that a rung is built for, and the messages that name them.
 //!
-//! A type or operator is known by its [`ArgumentId`]. Names are looked up from it for messages alone.
+//! A type or operator is identified by its [`ArgumentId`]. Only messages use its name.
 
 use cuda_std::{ArgumentId, KernelInfo, Ladder, Rung};
 
@@ -8,18 +8,18 @@ use crate::error::AlgorithmError;
 use crate::numbers::{NumberType, OperatorName};
 use units::{alternatives, conjunction};
 
-/// Returns the identity of an instance of a kernel of one element type.
+/// Returns the generic arguments of a kernel instance for an element type.
 pub const fn of_type<T: 'static>() -> [ArgumentId; 1] {
     [ArgumentId::of::<T>()]
 }
 
-/// Returns the identity of an instance of a kernel of an element type and an operator.
+/// Returns the generic arguments of a kernel instance for an element type and an operator.
 pub const fn of_operator<T: 'static, O: 'static>() -> [ArgumentId; 2] {
     [ArgumentId::of::<T>(), ArgumentId::of::<O>()]
 }
 
-/// Checks that the rung is built for generic arguments that begin with `arguments` (the type, or the type and the
-/// operator), and that it takes `elements` elements.
+/// Checks that the rung has an instance for `arguments` and takes `elements` elements. `arguments` are the type, or the
+/// type and the operator.
 ///
 /// # Errors
 /// [`AlgorithmError::NotBuilt`].
@@ -27,7 +27,16 @@ pub fn check<L: Ladder>(rung: L, arguments: &[ArgumentId], elements: usize) -> R
     check_rung(rung.rung(), L::RUNGS, arguments, elements)
 }
 
-fn check_rung(rung: &Rung, ladder: &[Rung], arguments: &[ArgumentId], elements: usize) -> Result<(), AlgorithmError> {
+/// Like [`check`], for a rung of `ladder`.
+///
+/// # Errors
+/// [`AlgorithmError::NotBuilt`].
+pub fn check_rung(
+    rung: &Rung,
+    ladder: &[Rung],
+    arguments: &[ArgumentId],
+    elements: usize,
+) -> Result<(), AlgorithmError> {
     if rung.entry(arguments).is_none() {
         return Err(not_built_in(rung, ladder, arguments));
     }
@@ -47,32 +56,32 @@ fn check_rung(rung: &Rung, ladder: &[Rung], arguments: &[ArgumentId], elements: 
     }
 }
 
-/// Returns the error that the rung is not built for these generic arguments: the type, or the type and the operator.
+/// Returns the error that the rung has no instance for `arguments`: the type, or the type and the operator.
 pub fn not_built<L: Ladder>(rung: L, arguments: &[ArgumentId]) -> AlgorithmError {
     not_built_in(rung.rung(), L::RUNGS, arguments)
 }
 
 fn not_built_in(rung: &Rung, ladder: &[Rung], arguments: &[ArgumentId]) -> AlgorithmError {
     let names: Vec<&str> = arguments.iter().map(|&id| name_in(ladder, id)).collect();
-    let asked = match names[..] {
+    let requested = match names[..] {
         [number, operator, ..] => format!("{operator} of {number}"),
         _ => names.concat(),
     };
-    refused(rung, asked, offered(rung))
+    refused(rung, requested, offered(rung))
 }
 
-/// The name that a kernel of the ladder has for a type, an operator or a value.
+/// Returns the name of a type, an operator or a value, as a kernel of the ladder declares it.
 fn name_in(ladder: &[Rung], id: ArgumentId) -> &'static str {
     let declared = ladder.iter().flat_map(Rung::entries).flat_map(|entry| entry.arguments);
     declared.into_iter().find(|argument| argument.id == id).map_or("another type", |argument| argument.name)
 }
 
-/// Returns the error that the rung does not offer what was asked.
-pub fn refused(rung: &Rung, asked: String, offered: String) -> AlgorithmError {
-    AlgorithmError::NotBuilt { algorithm: rung.algorithm, kernel: rung.name, asked, offered }
+/// Returns the error that the rung does not offer `requested`.
+pub fn refused(rung: &Rung, requested: String, offered: String) -> AlgorithmError {
+    AlgorithmError::NotBuilt { algorithm: rung.algorithm, rung: rung.name, requested, offered }
 }
 
-/// Returns what a rung offers, in words: "sum of f32 and i32", "f32 and f64, of up to 1024 elements".
+/// Returns the types, operators and lengths of a rung as text, such as "f32 and f64, of up to 1024 elements".
 pub fn offered(rung: &Rung) -> String {
     let types = offered_types(rung);
     rung.max_elements().map_or(types.clone(), |max| format!("{types}, of up to {max} elements"))

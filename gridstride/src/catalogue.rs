@@ -1,15 +1,15 @@
-//! The algorithms: the one place that lists them.
+//! The library's list of algorithms.
 //!
 //! # Design
 //!
-//! The algorithms are listed only here; everything else about one is in its own folder. The PTX modules and the prelude
-//! follow from the list. The workbench has a list of the same kind, which adds Life and the probes and from which the
-//! program's commands follow.
+//! This is the library's only list: its modules and its PTX follow from it. Everything else about an algorithm is in
+//! its own folder. The workbench has its own list, which adds Life and the probes. The program's commands follow from
+//! that one.
 
-/// Gives the list to the macro `$with`.
+/// Calls the macro `$with` with the list.
 ///
-/// An algorithm `reduce` has its kernels in `gpu::reduce`, its PTX in `gpu/ptx/reduce.sm_<arch>.ptx`, and a module of
-/// that name here, with an extension trait that adds it to a device.
+/// For an algorithm `reduce`, the kernels are in `gpu::reduce` and the PTX is in `gpu/ptx/reduce.sm_<arch>.ptx`. Its
+/// module here has an extension trait that adds the algorithm to a device.
 macro_rules! catalogue {
     ($with:ident) => {
         $with! { histogram reduce saxpy scale scan transpose }

@@ -1,6 +1,6 @@
 //! `Debug` of the error types.
 
-/// `Debug` of an error is its message, since `main` and `unwrap` show that one.
+/// Implements `Debug` as `Display`, because `main` and `unwrap` print an error with `Debug`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! debug_as_displayed {

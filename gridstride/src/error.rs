@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::histogram::BinsError;
 
-/// The error of an algorithm that did not run. `Debug` prints the same text as `Display`, since `main` and `unwrap`
+/// The error of an algorithm that did not run. `Debug` prints the same text as `Display`, because `main` and `unwrap`
 /// print `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
@@ -14,25 +14,25 @@ pub enum AlgorithmError {
     #[error(transparent)]
     Launch(#[from] launch::Error),
     /// The rung is not built for the request.
-    #[error("{algorithm}'s rung {kernel} does not offer {asked}: it offers {offered}")]
+    #[error("{algorithm}'s rung {rung} does not offer {requested}: it offers {offered}")]
     NotBuilt {
         /// The algorithm.
         algorithm: &'static str,
         /// The rung's name.
-        kernel: &'static str,
+        rung: &'static str,
         /// The request, such as "min of f64".
-        asked: String,
+        requested: String,
         /// The types, operators and sizes that the rung offers, such as "sum of f32 and i32".
         offered: String,
     },
-    /// The bins or the number of keys are outside of what a histogram supports.
+    /// A histogram does not support the bins or the number of keys.
     #[error(transparent)]
     Bins(#[from] BinsError),
     /// No rung has the given name.
     #[error(transparent)]
     UnknownRung(#[from] UnknownRung),
-    /// A buffer does not hold a matrix of the size given.
-    #[error("a matrix of {width} x {height} has {} elements, and {what} has {len}", width.saturating_mul(*height))]
+    /// A buffer does not have the size of the matrix.
+    #[error("a matrix of {width} x {height} has {} elements, but {what} has {len}", width.saturating_mul(*height))]
     SizeMismatch {
         /// Columns.
         width: usize,

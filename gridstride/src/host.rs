@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use units::Bytes;
 
-/// Sets every element of `out` to `element` of its index, on all cores.
+/// Sets every element of `out` to the result of `element` for its index. Uses all cores.
 pub fn fill_with<T: Send>(out: &mut [T], element: impl Fn(usize) -> T + Sync) {
     fill_segments(out, &|first, segment| {
         for (index, value) in segment.iter_mut().enumerate() {
@@ -19,11 +19,11 @@ pub fn fill_with<T: Send>(out: &mut [T], element: impl Fn(usize) -> T + Sync) {
     });
 }
 
-/// Calls `fill` for each core's segment of `out`, with the segment's first index. Compiled once for each `T`: callers
-/// have many closures.
+/// Calls `fill` for each core's segment of `out`, with the segment's first index. It is compiled once per `T` and not
+/// once per closure.
 fn fill_segments<T: Send>(out: &mut [T], fill: &(dyn Fn(usize, &mut [T]) + Sync)) {
     let len = segment_length(out.len());
-    // Each is locked once, by the thread whose segment it is.
+    // Each mutex is locked once, by the thread that fills the segment.
     let segments: Vec<Mutex<&mut [T]>> = out.chunks_mut(len).map(Mutex::new).collect();
     on_all_cores(segments.len(), &|number| {
         fill(number * len, &mut segments[number].lock().unwrap_or_else(PoisonError::into_inner));
@@ -35,7 +35,7 @@ pub fn in_parts<R: Send>(len: usize, work: impl Fn(Range<usize>) -> R + Sync) ->
     in_segments(len, &work)
 }
 
-/// [`in_parts`], compiled once for each `R`: callers have many closures.
+/// [`in_segments`], compiled once per `R` and not once per closure.
 fn in_segments<R: Send>(len: usize, work: &(dyn Fn(Range<usize>) -> R + Sync)) -> Vec<R> {
     let segment = segment_length(len);
     let results: Vec<Mutex<Option<R>>> = (0..len.div_ceil(segment)).map(|_| Mutex::default()).collect();
@@ -51,8 +51,8 @@ fn in_segments<R: Send>(len: usize, work: &(dyn Fn(Range<usize>) -> R + Sync)) -
     all
 }
 
-/// Calls `work` with each number below `parts`, each but the first in a thread of its own. Not generic: what is done on
-/// all cores has many types, and starting threads is much code.
+/// Calls `work` with each number below `count`, one thread per number; the calling thread takes the first. It is not
+/// generic, so that the code that starts threads is compiled once.
 fn on_all_cores(parts: usize, work: &(dyn Fn(usize) + Sync)) {
     thread::scope(|scope| {
         for number in 1..parts {
@@ -64,21 +64,21 @@ fn on_all_cores(parts: usize, work: &(dyn Fn(usize) + Sync)) {
     });
 }
 
-/// The host has too little memory for a vector.
+/// The error of a failed allocation in host memory.
 #[derive(Clone, PartialEq, Eq, Error)]
-#[error("{elements} elements need {} of memory on the host, which are not to be had: {remedy}", Bytes(*bytes))]
+#[error("the host cannot allocate {} for {elements} elements: {remedy}", Bytes(*bytes))]
 pub struct HostMemoryError {
-    /// Elements of the vector.
+    /// The number of elements.
     pub elements: usize,
-    /// Its bytes.
+    /// Their bytes.
     pub bytes: u64,
-    /// What the caller can do about it, such as "ask for less with --n".
+    /// The remedy, such as "choose a smaller --n".
     pub remedy: &'static str,
 }
 
 crate::debug_as_displayed!(HostMemoryError);
 
-/// Returns zeroed memory for `n` elements, on the host.
+/// Returns zeroed host memory for `n` elements.
 ///
 /// # Errors
 /// [`HostMemoryError`], with `remedy`, if the allocation fails.
@@ -90,8 +90,8 @@ pub fn host_memory<T: Element>(n: usize, remedy: &'static str) -> Result<Vec<T>,
     Ok(host)
 }
 
-/// Returns the elements of each core's segment. Few elements are one segment: to start a thread takes as long as
-/// thousands of them.
+/// Returns the length of each core's segment. Few elements form one segment, because starting a thread takes as long as
+/// processing thousands of them.
 fn segment_length(length: usize) -> usize {
     const FEW: usize = 4096;
     if length <= FEW {

@@ -5,14 +5,14 @@
 //!
 //! # fn main() -> Result<(), AlgorithmError> {
 //! # /*
-//! let device = gridstride::open()?; // a GPU where there is one, else the simulator
+//! let device = gridstride::open()?; // a GPU if there is one, else the simulator
 //! # */
 //! # let device = launch::Device::open(launch::DeviceChoice::Sim, gridstride::MODULES)?;
 //! let x = [3.0_f32, -1.0, 4.0, -1.5];
 //! assert_eq!(device.reduce(&x, Sum)?, 4.5);
 //! assert_eq!(device.scan_inclusive(&x, Max)?, [3.0, 3.0, 4.0, 4.0]);
 //!
-//! let x = device.upload(&x)?; // from here on without a copy in between
+//! let x = device.upload(&x)?; // on the device from here on: no copies in between
 //! let sums = device.scan_exclusive(&x, Sum)?;
 //! let mut y = device.zeroed::<f32>(4)?;
 //! device.saxpy(2.0, &sums, &mut y)?;
@@ -22,8 +22,8 @@
 //! # }
 //! ```
 //!
-//! One folder per algorithm, under the same name as in the crate `gpu`, which holds its kernels and declares its
-//! ladder. In each are the plan (what grid and block, how many launches) and the types that run it.
+//! Each algorithm has a folder, named as in the crate `gpu`, which holds its kernels and its ladder. The folder has the
+//! plan (grid, block and launches) and the types that run it.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -55,10 +55,10 @@ pub use error::AlgorithmError;
 use launch::{Device, DeviceChoice, Error};
 pub use size::Size;
 
-/// Opens a device that has all kernels: a GPU where there is one, else the simulator.
+/// Opens a device with all kernels: a GPU if one can be used, otherwise the simulator.
 ///
 /// # Errors
-/// None today: where no GPU can be used, it is the simulator.
+/// None today: the simulator always opens.
 pub fn open() -> Result<Device, Error> {
     Device::open(DeviceChoice::Auto, MODULES)
 }

@@ -1,4 +1,4 @@
-//! The element types and operators that the command line knows by name.
+//! The element types and operators that have a name on the command line.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,12 +25,12 @@ macro_rules! names {
                 match self { $(Self::$variant => $name),+ }
             }
 
-            /// Returns the identity of the type, by which a rung's instances are found.
+            /// Returns the identity of the type.
             pub const fn id(self) -> ArgumentId {
                 match self { $(Self::$variant => ArgumentId::of::<$type>()),+ }
             }
 
-            /// Returns the one whose type has the identity `id`, if there is one.
+            /// Returns the value whose type has the identity `id`, if there is one.
             pub fn of(id: ArgumentId) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.id() == id)
             }
@@ -95,7 +95,7 @@ pub trait Number: Element + PartialOrd + fmt::Display + fmt::Debug {
     /// Returns the number nearest to `value`; integers are rounded towards 0.
     fn from_f64(value: f64) -> Self;
 
-    /// Returns a number made of 64 random bits: a float uniform in −1..1, or an integer of the upper bits.
+    /// Converts 64 random bits to a number: a float uniform in −1..1, or an integer of the upper bits.
     fn from_random(bits: u64) -> Self;
 }
 
@@ -122,40 +122,30 @@ macro_rules! integers {
 
 integers! { i32 I32 u32 U32 i64 I64 u64 U64 u8 U8 u16 U16 }
 
-impl Number for f32 {
-    const TYPE: NumberType = NumberType::F32;
-    const EPSILON: Option<f64> = Some(f32::EPSILON as f64);
+macro_rules! floats {
+    ($($type:ident $variant:ident)*) => {$(
+        impl Number for $type {
+            const TYPE: NumberType = NumberType::$variant;
+            const EPSILON: Option<f64> = Some($type::EPSILON as f64);
 
-    fn to_f64(self) -> f64 {
-        self.into()
-    }
+            fn to_f64(self) -> f64 {
+                self.into()
+            }
 
-    fn from_f64(value: f64) -> Self {
-        value as Self
-    }
+            fn from_f64(value: f64) -> Self {
+                value as Self
+            }
 
-    fn from_random(bits: u64) -> Self {
-        // 24 bits fill the significand.
-        (bits >> 40) as f32 / (1 << 23) as f32 - 1.0
-    }
+            fn from_random(bits: u64) -> Self {
+                // As many bits as fill the significand.
+                let bits = bits >> (64 - Self::MANTISSA_DIGITS);
+                bits as Self / (1_u64 << (Self::MANTISSA_DIGITS - 1)) as Self - 1.0
+            }
+        }
+    )*};
 }
 
-impl Number for f64 {
-    const TYPE: NumberType = NumberType::F64;
-    const EPSILON: Option<f64> = Some(f64::EPSILON);
-
-    fn to_f64(self) -> f64 {
-        self
-    }
-
-    fn from_f64(value: f64) -> Self {
-        value
-    }
-
-    fn from_random(bits: u64) -> Self {
-        (bits >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
-    }
-}
+floats! { f32 F32 f64 F64 }
 
 /// An operator with a name.
 pub trait NamedOperator {
@@ -163,24 +153,18 @@ pub trait NamedOperator {
     const NAME: OperatorName;
 }
 
-impl NamedOperator for Sum {
-    const NAME: OperatorName = OperatorName::Sum;
+macro_rules! named {
+    ($($operator:ident)*) => {
+        $(impl NamedOperator for $operator {
+            const NAME: OperatorName = OperatorName::$operator;
+        })*
+    };
 }
 
-impl NamedOperator for Product {
-    const NAME: OperatorName = OperatorName::Product;
-}
+named! { Sum Product Min Max }
 
-impl NamedOperator for Min {
-    const NAME: OperatorName = OperatorName::Min;
-}
-
-impl NamedOperator for Max {
-    const NAME: OperatorName = OperatorName::Max;
-}
-
-/// `with_number!(number_type, [f32 i32], T => body, _ => other)`: the body with `T` the type of that name, if it is
-/// listed.
+/// `with_number!(number_type, [f32 i32], T => body, _ => other)` evaluates `body` with `T` as that type if it is
+/// listed, and `other` if not.
 #[macro_export]
 macro_rules! with_number {
     ($which:expr, [$($type:ident)+], $T:ident => $body:expr, _ => $other:expr) => {{
@@ -194,30 +178,20 @@ macro_rules! with_number {
     }};
 }
 
-/// `with_operator!(operator_name, O => body)`: the body with `O` the operator of that name.
+/// `with_operator!(operator_name, O => body)` evaluates `body` with `O` as that operator.
 #[macro_export]
 macro_rules! with_operator {
-    ($which:expr, $O:ident => $body:expr) => {{
-        use $crate::numbers::OperatorName;
+    ($which:expr, $O:ident => $body:expr) => {
+        $crate::with_operator!(@ $which, $O => $body, Sum Product Min Max)
+    };
+    (@ $which:expr, $O:ident => $body:expr, $($operator:ident)+) => {
         match $which {
-            OperatorName::Sum => {
-                type $O = gpu::operator::Sum;
+            $($crate::numbers::OperatorName::$operator => {
+                type $O = gpu::operator::$operator;
                 $body
-            }
-            OperatorName::Product => {
-                type $O = gpu::operator::Product;
-                $body
-            }
-            OperatorName::Min => {
-                type $O = gpu::operator::Min;
-                $body
-            }
-            OperatorName::Max => {
-                type $O = gpu::operator::Max;
-                $body
-            }
+            })+
         }
-    }};
+    };
 }
 
 pub use {with_number, with_operator};

@@ -1,22 +1,22 @@
 //! The names that a program needs to call the algorithms: `use gridstride::prelude::*;`.
 //!
-//! A crate of your own names `gridstride` in its `Cargo.toml`, by path or by git:
+//! Your crate depends on `gridstride` by path or by git:
 //!
 //! ```toml
 //! [dependencies]
 //! gridstride = { path = "../gridstride/gridstride" }
 //! ```
 //!
-//! and names in its `.cargo/config.toml` the folder of the empty `libcuda` that Gridstride links with, as a path
-//! relative to the folder that `.cargo` is in. Without that, a machine that has no CUDA toolkit stops at "Could not
-//! find a cuda installation":
+//! Its `.cargo/config.toml` has the path of the stub `libcuda` that Gridstride links with, relative to the folder that
+//! contains `.cargo`. Without it, a build on a machine without the CUDA toolkit fails with "Could not find a cuda
+//! installation":
 //!
 //! ```toml
 //! [env]
 //! CUDA_LIBRARY_PATH = { value = "../gridstride/crates/cuda_driver/stub", relative = true }
 //! ```
 //!
-//! Then this is a program, on a GPU where there is one and in the simulator elsewhere:
+//! This program then runs on a GPU if there is one, and otherwise in the simulator:
 //!
 //! ```
 //! use gridstride::prelude::*;
@@ -31,7 +31,7 @@
 //! }
 //! ```
 //!
-//! The simulator runs kernels as ordinary code: with `opt-level = 3` in your `profile.dev` it is many times as fast.
+//! The simulator runs kernels as ordinary code. With `opt-level = 3` in your `profile.dev` it is many times as fast.
 
 pub use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 pub use launch::{Buffer, Device, DeviceChoice};

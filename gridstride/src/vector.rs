@@ -1,6 +1,7 @@
-//! Vectors on the host and on a device, as the methods of a device take them.
+//! The vectors that the methods of a device take: slices on the host and buffers on the device.
 //!
-//! A slice is brought to the device and its result back. A [`Buffer`] stays where it is, and its result is another one.
+//! A slice is copied to the device, and the result is copied back. A [`Buffer`] stays on the device, and the result is
+//! another buffer.
 
 use launch::{Buffer, Device, Element, Error};
 
@@ -8,18 +9,18 @@ use crate::error::AlgorithmError;
 
 /// A vector to read: a slice, an array or a `Vec` on the host, or a [`Buffer`] on the device.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no vector to read",
+    message = "`{Self}` cannot be read as a vector",
     label = "neither a slice nor a buffer",
-    note = "give `&x`, where `x` is a slice, an array or a `Vec` on the host, or a `Buffer` on the device; of part of one, `&x[a..b]`"
+    note = "pass `&x`, where `x` is a slice, an array or a `Vec` on the host, or a `Buffer` on the device"
 )]
 pub trait Vector: sealed::Sealed {
-    /// Its elements.
+    /// The type of the elements.
     type Element: Element;
 
-    /// The type of a result for a vector of this kind: a `Vec`, or a [`Buffer`].
+    /// The type of the result: a `Vec` for a host vector, a [`Buffer`] for a buffer.
     type Output;
 
-    /// Gives `work` the elements on `device`.
+    /// Calls `work` with a buffer of the elements on `device`.
     #[doc(hidden)]
     fn on_device<R>(
         self,
@@ -27,11 +28,11 @@ pub trait Vector: sealed::Sealed {
         work: impl FnOnce(&Buffer<Self::Element>) -> Result<R, AlgorithmError>,
     ) -> Result<R, AlgorithmError>;
 
-    /// The result from a buffer that has it.
+    /// Converts a buffer that contains the result.
     #[doc(hidden)]
     fn output(result: Buffer<Self::Element>) -> Result<Self::Output, Error>;
 
-    /// Returns the elements that `work` writes, given these elements on `device` and as many others to write.
+    /// Calls `work` with the elements on `device` and with an output buffer of the same length. Returns the output.
     #[doc(hidden)]
     fn mapped(
         self,
@@ -52,15 +53,15 @@ pub trait Vector: sealed::Sealed {
 
 /// A vector to read and write.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no vector to write",
+    message = "`{Self}` cannot be written as a vector",
     label = "neither a slice nor a buffer, borrowed mutably",
-    note = "give `&mut y`, where `y` is a slice, an array or a `Vec` on the host, or a `Buffer` on the device"
+    note = "pass `&mut y`, where `y` is a slice, an array or a `Vec` on the host, or a `Buffer` on the device"
 )]
 pub trait VectorMut: sealed::Sealed {
-    /// Its elements.
+    /// The type of the elements.
     type Element: Element;
 
-    /// Gives `work` the elements on `device`, and takes over what it makes of them.
+    /// Calls `work` with a buffer of the elements on `device` and stores the changed elements in this vector.
     #[doc(hidden)]
     fn update(
         self,

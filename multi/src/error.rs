@@ -1,4 +1,4 @@
-//! The error type of several devices.
+//! The error type of work on several devices.
 
 use gridstride::error::AlgorithmError;
 use gridstride::host::HostMemoryError;
@@ -6,17 +6,18 @@ use thiserror::Error;
 
 use crate::ranks::RanksError;
 
-/// The error of several devices. `Debug` prints the same text as `Display`, since `main` and `unwrap` print `Debug`.
+/// The error of work on several devices. `Debug` prints the same text as `Display`, because `main` and `unwrap` print
+/// `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum MultiError {
-    /// A member's algorithm cannot run, or its device failed.
+    /// The algorithm of a member cannot run, or its device failed.
     #[error(transparent)]
     Algorithm(#[from] AlgorithmError),
-    /// The host has too little memory for a part.
+    /// The host has too little memory for a segment.
     #[error(transparent)]
     HostMemory(#[from] HostMemoryError),
-    /// Ranks could not work together.
+    /// The ranks could not communicate.
     #[error(transparent)]
     Ranks(#[from] RanksError),
 }

@@ -1,4 +1,4 @@
-//! Histogram of keys split over members.
+//! Histogram of keys that are split over a team.
 
 use gpu::histogram::Key;
 use launch::Buffer;
@@ -7,8 +7,7 @@ use crate::error::MultiError;
 use crate::team::{Team, gathered};
 use gridstride::histogram::{Bins, Histogram, HistogramRung};
 
-/// A histogram of keys whose parts have the lengths that it was made for, with its memory. A part may have as many keys
-/// as 32 bits count, all of them together more.
+/// A histogram of keys that are split over a team, with its memory. A segment has at most 2³² − 1 keys.
 pub struct SplitHistogram<'t> {
     team: &'t Team<'t>,
     members: Vec<(Histogram, Buffer<u32>)>,
@@ -16,17 +15,17 @@ pub struct SplitHistogram<'t> {
 }
 
 impl<'t> SplitHistogram<'t> {
-    /// For keys with parts as long as those of `keys`, by `rung`.
+    /// Returns a histogram by `rung` for segments as long as those of `keys`.
     ///
     /// # Errors
-    /// As for [`Histogram::new`]; when there is not a buffer for each of the rank's devices.
+    /// As for [`Histogram::new`], and if `keys` does not have one buffer per device of this rank.
     pub fn new<K: Key>(
         team: &'t Team<'t>,
         rung: HistogramRung,
         bins: Bins,
         keys: &[Buffer<K>],
     ) -> Result<Self, MultiError> {
-        team.check("count the keys of parts", keys)?;
+        team.check("count the keys of segments", keys)?;
         let members = keys.iter().zip(team.devices()).map(|(keys, device)| {
             let counts = device.zeroed(bins.count() as usize)?;
             Ok((Histogram::new::<K>(device, rung, keys.len(), bins)?, counts))
@@ -34,21 +33,21 @@ impl<'t> SplitHistogram<'t> {
         Ok(Self { team, members: members.collect::<Result<_, MultiError>>()?, bins })
     }
 
-    /// Asks all devices for the histograms of their parts. On GPUs it returns at once.
+    /// Enqueues the histogram of each segment on its device. On GPUs it returns before they have finished.
     ///
     /// # Errors
     /// As for [`Histogram::run`].
     pub fn run<K: Key>(&mut self, keys: &[Buffer<K>]) -> Result<(), MultiError> {
-        self.team.check("count the keys of parts", keys)?;
+        self.team.check("count the keys of segments", keys)?;
         let members = self.members.iter_mut().zip(self.team.devices());
         let mut members = members.zip(keys);
         Ok(members.try_for_each(|(((histogram, counts), device), keys)| histogram.run(device, keys, counts))?)
     }
 
-    /// Returns the number of keys in each bin, counted by the last [`run`](Self::run), on all ranks.
+    /// Returns the number of keys of all ranks in each bin, as the last [`run`](Self::run) counted them.
     ///
     /// # Errors
-    /// When a launch made before failed, or another rank has ended.
+    /// If an earlier launch failed, or if another rank has ended.
     pub fn counts(&self) -> Result<Vec<u64>, MultiError> {
         let mut own = vec![0_u64; self.bins.count() as usize];
         for (_, counts) in &self.members {

@@ -1,14 +1,13 @@
-//! Reduction of a vector split over members.
+//! Reduction of a vector that is split over a team.
 
 use gpu::operator::Operator;
 use launch::{Buffer, Element};
 
 use crate::error::MultiError;
 use crate::team::{Team, lengths};
-use gridstride::error::AlgorithmError;
 use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
 
-/// A reduction of vectors whose parts have the lengths that it was made for, with its memory.
+/// A reduction of vectors that are split over a team, with its memory.
 pub struct SplitReduction<'t, T: ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     members: Vec<Reducer<T, O>>,
@@ -16,22 +15,23 @@ pub struct SplitReduction<'t, T: ReduceElement<O>, O: Operator<T>> {
 }
 
 impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
-    /// For vectors with parts as long as those of `x`, by `rung`.
+    /// Returns a reduction by `rung` for segments as long as those of `x`.
     ///
     /// # Errors
-    /// As for [`Reducer::new`]; when there is not a buffer for each of the rank's devices.
+    /// As for [`Reducer::new`], and if `x` does not have one buffer per device of this rank.
     pub fn new(team: &'t Team<'t>, rung: ReduceRung, x: &[Buffer<T>]) -> Result<Self, MultiError> {
-        team.check("reduce parts", x)?;
-        let members: Result<Vec<_>, _> =
-            x.iter().zip(team.devices()).map(|(x, device)| Reducer::new(device, rung, x.len())).collect();
-        let members = members?;
+        team.check("reduce segments", x)?;
+        let mut members = Vec::with_capacity(x.len());
+        for (x, device) in x.iter().zip(team.devices()) {
+            members.push(Reducer::new(device, rung, x.len())?);
+        }
         let deepest = deepest(team, &mut members.iter().map(Reducer::plan))?;
-        // A member's own, and one for each member after the first.
+        // Those within a member, and one per member after the first.
         let roundings = deepest + team.members().saturating_sub(1);
         Ok(Self { team, members, roundings })
     }
 
-    /// Returns the largest number of roundings between an element and the result of a float sum.
+    /// Returns the largest number of roundings on the path from an element to the result of a float sum.
     pub fn roundings(&self) -> usize {
         self.roundings
     }
@@ -41,25 +41,28 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
         self.members.iter().map(|member| member.plan().workspace_bytes()).sum()
     }
 
-    /// Asks all devices for their results. On GPUs it returns at once.
+    /// Enqueues the reduction of each segment on its device. On GPUs it returns before they have finished.
     ///
     /// # Errors
     /// As for [`Reducer::run`].
     pub fn run(&mut self, x: &[Buffer<T>]) -> Result<(), MultiError> {
-        self.team.check("reduce parts", x)?;
-        Ok(self.members.iter_mut().zip(x).try_for_each(|(member, x)| member.run(x).map(drop))?)
+        self.team.check("reduce segments", x)?;
+        for (member, x) in self.members.iter_mut().zip(x) {
+            member.run(x)?;
+        }
+        Ok(())
     }
 
-    /// The result of the last [`run`](Self::run), on all ranks: those of the members, combined in their order.
+    /// Returns the result of the last [`run`](Self::run) on every rank: the results of all members, combined in order.
     ///
     /// # Errors
-    /// When a launch made before failed, or another rank has ended.
+    /// If an earlier launch failed, or if another rank has ended.
     pub fn result(&self) -> Result<T, MultiError> {
         let totals = self.team.gather(&results(&mut self.members.iter().map(Reducer::result))?)?;
         Ok(totals.into_iter().reduce(O::combine).unwrap_or(O::IDENTITY))
     }
 
-    /// All elements of `x` combined, on all ranks.
+    /// Returns all elements of `x` combined, on every rank.
     ///
     /// # Errors
     /// As for [`run`](Self::run) and [`result`](Self::result).
@@ -69,33 +72,32 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
     }
 }
 
-/// The totals of what is before each of this rank's members, as reductions of those that have others after them.
+/// Finds the total of all elements before each segment, by reducing all segments but the last.
 pub(crate) struct Totals<'t, T: ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
-    /// None for the last of all.
+    /// `None` for the last member of the team.
     members: Vec<Option<Reducer<T, O>>>,
     lengths: Vec<usize>,
 }
 
 impl<'t, T: ReduceElement<O>, O: Operator<T>> Totals<'t, T, O> {
     pub(crate) fn new(team: &'t Team<'t>, rung: ReduceRung, x: &[Buffer<T>]) -> Result<Self, MultiError> {
-        let is_last = |member: usize| team.first() + member + 1 == team.members();
-        let members = x.iter().zip(team.devices()).enumerate();
-        let members = members.map(|(number, (x, device))| match is_last(number) {
-            true => Ok(None),
-            false => Reducer::new(device, rung, x.len()).map(Some),
-        });
-        Ok(Self { team, members: members.collect::<Result<_, AlgorithmError>>()?, lengths: lengths(team, x)? })
+        let mut members = Vec::with_capacity(x.len());
+        for (number, (x, device)) in x.iter().zip(team.devices()).enumerate() {
+            let is_last = team.first() + number + 1 == team.members();
+            members.push(if is_last { None } else { Some(Reducer::new(device, rung, x.len())?) });
+        }
+        Ok(Self { team, members, lengths: lengths(team, x)? })
     }
 
-    /// Roundings, at most, between an element and a total.
+    /// Returns the largest number of roundings on the path from an element to a total.
     pub(crate) fn roundings(&self) -> Result<usize, MultiError> {
         let deepest = deepest(self.team, &mut self.members.iter().flatten().map(Reducer::plan))?;
         Ok(deepest + self.team.members())
     }
 
-    /// Asks the devices for the totals of their parts. On GPUs it returns at once.
-    pub(crate) fn ask(&mut self, x: &[Buffer<T>]) -> Result<(), MultiError> {
+    /// Enqueues the reduction of each segment on its device. On GPUs it returns before they have finished.
+    pub(crate) fn enqueue(&mut self, x: &[Buffer<T>]) -> Result<(), MultiError> {
         for (member, x) in self.members.iter_mut().zip(x) {
             if let Some(member) = member {
                 member.run(x)?;
@@ -104,11 +106,11 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> Totals<'t, T, O> {
         Ok(())
     }
 
-    /// The totals of what is before each of the parts that [`ask`](Self::ask) was called for, where before all of them
-    /// is `total`, if there is anything. It waits for the devices.
+    /// Waits for the reductions of [`enqueue`](Self::enqueue) and returns the totals before the segments. `total` is
+    /// that of the elements before the first segment.
     pub(crate) fn before(&self, mut total: Option<T>) -> Result<Before<T>, MultiError> {
         let mut own = results(&mut self.members.iter().flatten().map(Reducer::result))?;
-        // The last of all has none.
+        // The last member of the team has no reduction.
         own.resize(self.members.len(), O::IDENTITY);
         let totals = self.team.gather(&own)?;
         let mut before = Vec::with_capacity(totals.len());
@@ -123,15 +125,15 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> Totals<'t, T, O> {
     }
 }
 
-/// The totals of all elements before parts; none where there are no such elements.
+/// The totals of all elements before segments; `None` where there are no such elements.
 pub(crate) struct Before<T> {
-    /// Before each of this rank's.
+    /// Before each of this rank's segments.
     pub(crate) own: Vec<Option<T>>,
-    /// Before the last of all.
+    /// Before the last segment of the team.
     pub(crate) last: Option<T>,
 }
 
-/// Returns the only element of each buffer. Compiled once per type, and not per operator.
+/// Returns the only element of each buffer. It is compiled once per type, not once per operator.
 fn results<T: Element>(buffers: &mut dyn Iterator<Item = &Buffer<T>>) -> Result<Vec<T>, MultiError> {
     let mut results = Vec::new();
     for buffer in buffers {
@@ -144,7 +146,7 @@ fn results<T: Element>(buffers: &mut dyn Iterator<Item = &Buffer<T>>) -> Result<
 
 /// Returns the largest number of roundings of any member's plan, on all ranks.
 fn deepest(team: &Team<'_>, plans: &mut dyn Iterator<Item = &Plan>) -> Result<usize, MultiError> {
-    // As many on each rank as it has devices: one without a plan has no roundings.
+    // One value per device. A device without a plan has no roundings.
     let mut own: Vec<u64> = plans.map(|plan| plan.roundings() as u64).collect();
     own.resize(team.devices().len(), 0);
     Ok(team.gather(&own)?.into_iter().max().unwrap_or(0) as usize)

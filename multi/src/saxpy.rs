@@ -1,23 +1,24 @@
-//! saxpy of vectors split over members.
+//! saxpy of vectors that are split over a team.
 
 use launch::Buffer;
 
 use crate::error::MultiError;
 use crate::team::Team;
-use gridstride::saxpy::{Real, SaxpyRung, saxpy};
+use gridstride::saxpy::{SaxpyElement, SaxpyRung, saxpy};
 
-/// Computes `y[i] = a·x[i] + y[i]` for every element of this rank's parts. On GPUs it returns at once.
+/// Computes `y[i] = a·x[i] + y[i]` for every element of this rank's segments. On GPUs it returns before the kernels
+/// have finished.
 ///
 /// # Errors
-/// As for [`saxpy`]; when there is not a buffer of each for each of the rank's devices.
-pub fn split_saxpy<T: Real>(
+/// As for [`saxpy`], and if `x` or `y` does not have one buffer per device of this rank.
+pub fn split_saxpy<T: SaxpyElement>(
     team: &Team<'_>,
     rung: SaxpyRung,
     a: T,
     x: &[Buffer<T>],
     y: &mut [Buffer<T>],
 ) -> Result<(), MultiError> {
-    team.check("add a·x to parts", x)?;
-    team.check("add to parts", y)?;
+    team.check("add a·x to segments", x)?;
+    team.check("add to segments", y)?;
     Ok(team.devices().iter().zip(x.iter().zip(y)).try_for_each(|(device, (x, y))| saxpy(device, rung, a, x, y))?)
 }

@@ -10,8 +10,8 @@ use anyhow::{Result, ensure};
 use comfy_table::{Table, presets};
 use workbench::cases::catalogue;
 use workbench::check::Settings;
-use workbench::check::mutations::{MutationEntry, MutationReport, mutate};
-use xtask::kernels::{SyncSite as Place, sync_sites as places};
+use workbench::check::mutations::{MutationEntry, mutate};
+use xtask::kernels::{SyncSite, sync_sites};
 use xtask::workspace::Workspace;
 
 /// Synchronisations whose deletion need not be reported. The aim is an empty list.
@@ -31,11 +31,11 @@ struct Redundant {
 /// If no case reaches a synchronisation; if a deletion is not reported and not listed as redundant; if a case fails
 /// without a deletion.
 pub fn run(workspace: &Workspace) -> Result<()> {
-    let places = places(workspace)?;
-    let mutations = MutationReport::new(mutate(&catalogue(), &Settings::default(), &())?).synchronisations;
+    let sites = sync_sites(workspace)?;
+    let mutations = mutate(&catalogue(), &Settings::default(), &())?.synchronisations;
     println!("{}", table(&mutations));
-    let findings = findings(&places, &mutations, REDUNDANT);
-    println!("{} synchronisations in the sources, {} with the kernels that reach them", places.len(), mutations.len());
+    let findings = findings(&sites, &mutations, REDUNDANT);
+    println!("{} synchronisations in the sources, {} with the kernels that reach them", sites.len(), mutations.len());
     for finding in &findings {
         println!("{finding}");
     }
@@ -44,15 +44,15 @@ pub fn run(workspace: &Workspace) -> Result<()> {
 }
 
 /// Returns what is wrong, a line each.
-fn findings(places: &BTreeSet<Place>, mutations: &[MutationEntry], redundant: &[Redundant]) -> Vec<String> {
+fn findings(sites: &BTreeSet<SyncSite>, mutations: &[MutationEntry], redundant: &[Redundant]) -> Vec<String> {
     let mut findings = Vec::new();
     let met: BTreeSet<(&str, usize)> = mutations.iter().map(|one| (one.file.as_str(), one.line as usize)).collect();
-    for Place { file, line, call } in places {
+    for SyncSite { file, line, call } in sites {
         if !met.contains(&(file.as_str(), *line)) {
             findings.push(format!("{file}:{line}: no case reaches this {call}: add a case to its algorithm"));
         }
     }
-    let known: BTreeSet<(&str, usize)> = places.iter().map(|place| (place.file.as_str(), place.line)).collect();
+    let known: BTreeSet<(&str, usize)> = sites.iter().map(|site| (site.file.as_str(), site.line)).collect();
     for (file, line) in met.difference(&known) {
         findings.push(format!(
             "{file}:{line}: a case reaches a synchronisation here, but the source has none in this line"
@@ -103,8 +103,8 @@ mod tests {
 
     use super::*;
 
-    fn place(line: u32) -> Place {
-        Place { file: "gpu/src/a.rs".to_owned(), line: line as usize, call: "sync_threads".to_owned() }
+    fn site(line: u32) -> SyncSite {
+        SyncSite { file: "gpu/src/a.rs".to_owned(), line: line as usize, call: "sync_threads".to_owned() }
     }
 
     fn mutation(line: u32, reported: Option<&'static str>) -> MutationEntry {
@@ -128,9 +128,9 @@ mod tests {
 
     #[test]
     fn what_is_not_met_or_not_reported_is_a_finding() {
-        let places = BTreeSet::from([place(3), place(9)]);
-        assert!(findings(&BTreeSet::from([place(3)]), &[mutation(3, Some("data race"))], &[]).is_empty());
-        let found = findings(&places, &[mutation(3, None), mutation(5, Some("panic"))], &[]);
+        let sites = BTreeSet::from([site(3), site(9)]);
+        assert!(findings(&BTreeSet::from([site(3)]), &[mutation(3, Some("data race"))], &[]).is_empty());
+        let found = findings(&sites, &[mutation(3, None), mutation(5, Some("panic"))], &[]);
         for part in ["a.rs:9: no case", "a.rs:5: a case reaches", "a.rs:3: the deletion of this barrier of sum"] {
             assert!(found.iter().any(|finding| finding.contains(part)), "{part}: {found:?}");
         }
@@ -140,9 +140,9 @@ mod tests {
     #[test]
     fn a_redundant_one_is_let_pass_as_long_as_it_is_redundant() {
         let entry = Redundant { file: "gpu/src/a.rs", kernel: "sum", argument: "nothing is exchanged" };
-        let places = BTreeSet::from([place(3)]);
-        assert!(findings(&places, &[mutation(3, None)], &[entry]).is_empty());
-        let found = findings(&places, &[mutation(3, Some("data race"))], &[entry]);
+        let sites = BTreeSet::from([site(3)]);
+        assert!(findings(&sites, &[mutation(3, None)], &[entry]).is_empty());
+        let found = findings(&sites, &[mutation(3, Some("data race"))], &[entry]);
         assert!(found.len() == 1 && found[0].contains("is needed"), "{found:?}");
     }
 
@@ -162,10 +162,10 @@ mod tests {
     /// The simulator and the sources name a site in the same way.
     #[test]
     fn what_cases_come_to_is_in_the_sources() {
-        let places = places(&Workspace::open().unwrap()).unwrap();
+        let sites = sync_sites(&Workspace::open().unwrap()).unwrap();
         let cases: Vec<_> = catalogue().into_iter().filter(|case| case.rung() == "padded").collect();
-        let mutations = MutationReport::new(mutate(&cases, &Settings::default(), &()).unwrap()).synchronisations;
-        let met = places.into_iter().filter(|place| place.file == "gpu/src/transpose/tile.rs").collect::<BTreeSet<_>>();
+        let mutations = mutate(&cases, &Settings::default(), &()).unwrap().synchronisations;
+        let met = sites.into_iter().filter(|site| site.file == "gpu/src/transpose/tile.rs").collect::<BTreeSet<_>>();
         assert_eq!((met.len(), mutations.len()), (1, 1), "{met:?}, {mutations:?}");
         assert_eq!(findings(&met, &mutations, &[]), [] as [String; 0]);
     }

@@ -1,7 +1,8 @@
-//! What to run of each kernel, so that every barrier and branch of it is reached: small launches, as the commands make
-//! them, whose results are compared with the reference.
+//! Cases: small launches, as the commands make them, that together reach every barrier and branch of a kernel. Each
+//! compares its result with a reference.
 //!
-//! `host check` runs them in a checked simulator under hostile schedules, and once more with each barrier left out.
+//! `host check` runs them in a checked simulator under hostile schedules. `cargo xtask mutate-barriers` also runs them
+//! with one barrier left out at a time.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,19 +19,20 @@ use multi::MultiError;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 
-/// Multiprocessors of the device that cases run on, for plans that fill a device: the same on every machine.
+/// The multiprocessors of the device that cases run on. Plans that fill a device depend on them, so they are the same
+/// on every machine.
 const MULTIPROCESSORS: u32 = 2;
 
-/// A few launches of one or several kernels, and what they must give.
+/// A few launches of one or several kernels, and the check of their result.
 pub struct Case {
     group: &'static str,
     rung: &'static str,
     what: String,
     kernels: &'static [&'static str],
-    work: Box<Work>,
+    run: Box<RunOnStage>,
 }
 
-type Work = dyn Fn(&Stage) -> Result<(), CaseError> + Send + Sync;
+type RunOnStage = dyn Fn(&Stage) -> Result<(), CaseError> + Send + Sync;
 
 /// The device that a case runs on.
 pub struct Stage {
@@ -46,10 +48,10 @@ pub enum CaseError {
     /// A launch failed.
     #[error(transparent)]
     Launch(#[from] launch::Error),
-    /// The result is not the reference's.
+    /// The result differs from the reference.
     #[error("the result is wrong: {0}")]
     Wrong(String),
-    /// The case itself cannot be.
+    /// The case cannot run.
     #[error("the case cannot run: {0}")]
     Impossible(String),
 }
@@ -64,11 +66,9 @@ impl CaseError {
             _ => None,
         }
     }
-}
 
-impl CaseError {
-    /// Whether the case came to no end that says whether its kernels are right: at a limit of the simulator, without
-    /// memory, or without a device that could run it.
+    /// Returns true if the case ended without a verdict on its kernels: at a limit of the simulator, without memory, or
+    /// without a usable device.
     pub fn is_unfinished(&self) -> bool {
         use launch::Error as E;
         match self {
@@ -81,14 +81,14 @@ impl CaseError {
     }
 }
 
-/// Each layer's error, as the workbench has it.
+/// Converts each layer's error by way of [`WorkbenchError`].
 macro_rules! from {
     ($($error:ty),*) => {$(
         impl From<$error> for CaseError {
             fn from(error: $error) -> Self {
                 match error.into() {
                     WorkbenchError::Algorithm(AlgorithmError::Launch(error)) => Self::Launch(error),
-                    // Bits beyond a board's width come from a kernel.
+                    // Only a kernel can have set bits beyond the board's width.
                     WorkbenchError::Life(LifeError::Words(error)) => Self::Wrong(error.to_string()),
                     other => Self::Impossible(other.to_string()),
                 }
@@ -100,40 +100,40 @@ macro_rules! from {
 from! { WorkbenchError, AlgorithmError, LifeError, MultiError, SoupError }
 
 impl Case {
-    /// A case of `rung` that launches the kernels of these families, the one that it is about first.
+    /// Returns a case of `rung` that launches kernels of `kernels`, families of which the first is the tested one.
     pub fn new(
         group: &'static str,
         rung: &'static str,
         kernels: &'static [&'static str],
         what: impl Into<String>,
-        work: impl Fn(&Stage) -> Result<(), CaseError> + Send + Sync + 'static,
+        run: impl Fn(&Stage) -> Result<(), CaseError> + Send + Sync + 'static,
     ) -> Self {
-        Self { group, rung, what: what.into(), kernels, work: Box::new(work) }
+        Self { group, rung, what: what.into(), kernels, run: Box::new(run) }
     }
 
-    /// The folder that it belongs to: an algorithm, or `stream`.
+    /// Returns its group: an algorithm, or a name such as `stream`.
     pub fn group(&self) -> &'static str {
         self.group
     }
 
-    /// The rung that it is about, by its name on the command line; of what has no rungs, the kernel.
+    /// Returns the name of the tested rung, or of the kernel if the group has no rungs.
     pub fn rung(&self) -> &'static str {
         self.rung
     }
 
-    /// The families of the kernels that it launches, the one that it is about first.
+    /// Returns the families of the kernels that it launches; the tested one is first.
     pub fn kernels(&self) -> &'static [&'static str] {
         self.kernels
     }
 
-    /// Runs it in `simulator`, as on a device of two multiprocessors, and compares the result.
+    /// Runs it in `simulator`, with two multiprocessors, and checks the result.
     ///
     /// # Errors
-    /// The message.
+    /// The error of the case, if a launch fails or the result is wrong.
     pub fn run(&self, simulator: Simulator) -> Result<(), CaseError> {
         let output = Arc::new(Mutex::new(Vec::new()));
         let simulator = simulator.with_multiprocessors(MULTIPROCESSORS).with_output(output.clone());
-        (self.work)(&Stage { device: Device::simulated(simulator), output })
+        (self.run)(&Stage { device: Device::simulated(simulator), output })
     }
 }
 
@@ -159,7 +159,7 @@ impl Stage {
     }
 }
 
-/// Compares `found`, called `what`, with what it should be.
+/// Compares `found` with `expected`. `what` names the vector in messages.
 pub fn equal<T: PartialEq + fmt::Debug>(what: &str, found: &[T], expected: &[T]) -> Result<(), CaseError> {
     if found.len() != expected.len() {
         return Err(CaseError::Wrong(format!("{what} has {} elements instead of {}", found.len(), expected.len())));
@@ -170,12 +170,12 @@ pub fn equal<T: PartialEq + fmt::Debug>(what: &str, found: &[T], expected: &[T])
     }
 }
 
-/// Fails if an element is wrong.
+/// Returns an error if an element is wrong.
 pub fn right(deviation: Deviation) -> Result<(), CaseError> {
     deviation.wrong.map_or(Ok(()), |wrong| Err(CaseError::Wrong(wrong.to_string())))
 }
 
-/// 64 random bits, the same for the same index.
+/// Returns 64 random bits, which depend only on `index`.
 pub fn bits(index: usize) -> u64 {
     crate::inputs::RandomVector::<u64>::new(20, 0).bits(index)
 }

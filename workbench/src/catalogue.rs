@@ -1,6 +1,6 @@
-//! The algorithms, and all kernels with their PTX: the one place that lists them.
+//! The list of the algorithms, and all kernels with their PTX.
 
-/// Gives the list to the macro `$with`: the algorithms, and after `;` the modules of kernels that are none.
+/// Calls the macro `$with` with the algorithms and, after `;`, the modules of other kernels.
 macro_rules! catalogue {
     ($with:ident) => {
         $with! { histogram life reduce saxpy scale scan transpose; probe }
@@ -11,6 +11,11 @@ macro_rules! declare {
     ($($name:ident)+; $($other:ident)*) => {
         /// The algorithms.
         pub const ALGORITHMS: &[&dyn Algorithm] = &[$(&crate::$name::Algorithm),+];
+
+        /// Returns launches that reach each barrier and branch of every algorithm's kernels.
+        pub fn cases() -> Vec<Case> {
+            [$(crate::$name::cases()),+].into_iter().flatten().collect()
+        }
 
         /// The kernels of these modules, in alphabetical order of the modules.
         pub fn kernels() -> impl Iterator<Item = &'static KernelInfo> {
@@ -31,7 +36,7 @@ use launch::{KernelInfo, PtxModule};
 
 use crate::algorithm::Algorithm;
 use crate::case::Case;
-use crate::scaling::ScalingWork;
+use crate::scaling::ScalingMeasurement;
 
 catalogue! { declare }
 
@@ -47,24 +52,20 @@ pub static MODULES: &[PtxModule] = &{
     all
 };
 
-/// Returns the algorithm of that name.
+/// Returns the algorithm `name`.
 pub fn find(name: &str) -> Option<&'static dyn Algorithm> {
     ALGORITHMS.iter().copied().find(|algorithm| algorithm.name() == name)
 }
 
-/// Returns launches that reach each barrier and branch of every algorithm's kernels.
-pub fn cases() -> Vec<Case> {
-    ALGORITHMS.iter().flat_map(|algorithm| algorithm.cases()).collect()
-}
-
 /// Returns the measurements on several devices, each with its algorithm.
-pub fn scaling_works() -> Vec<(&'static dyn Algorithm, ScalingWork)> {
-    let of =
-        |&algorithm: &'static &dyn Algorithm| algorithm.scaling_works().into_iter().map(move |work| (algorithm, work));
+pub fn scaling_measurements() -> Vec<(&'static dyn Algorithm, ScalingMeasurement)> {
+    let of = |&algorithm: &'static &dyn Algorithm| {
+        algorithm.scaling_measurements().into_iter().map(move |work| (algorithm, work))
+    };
     ALGORITHMS.iter().flat_map(of).collect()
 }
 
-/// Returns in a sentence what the kernels of the algorithm of that name compute.
+/// Returns a sentence about the kernels of the algorithm `name`.
 pub fn summary(name: &str) -> &'static str {
     SUMMARIES.iter().find(|(path, _)| path.rsplit("::").next() == Some(name)).map_or("", |(_, summary)| summary)
 }
@@ -73,7 +74,7 @@ pub fn summary(name: &str) -> &'static str {
 mod tests {
     use super::*;
 
-    /// Arguments that a ladder writes must be those of an instance.
+    /// The arguments in a ladder must be those of an instance.
     #[test]
     fn every_kernel_of_a_rung_has_an_instance() {
         for rung in ALGORITHMS.iter().flat_map(|algorithm| algorithm.rungs()) {
@@ -83,7 +84,7 @@ mod tests {
         }
     }
 
-    /// A kernel whose module is in no list could be launched in the simulator alone.
+    /// A kernel whose module is not listed could only run in the simulator.
     #[test]
     fn every_kernel_has_a_module() {
         let mut missing: Vec<_> = kernels().map(|kernel| kernel.name).collect();

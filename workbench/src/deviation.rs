@@ -1,21 +1,20 @@
-//! The deviation of results from their reference.
+//! The deviation of a result from its reference.
 //!
 //! # Design
 //!
-//! A bound limits the possible error, not the actual one, and a lost element can be smaller than the bound. The suites
-//! therefore also sum whole numbers, where no rounding occurs, and integers. The references of reduce and scan derive
-//! the bounds.
+//! A bound limits the possible error, and a lost element can be smaller than that. The suites therefore also sum
+//! integers, and floats whose sums do not round. The references of reduce and scan derive the bounds.
 
 use std::fmt;
 
 use crate::inputs;
 
-/// The errors of a result's elements, each against the bound of its own.
+/// The errors of a result's elements, each compared with its own bound.
 #[derive(Clone, PartialEq, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct Deviation {
     /// The largest error.
     pub largest_error: f64,
-    /// The largest error as a multiple of what is allowed for its element: at most 1 for right results.
+    /// The largest ratio of an error to the bound of its element: at most 1 for a right result.
     pub of_bound: f64,
     /// The number of wrong elements.
     pub wrong_elements: u64,
@@ -23,7 +22,7 @@ pub struct Deviation {
     pub wrong: Option<Wrong>,
 }
 
-/// An element that is further from the reference than it may be.
+/// An element whose error exceeds its bound.
 #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Wrong {
     /// Its index.
@@ -41,8 +40,8 @@ impl fmt::Display for Wrong {
 }
 
 impl Deviation {
-    /// Adds that element `index` is `found` where it should be within `bound` of `expected`. Elements come in ascending
-    /// order. NaN is right where NaN is expected, and an infinity where that is.
+    /// Adds element `index`, which is `found` and must be within `bound` of `expected`. Elements must be added in
+    /// ascending order. NaN matches NaN, and an infinity matches itself.
     pub fn add(&mut self, index: usize, found: f64, expected: f64, bound: f64) {
         let same = found == expected || (found.is_nan() && expected.is_nan());
         let error = if same { 0.0 } else { (found - expected).abs() };
@@ -50,12 +49,12 @@ impl Deviation {
         if of_bound > 1.0 || of_bound.is_nan() {
             self.add_wrong(index, found, expected);
         }
-        // `max` would pass over a NaN.
+        // `max` would ignore a NaN.
         self.largest_error = if error.is_nan() { f64::INFINITY } else { self.largest_error.max(error) };
         self.of_bound = if of_bound.is_nan() { f64::INFINITY } else { self.of_bound.max(of_bound) };
     }
 
-    /// Returns the deviation of `found` from `expected` of each index, which must be equal; 0 and −0 are. Uses all
+    /// Returns the deviation of `found`, whose elements must equal those that `expected` returns; 0 equals −0. Uses all
     /// cores.
     pub fn of_exact<T: PartialEq + fmt::Display + Copy + Sync>(
         found: &[T],
@@ -71,7 +70,7 @@ impl Deviation {
         inputs::in_parts(found.len(), of_part).into_iter().fold(Self::default(), Self::merge)
     }
 
-    /// Adds that element `index` is `found` where it should be exactly `expected`.
+    /// Adds element `index`, which is `found` and must be `expected`.
     pub fn add_exact<T: PartialEq + fmt::Display>(&mut self, index: usize, found: T, expected: T) {
         if found != expected {
             self.of_bound = f64::INFINITY;
@@ -87,7 +86,7 @@ impl Deviation {
         }
     }
 
-    /// Returns the deviation of these elements and of those after them, `later`.
+    /// Returns the deviation of these elements and of `later` elements together.
     pub fn merge(self, later: Self) -> Self {
         Self {
             largest_error: self.largest_error.max(later.largest_error),
@@ -103,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_is_found() {
+    fn wrong_elements_are_found() {
         for (found, right) in
             [(7.0, true), (7.09, true), (7.2, false), (0.0, false), (f64::NAN, false), (f64::INFINITY, false)]
         {
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_off_by_one_bit_is_wrong() {
+    fn a_difference_of_one_bit_is_wrong() {
         let found = [1.0_f32, 2.0, 3.0];
         assert_eq!(Deviation::of_exact(&found, |index| index as f32 + 1.0), Deviation::default());
         let deviation = Deviation::of_exact(&found, |index| (index as f32 + 1.0).next_up());

@@ -21,7 +21,7 @@ pub fn plain(documentation: &str) -> String {
     text
 }
 
-/// Returns what follows a link's target, if `text` begins with one: `(super::life_pack()).` gives `.`.
+/// Returns the text after a link's target, if `text` begins with one: `(super::life_pack()).` gives `.`.
 fn after_target(text: &str) -> Option<&str> {
     let mut depth = 0;
     let end = text.find(|character| {
@@ -31,7 +31,7 @@ fn after_target(text: &str) -> Option<&str> {
     (end > 0).then(|| &text[end + 1..])
 }
 
-/// Returns the first sentence: up to a full stop before a capital letter or code.
+/// Returns the first sentence, which ends at a full stop before a capital letter or code.
 pub fn first_sentence(text: &str) -> &str {
     let starts = |rest: &str| rest.starts_with(|c: char| c.is_uppercase() || c == '`');
     let end = text.match_indices(". ").find(|(at, stop)| starts(&text[at + stop.len()..]));

@@ -11,24 +11,33 @@ use multi::MultiError;
 use multi::ranks::RanksError;
 use thiserror::Error;
 
-/// The error of a problem that was not made, run or compared. `Debug` prints the same text as `Display`, since `main`
-/// and `unwrap` print `Debug`.
+/// `invalid!("…")` is the result of invalid options, with a formatted text.
+macro_rules! invalid {
+    ($($text:tt)*) => {
+        Err($crate::error::WorkbenchError::Options(format!($($text)*)))
+    };
+}
+
+pub(crate) use invalid;
+
+/// The error of a problem that could not be made, run or compared. `Debug` prints the same text as `Display`, because
+/// `main` and `unwrap` print `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum WorkbenchError {
     /// The algorithm cannot run, or the device failed.
     #[error(transparent)]
     Algorithm(#[from] AlgorithmError),
-    /// The options make no problem; the text says which do.
+    /// The options are invalid; the text says which are valid.
     #[error("{0}")]
     Options(String),
     /// The host has too little memory for the inputs.
     #[error(transparent)]
     HostMemory(#[from] HostMemoryError),
-    /// A board of Life cannot be made or advanced.
+    /// Life failed to make or advance a board.
     #[error(transparent)]
     Life(LifeError),
-    /// Several devices could not work together.
+    /// Measurement on several devices failed.
     #[error(transparent)]
     Multi(MultiError),
 }
@@ -51,7 +60,7 @@ impl From<MultiError> for WorkbenchError {
     }
 }
 
-/// Errors that one of the layers below has a variant for.
+/// Converts errors by way of the layer that has a variant for them.
 macro_rules! from {
     ($($error:ty as $layer:ty),* $(,)?) => {$(
         impl From<$error> for WorkbenchError {

@@ -1,15 +1,11 @@
-//! Vectors of random numbers: each element a function of the seed and its index, so that no copy has to be kept for a
-//! check.
+//! Vectors of random numbers. An element depends only on the seed and its index, so a check needs no copy of the input.
 
 use std::marker::PhantomData;
 
 pub use gridstride::host::{HostMemoryError, fill_with, host_memory, in_parts};
-use gridstride::numbers::Number;
-use launch::{Buffer, Device, Element};
+use gridstride::numbers::{Number, NumberType};
 
-use crate::algorithm::Fact;
-
-/// One of the vectors that belong to a seed.
+/// One of the vectors of a seed.
 #[derive(Clone, Copy, Debug)]
 pub struct RandomVector<T> {
     key: u64,
@@ -27,12 +23,12 @@ impl<T: Number> RandomVector<T> {
         T::from_random(self.bits(index))
     }
 
-    /// Returns the 64 random bits of which element `index` is made.
+    /// Returns the 64 random bits that become element `index`.
     pub fn bits(self, index: usize) -> u64 {
         mix(self.key.wrapping_add((index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)))
     }
 
-    /// Fills `out` with the elements from the first on, on all cores.
+    /// Fills `out` with the first elements. Uses all cores.
     pub fn fill(self, out: &mut [T]) {
         fill_with(out, |index| self.element(index));
     }
@@ -41,34 +37,9 @@ impl<T: Number> RandomVector<T> {
 /// The remedy for a lack of host memory.
 pub const REMEDY: &str = "ask for less with --n or --size";
 
-/// Returns a copy of the buffer.
-///
-/// # Errors
-/// When the device has too little memory.
-pub fn copied<T: Element>(x: &Buffer<T>) -> Result<Buffer<T>, launch::Error> {
-    let mut copy = x.device().alloc(x.len())?;
-    copy.copy_from(x)?;
-    Ok(copy)
-}
-
-/// Returns a buffer that holds `elements` from element `from` on.
-///
-/// # Errors
-/// When the device has too little memory.
-pub fn uploaded_from<T: Element>(device: &Device, from: usize, elements: &[T]) -> Result<Buffer<T>, launch::Error> {
-    let mut buffer = device.alloc(elements.len().saturating_add(from))?;
-    buffer.upload_range(from, elements)?;
-    Ok(buffer)
-}
-
-/// Returns the words of a title for vectors that begin with element `from` of their buffers.
-pub fn from_element(from: usize) -> String {
-    if from == 0 { String::new() } else { format!(", from element {from}") }
-}
-
-/// Returns the same as a fact of a report.
-pub fn from_fact(from: usize) -> Option<(&'static str, Fact)> {
-    (from > 0).then_some(("from", Fact::Count(from as u64)))
+/// Returns a factor of type `number` as text.
+pub(crate) fn text(number: NumberType, factor: f64) -> String {
+    if number == NumberType::F32 { (factor as f32).to_string() } else { factor.to_string() }
 }
 
 /// The output function of SplitMix64: every bit of the result depends on every bit of `value`.

@@ -1,7 +1,10 @@
-//! Any algorithm, without knowing which: its problems as options, inputs on a device, references on the CPU, cases that
-//! reach every barrier of its kernels, and what a benchmark measures of it.
+//! The algorithms behind one interface: options, inputs on a device, references on the CPU, cases that reach every
+//! barrier, and the measurements of a benchmark.
 //!
-//! [`algorithm`] has the traits, [`catalogue`] the one list of algorithms; each algorithm has a folder of its name.
+//! [`algorithm`] has the traits, and [`catalogue`] has the list of algorithms. Each algorithm has a folder of its name.
+
+#[macro_use]
+pub mod catalogue;
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
@@ -9,23 +12,24 @@ pub mod algorithm;
 pub mod bench;
 pub mod case;
 pub mod cases;
-pub mod catalogue;
 pub mod check;
 pub mod deviation;
 pub mod documentation;
 pub mod error;
-pub mod histogram;
 pub mod inputs;
-pub mod life;
-pub mod probe;
-pub mod reduce;
-pub mod saxpy;
-pub mod scale;
 pub mod scaling;
-pub mod scan;
 pub mod stream;
 pub mod subjects;
-pub mod transpose;
+mod vectors;
+
+macro_rules! declare_modules {
+    ($($name:ident)+; $($other:ident)*) => {
+        $(pub mod $name;)+
+        $(pub mod $other;)*
+    };
+}
+
+catalogue! { declare_modules }
 
 pub use catalogue::MODULES;
 pub use error::WorkbenchError;

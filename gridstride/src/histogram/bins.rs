@@ -1,4 +1,4 @@
-//! The bins of a histogram, as the host knows them.
+//! The bins of a histogram, on the host.
 
 use gpu::histogram::EvenBins;
 
@@ -6,15 +6,15 @@ use thiserror::Error;
 
 use crate::error::AlgorithmError;
 
-/// A histogram cannot have these bins, or so many keys; the text says what it can have.
+/// The error of bins or a number of keys that a histogram does not support. The text says what is supported.
 #[derive(Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct BinsError(pub(super) String);
 
 crate::debug_as_displayed!(BinsError);
 
-/// Bins of equal width over the keys `lower..upper`: key *k* is in bin ⌊(*k* − lower)·count / (upper − lower)⌋, and a
-/// key outside is in none.
+/// Bins of equal width over the keys `lower..upper`. Key *k* is in bin ⌊(*k* − lower)·count / (upper − lower)⌋. A key
+/// outside the range is in no bin.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bins {
     count: u32,
@@ -24,16 +24,16 @@ pub struct Bins {
 }
 
 impl Bins {
-    /// `count` bins over `lower..upper`.
+    /// Returns `count` bins over `lower..upper`.
     ///
     /// # Errors
-    /// [`AlgorithmError::Bins`] unless there are 1 to 65536 bins, and `upper` is above `lower` and at most 2³².
+    /// [`AlgorithmError::Bins`] if `count` is not 1 to 65536, the range is empty, or `upper` is above 2³².
     pub fn even(count: u32, lower: u32, upper: u64) -> Result<Self, AlgorithmError> {
         match EvenBins::new(count, lower, upper) {
             Some(even) => Ok(Self { count, lower, upper, even }),
             None => Err(AlgorithmError::from(BinsError(format!(
-                "{count} bins over {lower}..{upper}: there may be 1 to 65536 of them, over a range that begins below its end \
-                 and ends at most at 4294967296"
+                "a histogram cannot have {count} bins over {lower}..{upper}: use 1 to 65536 bins over a range that is not \
+                 empty and ends at 4294967296 or below"
             )))),
         }
     }
@@ -43,14 +43,14 @@ impl Bins {
         self.count
     }
 
-    /// The bin of `key`, if it is in one: by the division that defines it.
+    /// Returns the bin of `key`, or `None` if it is in none. It divides, as the definition does.
     pub fn of(self, key: u32) -> Option<usize> {
         let (key, lower) = (u64::from(key), u64::from(self.lower));
         let is_inside = lower <= key && key < self.upper;
         is_inside.then(|| ((key - lower) * u64::from(self.count) / (self.upper - lower)) as usize)
     }
 
-    /// The bins as kernels find them.
+    /// Returns the bins in the form that kernels take.
     pub fn even_bins(self) -> EvenBins {
         self.even
     }

@@ -1,14 +1,14 @@
-//! Histogram: how many keys are in each of up to 65536 bins of equal width.
+//! Histogram: the number of keys in each of up to 65536 bins of equal width.
 //!
-//! [`histogram`] runs one of the kernels of `gpu::histogram`; [`Histogram`] does so again and again without allocating
-//! anything, and in a graph. [`Plan`] has its grid and block.
+//! [`histogram`] runs one of the kernels of `gpu::histogram`. A [`Histogram`] is for repeated runs, also in a graph: a
+//! run allocates nothing. A [`Plan`] has the grid and block.
 //!
 //! ```
 //! use gridstride::histogram::{Bins, HistogramRung, histogram};
 //! use launch::{Device, DeviceChoice};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let device = Device::open(DeviceChoice::Sim, gridstride::MODULES)?; // or `Auto`: a GPU where there is one
+//! let device = Device::open(DeviceChoice::Sim, gridstride::MODULES)?; // or `Auto`: a GPU if there is one
 //! let keys = device.upload(&[3_u8, 250, 3, 130])?;
 //! let mut counts = device.alloc(4)?;
 //! histogram(&device, HistogramRung::Replicated, &keys, Bins::even(4, 0, 256)?, &mut counts)?;
@@ -16,6 +16,8 @@
 //! # Ok(())
 //! # }
 //! ```
+
+use std::borrow::Borrow;
 
 use cuda_std::Ladder;
 pub use gpu::histogram::HistogramRung;
@@ -32,7 +34,7 @@ mod plan;
 pub use bins::{Bins, BinsError};
 pub use plan::Plan;
 
-/// A histogram of keys of `K` with its memory, to be made again and again. A run allocates nothing.
+/// A histogram with its memory, for repeated runs. A run allocates nothing.
 pub struct Histogram {
     plan: Plan,
     bins: Bins,
@@ -42,41 +44,42 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// A histogram of `n` keys of `K` in `bins` on `device` by `rung`.
+    /// Returns a histogram of `n` keys of `K` in `bins` on `device` by `rung`.
     ///
     /// # Errors
-    /// [`AlgorithmError::Bins`] when there are more than a count may reach; no memory.
+    /// [`AlgorithmError::Bins`] if 32 bits cannot count `n`; [`AlgorithmError::Launch`] if the device has too little
+    /// memory.
     pub fn new<K: Key>(device: &Device, rung: HistogramRung, n: usize, bins: Bins) -> Result<Self, AlgorithmError> {
         Self::with_plan(device, Plan::new::<K>(rung, n, bins.count(), device), n, bins)
     }
 
-    /// A histogram by a plan that was made for its keys and bins.
+    /// Returns a histogram that follows `plan`, which must be for these keys and bins.
     ///
     /// # Errors
     /// As for [`new`](Self::new).
     pub fn with_plan(device: &Device, plan: Plan, n: usize, bins: Bins) -> Result<Self, AlgorithmError> {
         if u32::try_from(n).is_err() {
-            let most = u32::MAX;
+            let max = u32::MAX;
             let text =
-                format!("a histogram of {n} keys may exceed its counts of 32 bits: make several of up to {most} keys");
+                format!("a histogram of {n} keys may exceed its 32-bit counts: make several of up to {max} keys");
             return Err(BinsError(text).into());
         }
         let words = if plan.rung == HistogramRung::Replicated { STATE_WORDS } else { 0 };
         Ok(Self { plan, bins, n, state: device.workspace::<Plan, _>(words)? })
     }
 
-    /// Its launch.
+    /// Returns the plan.
     pub fn plan(&self) -> Plan {
         self.plan
     }
 
-    /// Makes `counts` the histogram of `keys`, whatever was there before.
+    /// Writes the histogram of `keys` into `counts`, which need not be zero.
     ///
-    /// On a GPU it returns at once: the counts are there for whatever is asked of the queue next.
+    /// On a GPU it returns before the kernel has finished. Later work on the same device sees the result.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] unless there are as many keys as it was made for and a count for each bin, and
-    /// whatever prevents the launch.
+    /// [`Error::LengthMismatch`] if it was made for another number of keys, or if there is not one count per bin;
+    /// otherwise the error of the launch.
     pub fn run<'q, K: Key>(
         &mut self,
         queue: impl Into<Queue<'q>>,
@@ -112,7 +115,7 @@ impl Resources for Histogram {
     }
 }
 
-/// Makes `counts` how many of `keys` are in each of `bins`, whatever was there before. A key in no bin is not counted.
+/// Writes the number of `keys` in each of `bins` into `counts`, which need not be zero. A key in no bin is not counted.
 ///
 /// # Errors
 /// As for [`Histogram::new`] and [`Histogram::run`].
@@ -126,8 +129,8 @@ pub fn histogram<K: Key>(
     Histogram::new::<K>(device, rung, keys.len(), bins)?.run(device, keys, counts)
 }
 
-/// The histogram as a method of a device, by the default rung.
-pub trait HistogramExt {
+/// Adds the histogram by the default rung to a device.
+pub trait HistogramExt: Borrow<Device> {
     /// Returns the number of `keys`, which are `u8` or `u32`, in each of `bins`. A key in no bin is not counted.
     ///
     /// ```
@@ -138,18 +141,17 @@ pub trait HistogramExt {
     /// ```
     ///
     /// # Errors
-    /// [`AlgorithmError::Bins`] for more keys than 32 bits count; [`AlgorithmError::Launch`] when the device fails or
+    /// [`AlgorithmError::Bins`] for more keys than 32 bits count; [`AlgorithmError::Launch`] if the device fails or
     /// has too little memory.
-    fn histogram<X: Vector<Element: Key>>(&self, keys: X, bins: Bins) -> Result<Vec<u32>, AlgorithmError>;
-}
-
-impl HistogramExt for Device {
     fn histogram<X: Vector<Element: Key>>(&self, keys: X, bins: Bins) -> Result<Vec<u32>, AlgorithmError> {
-        keys.on_device(self, |keys| {
-            let mut counts = self.alloc(bins.count() as usize)?;
+        let device = self.borrow();
+        keys.on_device(device, |keys| {
+            let mut counts = device.alloc(bins.count() as usize)?;
             let rung = HistogramRung::default_rung(&capabilities::of_type::<X::Element>());
-            histogram(self, rung, keys, bins, &mut counts)?;
+            histogram(device, rung, keys, bins, &mut counts)?;
             Ok(counts.download()?)
         })
     }
 }
+
+impl HistogramExt for Device {}

@@ -1,4 +1,4 @@
-//! On what grid, and with how much shared memory, a histogram is made.
+//! The grid and the shared memory of a histogram.
 
 use gpu::histogram::tuning::{BLOCK, BLOCKS_PER_MULTIPROCESSOR, MAX_REPLICATED, VECTORS};
 use gpu::histogram::{Key, MAX_REPLICAS, VALUES};
@@ -6,27 +6,27 @@ use launch::{Device, LaunchConfig};
 
 use super::HistogramRung;
 
-/// The launch that makes a histogram. The first two rungs have the counts set to 0 before it.
+/// The launch of a histogram. For the first two rungs, the counts are set to 0 before it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
     /// The rung.
     pub rung: HistogramRung,
     /// Grid, block and dynamic shared memory.
     pub config: LaunchConfig,
-    /// Bins that a block counts; the grid has a row of blocks, along y, for each such segment of bins. Where keys are
-    /// counted by value, values; for the first rung all bins.
+    /// The number of bins that a block counts. The grid has one row of blocks along y per segment of bins. If keys are
+    /// counted by value, it is the number of values; for the first rung, all bins.
     pub segment: u32,
-    /// Copies of each counter.
+    /// The number of copies of each counter.
     pub replicas: u32,
 }
 
 impl Plan {
-    /// The plan for `n` keys of `K` in `bins` bins on `device`.
+    /// Returns the plan for `n` keys of `K` in `bins` bins on `device`.
     pub fn new<K: Key>(rung: HistogramRung, n: usize, bins: u32, device: &Device) -> Self {
         Self::with_limits::<K>(rung, n, bins, device.multiprocessors(), device.max_dynamic_shared())
     }
 
-    /// The plan for a device of so many multiprocessors, whose blocks may have so much dynamic shared memory.
+    /// Returns the plan for a device with that many multiprocessors and bytes of dynamic shared memory per block.
     pub fn with_limits<K: Key>(
         rung: HistogramRung,
         n: usize,
@@ -34,7 +34,7 @@ impl Plan {
         multiprocessors: u32,
         shared_bytes: u32,
     ) -> Self {
-        // A multiprocessor has about as much as one of its blocks may have.
+        // A multiprocessor has about as much shared memory as its largest block.
         let room = (shared_bytes / size_of::<u32>() as u32).max(1);
         let segments = if rung == HistogramRung::Global { 1 } else { bins.div_ceil(room).max(1) };
         let segment = bins.div_ceil(segments);
@@ -44,21 +44,21 @@ impl Plan {
             K::SHAPE.blocks_per_multiprocessor,
             K::SHAPE.threads as usize * VECTORS * 4 * K::PER_WORD,
         );
-        // Of a block: its threads, how many of it a multiprocessor holds, and the keys that it takes at once.
+        // The threads of a block, the blocks per multiprocessor, and the keys that a block takes at once.
         let ((threads, held, tile), segments, segment, replicas, counters) = match rung {
             HistogramRung::Global => (simple, 1, segment, 1, 0),
             HistogramRung::Privatised => (simple, segments, segment, 1, segment),
             HistogramRung::Replicated if K::BY_VALUE => (replicated, 1, VALUES, MAX_REPLICAS, VALUES * MAX_REPLICAS),
             HistogramRung::Replicated => {
-                let most = MAX_REPLICATED.min(room) / segment.max(1);
-                let replicas = 1 << most.clamp(1, MAX_REPLICAS).ilog2();
+                let max = MAX_REPLICATED.min(room) / segment.max(1);
+                let replicas = 1 << max.clamp(1, MAX_REPLICAS).ilog2();
                 (replicated, segments, segment, replicas, segment * replicas)
             }
         };
         let held = (room / counters.max(1)).clamp(1, held);
-        let most = (multiprocessors.saturating_mul(held) / segments).max(1);
-        // It does not exceed `most`.
-        let blocks = n.div_ceil(tile).clamp(1, most as usize) as u32;
+        let max = (multiprocessors.saturating_mul(held) / segments).max(1);
+        // At most `max`, a `u32`.
+        let blocks = n.div_ceil(tile).clamp(1, max as usize) as u32;
         let config = LaunchConfig::new((blocks, segments), threads).shared_bytes(counters * size_of::<u32>() as u32);
         Self { rung, config, segment, replicas }
     }

@@ -3,7 +3,7 @@
 use gpu::operator::Operator;
 use launch::Element;
 
-/// An element type that the operator `O` reduces: some rung is built for both.
+/// An element type that the operator `O` reduces. Some rung is built for the pair.
 #[diagnostic::on_unimplemented(
     message = "no kernel reduces elements of type `{Self}` by this operator",
     label = "no such kernel is built",
@@ -21,7 +21,7 @@ mod tests {
     use cuda_std::{ArgumentId, Ladder};
 
     #[test]
-    fn what_is_listed_is_what_is_built() {
+    fn exactly_the_listed_types_are_built() {
         let mut listed: Vec<_> = LISTED.iter().map(|(t, o)| [t.to_lowercase(), o.to_lowercase()]).collect();
         let entries = ReduceRung::RUNGS.iter().flat_map(|rung| rung.entries());
         let mut built: Vec<_> =
@@ -33,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_rung_offers_is_said() {
+    fn messages_say_what_a_rung_offers() {
         let offered = |rung: ReduceRung| capabilities::offered(rung.rung());
         assert_eq!(offered(ReduceRung::Unrolled4), "sum of f32 and i32");
         assert_eq!(offered(ReduceRung::GridStride), "sum, product, min and max of f32, f64, i32, u32, i64 and u64");

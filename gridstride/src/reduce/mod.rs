@@ -1,7 +1,7 @@
 //! Reduction: all elements of a buffer combined into one by an associative operator.
 //!
-//! [`reduce`] runs one of the kernels of `gpu::reduce`; [`Reducer`] does so again and again without allocating
-//! anything, and can leave the result on the device. [`Plan`] has its launches. [`ReduceElement`] lists the element
+//! [`reduce`] runs one of the kernels of `gpu::reduce`. A [`Reducer`] is for repeated reductions: a run allocates
+//! nothing, and the result can stay on the device. A [`Plan`] lists the launches. [`ReduceElement`] lists the element
 //! types of each operator.
 //!
 //! ```
@@ -20,7 +20,7 @@
 //! # }
 //! ```
 //!
-//! A rung that does not keep the order of the elements is not built for an operator that needs it:
+//! A rung that changes the order of the elements is not built for an operator that does not commute:
 //!
 //! ```compile_fail,E0277
 //! # use gpu::operator::{Affine, Compose};
@@ -29,7 +29,7 @@
 //! # }
 //! ```
 //!
-//! Input and result cannot be the same memory, by the rules of borrowing:
+//! The borrow checker rejects a result in the memory of the input:
 //!
 //! ```compile_fail,E0499
 //! # use gpu::operator::Sum;
@@ -40,6 +40,8 @@
 //! # Ok(())
 //! # }
 //! ```
+
+use std::borrow::Borrow;
 
 use cuda_std::{Global, Ladder};
 use gpu::operator::Operator;
@@ -58,7 +60,7 @@ pub use element::ReduceElement;
 pub use plan::{Pass, Plan};
 pub use reducer::Reducer;
 
-// The names that these had before.
+// The former names.
 pub use ReduceElement as Reducible;
 pub use Reducer as Reduction;
 
@@ -67,32 +69,33 @@ pub fn default_rung<T: ReduceElement<O>, O: Operator<T>>() -> ReduceRung {
     ReduceRung::default_rung(&capabilities::of_operator::<T, O>())
 }
 
-/// Elements of `x` before the first that begins a whole vector of 16 bytes, for [`Plan::roundings_from`].
+/// Returns the number of elements of `x` before the first multiple of 16 bytes, for [`Plan::roundings_from`].
 pub fn before_first_vector<T: Element>(x: Global<'_, T>) -> usize {
     (x.as_ptr() as usize).wrapping_neg() % 16 / size_of::<T>()
 }
 
-/// All elements of `x` combined by `operator`, in their order; [`Operator::IDENTITY`] where there are none.
+/// Returns all elements of `x` combined by `operator` in order, or [`Operator::IDENTITY`] if there are none.
 ///
-/// Allocates what it needs for partial results, and waits for the result; [`Reducer`] is for repeated calls. Floats are
-/// combined in an order that is always the same on the same device, and otherwise unspecified.
+/// Allocates memory for partial results and waits for the result. A [`Reducer`] is for repeated calls. The grouping of
+/// floats is unspecified, but it is the same in every run on one device.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] when the rung is not built for `O` on `T`, and whatever prevents the launches.
+/// [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T`; [`AlgorithmError::Launch`] if the device fails
+/// or has too little memory.
 pub fn reduce<T, O>(device: &Device, rung: ReduceRung, x: &Buffer<T>, operator: O) -> Result<T, AlgorithmError>
 where
     T: ReduceElement<O>,
     O: Operator<T>,
 {
-    // Its type says it all.
+    // Only its type matters.
     let _ = operator;
     Reducer::<T, O>::new(device, rung, x.len())?.reduce(x)
 }
 
-/// Reduction as a method of a device, by the default rung.
-pub trait ReduceExt {
-    /// All elements of `x` combined in order: `x[0] ∘ x[1] ∘ …`; of none, the operator's identity. Waits for the
-    /// result.
+/// Adds reduction by the default rung to a device.
+pub trait ReduceExt: Borrow<Device> {
+    /// Returns all elements of `x` combined in order, `x[0] ∘ x[1] ∘ …`, or the operator's identity if there are none.
+    /// Waits for the result.
     ///
     /// ```
     /// # use gridstride::prelude::*;
@@ -103,19 +106,15 @@ pub trait ReduceExt {
     /// ```
     ///
     /// # Errors
-    /// [`AlgorithmError::Launch`] when the device fails or has too little memory.
-    fn reduce<X, O>(&self, x: X, operator: O) -> Result<X::Element, AlgorithmError>
-    where
-        X: Vector<Element: ReduceElement<O>>,
-        O: Operator<X::Element>;
-}
-
-impl ReduceExt for Device {
+    /// [`AlgorithmError::Launch`] if the device fails or has too little memory.
     fn reduce<X, O>(&self, x: X, operator: O) -> Result<X::Element, AlgorithmError>
     where
         X: Vector<Element: ReduceElement<O>>,
         O: Operator<X::Element>,
     {
-        x.on_device(self, |x| reduce(self, default_rung::<X::Element, O>(), x, operator))
+        let device = self.borrow();
+        x.on_device(device, |x| reduce(device, default_rung::<X::Element, O>(), x, operator))
     }
 }
+
+impl ReduceExt for Device {}

@@ -14,15 +14,14 @@ const MAX_BLOCKS: usize = i32::MAX as usize;
 
 const LANES: usize = 32;
 
-/// One launch: `blocks` blocks of [`Plan::block`] threads combine `len` elements, each `segment` of them, and leave an
-/// element each.
+/// One launch. Each of its blocks combines a segment of the elements into one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pass {
-    /// Elements read.
+    /// The number of elements that the launch reads.
     pub len: usize,
-    /// Elements of a block, the last one's perhaps fewer; in the grid-stride rung, where blocks take turns, on average.
+    /// The number of elements per block; the last block may have fewer. In the grid-stride rung it is an average.
     pub segment: u32,
-    /// Blocks, and partial results.
+    /// The number of blocks, and of partial results.
     pub blocks: u32,
 }
 
@@ -35,38 +34,38 @@ pub struct Plan {
     passes: Vec<Pass>,
 }
 
-/// The kernel that a plan launches, and how often.
+/// The kernel that a plan launches, and the kind of its launches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// Several launches of a rung whose blocks leave partial results; each thread takes `items` elements of a tile.
     Passes { rung: ReduceRung, items: usize },
-    /// One launch of a grid whose threads go over the elements by grid-stride.
+    /// One launch whose threads stride over the elements.
     GridStride,
-    /// One launch of the same rung, of a block per tile of fixed size.
+    /// One launch of the same rung, with one block per tile of fixed size.
     OneTile,
 }
 
 impl Plan {
-    /// The plan for `n` elements of `element_bytes` bytes on a device with so many multiprocessors.
+    /// Returns the plan for `n` elements of `element_bytes` bytes on a device with that many multiprocessors.
     pub fn new(rung: ReduceRung, n: usize, element_bytes: usize, multiprocessors: u32) -> Self {
         if rung.rung().items_per_thread().is_some() {
             return Self::with_block(rung, n, element_bytes, BLOCK);
         }
-        let most = |blocks: u32| blocks.saturating_mul(multiprocessors).max(1);
+        let limit = |blocks: u32| blocks.saturating_mul(multiprocessors).max(1);
         if let Some(plan) = Self::one_tile(n, element_bytes)
-            && plan.passes[0].blocks <= most(TILES_PER_MULTIPROCESSOR)
+            && plan.passes[0].blocks <= limit(TILES_PER_MULTIPROCESSOR)
         {
             return plan;
         }
         let tiles = n.div_ceil(GRID_STRIDE_BLOCK as usize * LOADS * vector_len(element_bytes)).max(1);
         let held = blocks_per_multiprocessor(n.saturating_mul(element_bytes));
-        // The result does not exceed `most`, which is a `u32`.
-        let blocks = tiles.min(most(held) as usize) as u32;
+        // The result does not exceed `limit`, which is a `u32`.
+        let blocks = tiles.min(limit(held) as usize) as u32;
         Self::grid_stride(n, element_bytes, blocks, GRID_STRIDE_BLOCK)
     }
 
-    /// A plan with blocks of `block` threads, for any rung: 1 to 1024, and rounded down to a power of two. The
-    /// grid-stride rung gets one block for each tile, up to 1024 of them.
+    /// Returns a plan of any rung with blocks of `block` threads, which is clamped to 1..=1024 and rounded down to a
+    /// power of two. The grid-stride rung gets one block per tile, and at most 1024 blocks.
     pub fn with_block(rung: ReduceRung, n: usize, element_bytes: usize, block: u32) -> Self {
         let block = 1 << block.clamp(1, 1024).ilog2();
         let Some(items) = rung.rung().items_per_thread() else {
@@ -77,9 +76,9 @@ impl Plan {
         let mut passes = Vec::new();
         let mut len = n;
         loop {
-            // A block takes several tiles where there are too many for a grid, and where a tile is a single element.
+            // A block takes several tiles if a grid has too few blocks, or if a tile is a single element.
             let tiles = len.div_ceil(tile).div_ceil(MAX_BLOCKS).max(if tile == 1 { 2 } else { 1 });
-            // A length has at most 63 bits, of which the number of blocks takes 31.
+            // A length has at most 63 bits, and the number of blocks accounts for 31 of them.
             let segment = u32::try_from(tiles.saturating_mul(tile)).unwrap_or(u32::MAX);
             // At most `MAX_BLOCKS`, by the choice of `tiles`.
             let blocks = len.div_ceil(segment as usize).max(1) as u32;
@@ -91,32 +90,32 @@ impl Plan {
         }
     }
 
-    /// A plan of the grid-stride rung with any grid: one launch of `blocks` blocks of `block` threads, a power of two.
+    /// Returns a plan of the grid-stride rung: one launch of `blocks` blocks of `block` threads, a power of two.
     pub fn grid_stride(n: usize, element_bytes: usize, blocks: u32, block: u32) -> Self {
         let segment = u32::try_from(n.div_ceil(blocks.max(1) as usize)).unwrap_or(u32::MAX);
         let passes = vec![Pass { len: n, segment, blocks }];
         Self { kind: Kind::GridStride, element_bytes, block, passes }
     }
 
-    /// A plan of the grid-stride rung with a block for each tile of [`tile_elements`]: one launch of its kernel for
-    /// small inputs. `None` where there are more tiles than a grid has blocks.
+    /// Returns a plan of the grid-stride rung's kernel for small inputs, with one block per tile of [`tile_elements`].
+    /// Returns `None` if a grid has too few blocks.
     pub fn one_tile(n: usize, element_bytes: usize) -> Option<Self> {
         let tiles = n.div_ceil(tile_elements(vector_len(element_bytes))).max(1);
         let blocks = u32::try_from(tiles).ok().filter(|_| tiles <= MAX_BLOCKS)?;
         Some(Self { kind: Kind::OneTile, ..Self::grid_stride(n, element_bytes, blocks, ONE_TILE_BLOCK) })
     }
 
-    /// Returns whether the plan launches the grid-stride rung's kernel for small inputs.
+    /// Returns true if the plan launches the grid-stride rung's kernel for small inputs.
     pub fn is_one_tile(&self) -> bool {
         self.kind == Kind::OneTile
     }
 
-    /// Returns the kernel that is launched, and how often.
+    /// Returns the kernel and the kind of its launches.
     pub(super) fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// Returns the rung that it launches.
+    /// Returns the rung.
     pub fn rung(&self) -> ReduceRung {
         match self.kind {
             Kind::Passes { rung, .. } => rung,
@@ -124,7 +123,7 @@ impl Plan {
         }
     }
 
-    /// Returns the number of elements that are reduced.
+    /// Returns the number of elements to reduce.
     pub fn n(&self) -> usize {
         self.passes[0].len
     }
@@ -156,27 +155,25 @@ impl Plan {
         partials * partial + element
     }
 
-    /// Returns the largest number of roundings between an element and the result of a float sum: on the longest path
-    /// through the tree that the launches make.
+    /// Returns the largest number of roundings on the path from an element to the result of a float sum.
     ///
-    /// In a launch these are, for a thread that combines *m* elements one after the other, *m* − 1, and one a level of
-    /// the block's tree of log₂(threads) levels:
+    /// A launch contributes *m* − 1 roundings for a thread that combines *m* elements one after the other, and
+    /// log₂(threads) for the block's tree:
     ///
     /// - neighboured, interleaved: *m* = 1; unrolled by *N*: *m* = *N*; unrolled last warp, completely unrolled,
-    ///   shuffle: *m* = 8. One more for each tile of a block after the first: there is none up to 2³¹ − 1 tiles.
-    /// - grid-stride: *m* is what a thread reads of its vectors' elements in each of the 16 / size places, then of
-    ///   those places, then of the elements that fill no vectors; and, after the block's tree, what a thread of the
-    ///   last block reads of the partial results, and that block's tree.
-    /// - one tile per block: *m* is what a thread reads of its vectors' elements in each place, then of those places,
-    ///   and an element that fills no vector; then as above.
+    ///   shuffle: *m* = 8. Each further tile of a block adds one rounding; up to 2³¹ − 1 tiles there are none.
+    /// - grid-stride: a thread combines the elements at each position of its vectors, then those results, then the
+    ///   elements that fill no vector. After the block's tree, the last block combines the partial results in the same
+    ///   way.
+    /// - one tile per block: the same, with at most one element per thread that fills no vector.
     ///
-    /// Never more than *n* − 1: whatever is combined with an identity is not rounded.
+    /// The result is at most *n* − 1, because combining with the identity does not round.
     pub fn roundings(&self) -> usize {
         self.roundings_from(0)
     }
 
-    /// The same of a view whose first whole vector of memory begins with element `lead`. The elements before are
-    /// combined one by one; where there is one tile per block, so are all.
+    /// Returns [`roundings`](Self::roundings) of a view whose first vector of 16 bytes begins with element `lead`. The
+    /// elements before it are combined one by one. With one tile per block, all elements are.
     pub fn roundings_from(&self, lead: usize) -> usize {
         let depth = self.block.ilog2() as usize;
         let (block, blocks) = (self.block as usize, self.passes[0].blocks as usize);
@@ -203,7 +200,7 @@ impl Plan {
     }
 }
 
-/// Elements of a vector of 16 bytes.
+/// Returns the number of elements in 16 bytes.
 fn vector_len(element_bytes: usize) -> usize {
     (16 / element_bytes.max(1)).max(1)
 }

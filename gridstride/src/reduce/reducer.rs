@@ -1,4 +1,4 @@
-//! A reduction with its memory, to be run again and again.
+//! A reduction that keeps its memory between runs.
 
 use std::marker::PhantomData;
 
@@ -13,7 +13,7 @@ use super::{Pass, Plan, ReduceElement, ReduceRung};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
-/// A reduction of *n* elements of `T` by `O`, and the device memory for its partial results. A run allocates nothing.
+/// A reduction of *n* elements of `T` by `O`, with device memory for its partial results. A run allocates nothing.
 pub struct Reducer<T: ReduceElement<O>, O: Operator<T>> {
     device: Device,
     plan: Plan,
@@ -26,16 +26,17 @@ pub struct Reducer<T: ReduceElement<O>, O: Operator<T>> {
 }
 
 impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
-    /// A reduction of `n` elements on `device` by `rung`, with the plan that suits the device.
+    /// Returns a reducer of `n` elements on `device` by `rung`, with the plan for that device.
     ///
     /// # Errors
-    /// [`AlgorithmError::NotBuilt`] when the rung is not built for `O` on `T`; no memory.
+    /// [`AlgorithmError::NotBuilt`] if the rung is not built for `O` on `T`; [`AlgorithmError::Launch`] if the device
+    /// has too little memory.
     pub fn new(device: &Device, rung: ReduceRung, n: usize) -> Result<Self, AlgorithmError> {
         let multiprocessors = device.multiprocessors();
         Self::with_plan(device, Plan::new(rung, n, size_of::<T>(), multiprocessors))
     }
 
-    /// A reduction on `device` by a plan.
+    /// Returns a reducer on `device` that follows `plan`.
     ///
     /// # Errors
     /// As for [`new`](Self::new).
@@ -45,32 +46,31 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
         let partials = partial_results(device, before)?;
         let published = match plan.kind() {
             Kind::Passes { .. } => device.zeroed(0)?,
-            // Zeros again after each launch.
+            // Each launch leaves zeros.
             Kind::GridStride | Kind::OneTile => device.workspace::<Plan, _>(last as usize * words::<T>())?,
         };
         let result = device.alloc(1)?;
         Ok(Self { device: device.clone(), plan, partials, published, result, operator: PhantomData })
     }
 
-    /// Returns its launches.
+    /// Returns the plan.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// Combines all elements of `x`, which is left as it is. The result is the only element of the buffer returned.
+    /// Combines all elements of `x`. The only element of the returned buffer is the result.
     ///
-    /// On a GPU it returns at once: the result is there for whatever is asked of the device next.
+    /// On a GPU it returns before the kernel has finished. Later work on the same device sees the result.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] unless `x` has as many elements as the reduction was made for, and whatever prevents a
-    /// launch.
+    /// [`Error::LengthMismatch`] if the reducer was made for another length; otherwise the error of a launch.
     pub fn run(&mut self, x: &Buffer<T>) -> Result<&Buffer<T>, AlgorithmError> {
         let Self { device, plan, partials, published, result, .. } = self;
         launches::<T, O>(device.queue(), plan, x.view(), partials, published, result)?;
         Ok(result)
     }
 
-    /// As [`run`](Self::run), where `queue` is: the device, or a graph that is being recorded.
+    /// Like [`run`](Self::run), on `queue`: the device, or a graph that is being recorded.
     ///
     /// # Errors
     /// As for [`run`](Self::run).
@@ -78,7 +78,7 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
         self.run_view(queue, x.view())
     }
 
-    /// As [`run_in`](Self::run_in), of a view: of a part of a buffer, say, which may begin with any element.
+    /// Like [`run_in`](Self::run_in), for a view, such as part of a buffer. It may begin with any element.
     ///
     /// ```
     /// use gpu::operator::Sum;
@@ -98,10 +98,10 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
         Ok(result)
     }
 
-    /// The [`run`](Self::run) of `x` as a graph, which borrows both. Its result is in [`result`](Self::result).
+    /// Records a [`run`](Self::run) of `x` as a graph, which borrows both. [`result`](Self::result) has the result.
     ///
-    /// A graph of more than that, or one that owns what it uses, so that `x` can be filled anew between its launches,
-    /// is made by [`Device::record`] and [`run_in`](Self::run_in).
+    /// [`Device::record`] with [`run_in`](Self::run_in) records larger graphs, and graphs that own `x`, which can then
+    /// change between launches.
     ///
     /// ```
     /// use gpu::operator::Sum;
@@ -123,16 +123,16 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// ```
     ///
     /// # Errors
-    /// As for [`run`](Self::run), and whatever prevents the graph from being made.
+    /// As for [`run`](Self::run), and the error of the recording.
     pub fn record<'a>(&'a mut self, x: &'a Buffer<T>) -> Result<Graph<(&'a mut Self, &'a Buffer<T>)>, AlgorithmError> {
         let device = self.device.clone();
         device.record((self, x), |queue, (reduction, x)| reduction.run_in(queue, x).map(|_| ()))
     }
 
-    /// Sets the result to zeros, so that the result of an earlier run is not taken for that of the next.
+    /// Sets the result to zero, so that an earlier result cannot pass for the next one.
     ///
     /// # Errors
-    /// When the device fails.
+    /// If the device fails.
     pub fn refresh(&mut self) -> Result<(), Error> {
         self.result.fill_zero()
     }
@@ -142,10 +142,10 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
         &self.result
     }
 
-    /// All elements of `x` combined, on the host.
+    /// Returns all elements of `x` combined.
     ///
     /// # Errors
-    /// As for [`run`](Self::run), and when a launch made before failed.
+    /// As for [`run`](Self::run), and if an earlier launch failed.
     pub fn reduce(&mut self, x: &Buffer<T>) -> Result<T, AlgorithmError> {
         let mut result = [T::zeroed()];
         self.run(x)?.download_into(&mut result)?;
@@ -162,7 +162,7 @@ impl<T: ReduceElement<O>, O: Operator<T>> Resources for Reducer<T, O> {
     }
 }
 
-/// Returns a buffer for the results of each pass. Compiled once per type, and not per operator.
+/// Returns a buffer for the results of each pass. It is compiled once per type, not once per operator.
 fn partial_results<T: Element>(device: &Device, passes: &[Pass]) -> Result<Vec<Buffer<T>>, Error> {
     passes.iter().map(|pass| device.alloc(pass.blocks as usize)).collect()
 }
@@ -177,7 +177,7 @@ macro_rules! one_launch {
     };
 }
 
-/// Asks `queue` for the launches of `plan`.
+/// Enqueues the launches of `plan` on `queue`.
 fn launches<T: ReduceElement<O>, O: Operator<T>>(
     queue: Queue<'_>,
     plan: &Plan,
@@ -189,7 +189,7 @@ fn launches<T: ReduceElement<O>, O: Operator<T>>(
     if x.len() != plan.n() {
         return Err(Error::LengthMismatch { what: "reduce", buffer: x.len(), other: plan.n() }.into());
     }
-    // No elements have no address.
+    // The pointer of an empty view may be dangling.
     let is_aligned = x.is_empty() || (x.as_ptr() as usize).is_multiple_of(16);
     for (number, &pass) in plan.passes().iter().enumerate() {
         let config = plan.config(pass);
@@ -203,7 +203,7 @@ fn launches<T: ReduceElement<O>, O: Operator<T>>(
             Kind::GridStride => one_launch!(reduce_unaligned, x, published, result),
             Kind::OneTile => one_launch!(reduce_one_tile, x, published, result),
         };
-        // `with_plan` has refused what is not built.
+        // `with_plan` has checked that the instance is built.
         let call = call.ok_or_else(|| capabilities::not_built(plan.rung(), &capabilities::of_operator::<T, O>()))?;
         queue.launch(config, call)?;
     }

@@ -2,6 +2,8 @@
 //!
 //! [`saxpy`] runs one of the kernels of `gpu::saxpy` on buffers of any length. [`plan`] returns its grid and block.
 
+use std::borrow::Borrow;
+
 use cuda_std::{Global, GlobalMut, Ladder};
 pub use gpu::saxpy::SaxpyRung;
 use gpu::saxpy::tuning::{BLOCK, BLOCK_VECTORISED, BLOCKS_PER_MULTIPROCESSOR};
@@ -19,30 +21,33 @@ use crate::vector::{Vector, VectorMut};
     label = "neither `f32` nor `f64`",
     note = "saxpy takes f32 and f64; name the type, as in 2.0_f32 or [1.0_f64; 3]"
 )]
-pub trait Real: Number + gpu::saxpy::Real {}
+pub trait SaxpyElement: Number + gpu::saxpy::Real {}
 
-impl Real for f32 {}
-impl Real for f64 {}
+impl SaxpyElement for f32 {}
+impl SaxpyElement for f64 {}
 
-/// Threads per block.
+// The former name.
+pub use SaxpyElement as Real;
+
+/// Returns the number of threads per block.
 fn threads(rung: SaxpyRung) -> u32 {
     if rung == SaxpyRung::Vectorised { BLOCK_VECTORISED } else { BLOCK }
 }
 
-/// Returns whether the grid has a thread for every item; otherwise its size depends on the device.
+/// Returns true if the grid has a thread for every item. Otherwise its size depends on the device.
 fn has_a_thread_for_all(rung: SaxpyRung) -> bool {
     matches!(rung, SaxpyRung::Monolithic | SaxpyRung::Vectorised)
 }
 
-/// Returns the grid and block for `n` elements of type `T` on `device`. For no elements it is one block, which finds
-/// nothing to do.
-pub fn plan<T: Real>(rung: SaxpyRung, n: usize, device: &Device) -> LaunchConfig {
+/// Returns the grid and block for `n` elements of type `T` on `device`. For no elements it is one block, which does
+/// nothing.
+pub fn plan<T: SaxpyElement>(rung: SaxpyRung, n: usize, device: &Device) -> LaunchConfig {
     let multiprocessors = if has_a_thread_for_all(rung) { 1 } else { device.multiprocessors() };
     LaunchConfig::new(blocks::<T>(rung, n, multiprocessors), threads(rung))
 }
 
-/// Blocks in the grid. Where more are needed than can be counted, the launch refuses the most that can.
-fn blocks<T: Real>(rung: SaxpyRung, n: usize, multiprocessors: u32) -> u32 {
+/// Returns the number of blocks in the grid: `u32::MAX`, which the launch refuses, if there are too many elements.
+fn blocks<T: SaxpyElement>(rung: SaxpyRung, n: usize, multiprocessors: u32) -> u32 {
     let items = rung.rung().entry(&capabilities::of_type::<T>()).and_then(|entry| entry.items_per_thread).unwrap_or(1);
     let needed = u32::try_from(n.div_ceil(threads(rung) as usize * items).max(1)).unwrap_or(u32::MAX);
     if has_a_thread_for_all(rung) {
@@ -52,10 +57,11 @@ fn blocks<T: Real>(rung: SaxpyRung, n: usize, multiprocessors: u32) -> u32 {
     }
 }
 
-/// Computes `y[i] = a·x[i] + y[i]` for every element, each rounded once.
+/// Computes `y[i] = a·x[i] + y[i]` for every element, rounded once.
 ///
-/// On a GPU it returns at once: `y` is there for whatever is asked of the device next. `x` and `y` are two buffers, and
-/// cannot overlap:
+/// On a GPU it returns before the kernel has finished. Later work on the same device sees the result.
+///
+/// The borrow checker rejects `x` and `y` that overlap:
 ///
 /// ```compile_fail,E0502
 /// # use gridstride::saxpy::{SaxpyRung, saxpy};
@@ -65,9 +71,9 @@ fn blocks<T: Real>(rung: SaxpyRung, n: usize, multiprocessors: u32) -> u32 {
 /// ```
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] when the rung is not built for the type; [`Error::LengthMismatch`] when `x` and `y`
-/// are not of the same length; and whatever prevents the launch.
-pub fn saxpy<'q, T: Real>(
+/// [`AlgorithmError::NotBuilt`] if the rung is not built for the type; [`Error::LengthMismatch`] if `x` and `y` differ
+/// in length; otherwise the error of the launch.
+pub fn saxpy<'q, T: SaxpyElement>(
     queue: impl Into<Queue<'q>>,
     rung: SaxpyRung,
     a: T,
@@ -77,7 +83,7 @@ pub fn saxpy<'q, T: Real>(
     saxpy_views(queue, rung, a, x.view(), y.view_mut())
 }
 
-/// As [`saxpy`], of views: of parts of buffers, say, which may begin with any element.
+/// Like [`saxpy`], for views, such as parts of buffers. They may begin with any element.
 ///
 /// ```
 /// use gridstride::saxpy::{SaxpyRung, saxpy_views};
@@ -90,7 +96,7 @@ pub fn saxpy<'q, T: Real>(
 ///
 /// # Errors
 /// As for [`saxpy`].
-pub fn saxpy_views<'q, T: Real>(
+pub fn saxpy_views<'q, T: SaxpyElement>(
     queue: impl Into<Queue<'q>>,
     rung: SaxpyRung,
     a: T,
@@ -101,8 +107,8 @@ pub fn saxpy_views<'q, T: Real>(
     launch(queue, rung, plan::<T>(rung, y.len(), queue.device()), a, x, y)
 }
 
-/// [`saxpy_views`] with a plan made beforehand.
-pub fn launch<T: Real>(
+/// Like [`saxpy_views`], with a [`plan`].
+pub fn launch<T: SaxpyElement>(
     queue: Queue<'_>,
     rung: SaxpyRung,
     plan: LaunchConfig,
@@ -129,9 +135,9 @@ pub fn launch<T: Real>(
     }
 }
 
-/// saxpy as a method of a device, by the default rung.
-pub trait SaxpyExt {
-    /// `y[i] = a·x[i] + y[i]`, each rounded once, in `f32` or `f64`.
+/// Adds saxpy by the default rung to a device.
+pub trait SaxpyExt: Borrow<Device> {
+    /// Computes `y[i] = a·x[i] + y[i]` in `f32` or `f64`, each element rounded once.
     ///
     /// ```
     /// # use gridstride::prelude::*;
@@ -142,7 +148,7 @@ pub trait SaxpyExt {
     /// # Ok::<(), AlgorithmError>(())
     /// ```
     ///
-    /// `x` and `y` cannot overlap, which the compiler sees:
+    /// The borrow checker rejects `x` and `y` that overlap:
     ///
     /// ```compile_fail,E0502
     /// # use gridstride::prelude::*;
@@ -152,24 +158,20 @@ pub trait SaxpyExt {
     /// ```
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] unless `x` and `y` have as many elements; [`AlgorithmError::Launch`] when the device
+    /// [`Error::LengthMismatch`] if `x` and `y` differ in length; [`AlgorithmError::Launch`] if the device
     /// fails or has too little memory.
     fn saxpy<X, Y>(&self, a: X::Element, x: X, y: Y) -> Result<(), AlgorithmError>
     where
-        X: Vector<Element: Real>,
-        Y: VectorMut<Element = X::Element>;
-}
-
-impl SaxpyExt for Device {
-    fn saxpy<X, Y>(&self, a: X::Element, x: X, y: Y) -> Result<(), AlgorithmError>
-    where
-        X: Vector<Element: Real>,
+        X: Vector<Element: SaxpyElement>,
         Y: VectorMut<Element = X::Element>,
     {
+        let device = self.borrow();
         let rung = SaxpyRung::default_rung(&capabilities::of_type::<X::Element>());
-        x.on_device(self, |x| y.update(self, |y| saxpy(self, rung, a, x, y)))
+        x.on_device(device, |x| y.update(device, |y| saxpy(device, rung, a, x, y)))
     }
 }
+
+impl SaxpyExt for Device {}
 
 #[cfg(test)]
 mod tests {

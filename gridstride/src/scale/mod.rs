@@ -2,6 +2,8 @@
 //!
 //! [`scale`] runs one of the kernels of `gpu::scale`. [`plan`] returns its grid and block.
 
+use std::borrow::Borrow;
+
 use cuda_std::{Global, GlobalMut, Ladder};
 pub use gpu::scale::ScaleRung;
 use gpu::scale::scale_unaligned;
@@ -19,15 +21,18 @@ use crate::vector::Vector;
     label = "neither `f32` nor `i32`",
     note = "scale takes f32 and i32; name the type, as in 2.0_f32 or 3_i32"
 )]
-pub trait Scalable: Number + gpu::scale::Scalable {}
+pub trait ScaleElement: Number + gpu::scale::Scalable {}
 
-impl Scalable for f32 {}
-impl Scalable for i32 {}
+impl ScaleElement for f32 {}
+impl ScaleElement for i32 {}
 
-/// The grid and block for `n` elements on `device`. For no elements it is one block, which finds nothing to do.
+// The former name.
+pub use ScaleElement as Scalable;
+
+/// Returns the grid and block for `n` elements on `device`. For no elements it is one block, which does nothing.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] when the rung cannot take so many.
+/// [`AlgorithmError::NotBuilt`] if the rung takes fewer elements.
 pub fn plan(rung: ScaleRung, n: usize, device: &Device) -> Result<LaunchConfig, AlgorithmError> {
     capabilities::check(rung, &[], n)?;
     let items = n.div_ceil(rung.rung().items_per_thread().unwrap_or(1));
@@ -35,23 +40,24 @@ pub fn plan(rung: ScaleRung, n: usize, device: &Device) -> Result<LaunchConfig, 
         // Whole warps.
         ScaleRung::OneBlock => LaunchConfig::new(1, (n as u32).next_multiple_of(32).max(32)),
         ScaleRung::Grid => {
-            let most = BLOCKS_PER_MULTIPROCESSOR.saturating_mul(device.multiprocessors());
-            LaunchConfig::new(blocks(items, BLOCK).min(most), BLOCK)
+            let max = BLOCKS_PER_MULTIPROCESSOR.saturating_mul(device.multiprocessors());
+            LaunchConfig::new(blocks(items, BLOCK).min(max), BLOCK)
         }
         ScaleRung::Vectorised => LaunchConfig::new(blocks(items, BLOCK_VECTORISED), BLOCK_VECTORISED),
     })
 }
 
-/// Blocks that have a thread for each of `items`. Where more are needed than can be counted, the launch refuses the
-/// most that can.
+/// Returns the number of blocks with a thread for each of `items`: `u32::MAX`, which the launch refuses, if there are
+/// too many.
 fn blocks(items: usize, threads: u32) -> u32 {
     u32::try_from(items.div_ceil(threads as usize).max(1)).unwrap_or(u32::MAX)
 }
 
 /// Computes `y[i] = s·x[i]` for every element; floats are rounded once, integers wrap.
 ///
-/// On a GPU it returns at once: `y` is there for whatever is asked of the device next. `x` and `y` are two buffers, and
-/// cannot overlap:
+/// On a GPU it returns before the kernel has finished. Later work on the same device sees the result.
+///
+/// The borrow checker rejects `x` and `y` that overlap:
 ///
 /// ```compile_fail,E0502
 /// # use gridstride::scale::{ScaleRung, scale};
@@ -61,9 +67,9 @@ fn blocks(items: usize, threads: u32) -> u32 {
 /// ```
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] for more elements than the kernel takes; [`Error::LengthMismatch`] when `x` and `y` are
-/// not of the same length; and whatever prevents the launch.
-pub fn scale<'q, T: Scalable>(
+/// [`AlgorithmError::NotBuilt`] for more elements than the kernel takes; [`Error::LengthMismatch`] if `x` and `y`
+/// differ in length; otherwise the error of the launch.
+pub fn scale<'q, T: ScaleElement>(
     queue: impl Into<Queue<'q>>,
     rung: ScaleRung,
     s: T,
@@ -73,11 +79,11 @@ pub fn scale<'q, T: Scalable>(
     scale_views(queue, rung, s, x.view(), y.view_mut())
 }
 
-/// As [`scale`], of views: of parts of buffers, say, which may begin with any element.
+/// Like [`scale`], for views, such as parts of buffers. They may begin with any element.
 ///
 /// # Errors
 /// As for [`scale`].
-pub fn scale_views<'q, T: Scalable>(
+pub fn scale_views<'q, T: ScaleElement>(
     queue: impl Into<Queue<'q>>,
     rung: ScaleRung,
     s: T,
@@ -88,8 +94,8 @@ pub fn scale_views<'q, T: Scalable>(
     launch(queue, rung, plan(rung, y.len(), queue.device())?, s, x, y)
 }
 
-/// [`scale_views`] with a plan made beforehand.
-pub fn launch<T: Scalable>(
+/// Like [`scale_views`], with a [`plan`].
+pub fn launch<T: ScaleElement>(
     queue: Queue<'_>,
     rung: ScaleRung,
     plan: LaunchConfig,
@@ -112,9 +118,9 @@ pub fn launch<T: Scalable>(
     Ok(queue.launch(plan, call)?)
 }
 
-/// scale as a method of a device, by the default rung.
-pub trait ScaleExt {
-    /// `s·x[i]` for each element.
+/// Adds scale by the default rung to a device.
+pub trait ScaleExt: Borrow<Device> {
+    /// Returns `s·x[i]` for each element.
     ///
     /// ```
     /// # use gridstride::prelude::*;
@@ -124,21 +130,18 @@ pub trait ScaleExt {
     /// ```
     ///
     /// # Errors
-    /// [`AlgorithmError::Launch`] when the device fails or has too little memory.
+    /// [`AlgorithmError::Launch`] if the device fails or has too little memory.
     fn scale<X>(&self, s: X::Element, x: X) -> Result<X::Output, AlgorithmError>
     where
-        X: Vector<Element: Scalable>;
-}
-
-impl ScaleExt for Device {
-    fn scale<X>(&self, s: X::Element, x: X) -> Result<X::Output, AlgorithmError>
-    where
-        X: Vector<Element: Scalable>,
+        X: Vector<Element: ScaleElement>,
     {
+        let device = self.borrow();
         let rung = ScaleRung::default_rung(&capabilities::of_type::<X::Element>());
-        x.mapped(self, |x, y| scale(self, rung, s, x, y))
+        x.mapped(device, |x, y| scale(device, rung, s, x, y))
     }
 }
+
+impl ScaleExt for Device {}
 
 #[cfg(test)]
 mod tests {

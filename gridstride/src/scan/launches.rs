@@ -1,4 +1,4 @@
-//! In what launches each rung scans.
+//! The launches of each rung.
 
 use std::marker::PhantomData;
 
@@ -15,10 +15,10 @@ use super::{ScanKind, plan, tile};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
-/// The most blocks of a grid whose threads stride over the elements.
+/// The largest number of blocks in a grid whose threads stride over the elements.
 const MAX_BLOCKS: usize = i32::MAX as usize;
 
-/// A scan of `x` into `y`, which are of the same length and not empty, in `queue`.
+/// A scan of `x` into `y` on `queue`. Both have the same length, which is not 0.
 pub(super) struct Launches<'a, T: Element, O> {
     pub queue: Queue<'a>,
     pub kind: ScanKind,
@@ -27,7 +27,7 @@ pub(super) struct Launches<'a, T: Element, O> {
     pub operator: PhantomData<O>,
 }
 
-/// A kernel that reads vectors of 16 bytes.
+/// Calls a kernel that reads vectors of 16 bytes.
 macro_rules! of_vectors {
     ($kernel:ident($($argument:expr),*)) => {
         match size_of::<T>() {
@@ -54,7 +54,7 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
         Self::launch(self.queue, ScanRung::NaiveBlock, LaunchConfig::new(1, block), call)
     }
 
-    /// Steps 1, 2, 4, … elements wide, of which the last writes `y`; `other` is needed from the second step on.
+    /// Launches steps of width 1, 2, 4, …; the last one writes `y`. Two or more steps need `other`.
     pub fn naive(self, mut other: Option<&mut Buffer<T>>) -> Result<(), AlgorithmError> {
         let Self { queue, kind, x, y, .. } = self;
         let n = y.len();
@@ -62,7 +62,7 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
             let call = scan_naive_step::if_built::<T, O>(x, y, distance, shift);
             Self::launch(queue, ScanRung::Naive, grid(n), call)
         };
-        // One element takes a step as well: it copies.
+        // A single element takes one step, which copies it.
         let steps = n.next_power_of_two().ilog2().max(1);
         for step in 0..steps {
             let writes_y = (steps - 1 - step).is_multiple_of(2);
@@ -72,17 +72,19 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
                 (Some(other), false) if step == 0 => launch(x, other.view_mut(), distance, shift)?,
                 (Some(other), true) => launch(other.view(), y, distance, shift)?,
                 (Some(other), false) => {
-                    // SAFETY: the elements of `y`, which no kernel writes while this one reads them.
+                    // SAFETY: these are the elements of `y`, and no kernel writes them while this one reads them.
                     let y = unsafe { Global::from_raw_parts(y.as_ptr(), y.len(), y.device()) };
                     launch(y, other.view_mut(), distance, shift)?;
                 }
-                (None, _) => return Err(Error::LengthMismatch { what: "take turns", buffer: n, other: 0 }.into()),
+                (None, _) => {
+                    return Err(Error::LengthMismatch { what: "scan by the naive rung", buffer: n, other: 0 }.into());
+                }
             }
         }
         Ok(())
     }
 
-    /// Up-sweep and down-sweep in place in `y`.
+    /// Launches the up-sweep and the down-sweep, in place in `y`.
     pub fn work_efficient(self) -> Result<(), AlgorithmError> {
         let Self { queue, kind, x, y, .. } = self;
         let (n, rung) = (y.len(), ScanRung::WorkEfficient);
@@ -110,7 +112,7 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
         let (rung, exclusive) = (ScanRung::LookBack, kind.shift() as u32);
         let chunks = plan::chunks(x.len(), size_of::<T>()) as u32;
         let tiles = x.len().div_ceil(tile(rung, x.len(), size_of::<T>()));
-        // Where more blocks are needed than can be counted, the launch refuses the most that can.
+        // The launch refuses `u32::MAX` blocks.
         let config = LaunchConfig::new(u32::try_from(tiles).unwrap_or(u32::MAX), THREADS);
         let call = of_vectors!(scan_look_back(x, y, exclusive, chunks, states.view_mut()));
         let launched = Self::launch(queue, rung, config, call);
@@ -132,8 +134,8 @@ impl<T: Element, O: Operator<T>> Launches<'_, T, O> {
     }
 }
 
-/// Returns `launched`, and clears the states if it is an error: a failed scan may leave them incomplete, and the next
-/// scan begins with them.
+/// Returns `launched`, and clears the states if it is an error. A failed scan may leave them incomplete, and the next
+/// scan starts from them.
 fn cleared_after_failure(
     launched: Result<(), AlgorithmError>,
     queue: Queue<'_>,
@@ -145,7 +147,7 @@ fn cleared_after_failure(
     launched
 }
 
-/// A grid with one thread per element or, for very many elements, one whose threads stride over them.
+/// Returns a grid with one thread per element. For very many elements, its threads stride over them.
 fn grid(n: usize) -> LaunchConfig {
     LaunchConfig::new(n.div_ceil(THREADS as usize).clamp(1, MAX_BLOCKS) as u32, THREADS)
 }

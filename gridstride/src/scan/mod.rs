@@ -1,7 +1,7 @@
 //! The prefix scan: element i of the result is the elements up to i combined by an associative operator.
 //!
-//! [`scan`] runs one of the kernels of `gpu::scan` on buffers of any length; a [`Scanner`] does so again and again
-//! without allocating. [`Scannable`] lists the element types of each operator.
+//! [`scan`] runs one of the kernels of `gpu::scan` on buffers of any length. A [`Scanner`] is for repeated scans: a
+//! scan allocates nothing. [`ScanElement`] lists the element types of each operator.
 //!
 //! ```
 //! use gpu::operator::{Affine, Compose, Sum};
@@ -27,7 +27,7 @@
 //! # }
 //! ```
 //!
-//! Input and output cannot overlap, which the compiler sees:
+//! The borrow checker rejects input and output that overlap:
 //!
 //! ```compile_fail,E0502
 //! # use gridstride::scan::{ScanRung, ScanKind, scan};
@@ -36,6 +36,7 @@
 //! # }
 //! ```
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -50,18 +51,20 @@ use crate::error::AlgorithmError;
 use crate::vector::Vector;
 use launches::Launches;
 
+mod element;
 mod launches;
 mod plan;
-mod scannable;
 
+pub use element::ScanElement;
+// The former name.
+pub use element::ScanElement as Scannable;
 pub use plan::{check_on, default_rung};
-pub use scannable::Scannable;
 
 /// Checks that the rung scans `len` elements of `T` with `O`.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] says what it offers instead.
-pub fn check<T: Scannable<O>, O: Operator<T>>(rung: ScanRung, len: usize) -> Result<(), AlgorithmError> {
+/// [`AlgorithmError::NotBuilt`] if it does not.
+pub fn check<T: ScanElement<O>, O: Operator<T>>(rung: ScanRung, len: usize) -> Result<(), AlgorithmError> {
     capabilities::check(rung, &capabilities::of_operator::<T, O>(), len)
 }
 
@@ -86,12 +89,12 @@ pub fn temporary_bytes<T: Element>(rung: ScanRung, len: usize) -> u64 {
     (count as u64).saturating_mul(size as u64)
 }
 
-/// Words of the states of the tiles of `len` elements.
+/// Returns the number of words that the states of the tiles of `len` elements take.
 fn tile_state_words<T: Element>(rung: ScanRung, len: usize) -> usize {
     state_words::<T>(len.div_ceil(tile(rung, len, size_of::<T>())))
 }
 
-/// Inclusive or exclusive: whether an element takes part in its own result.
+/// The kind of a scan: inclusive or exclusive.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ScanKind {
     /// Element i of the result is elements 0 to i combined.
@@ -121,17 +124,18 @@ impl ScanKind {
 
 /// Writes the scan of `x` with `operator` into `y`.
 ///
-/// Operands stay in order, but how they are grouped is the kernel's affair: sums and products of floats depend on it by
-/// rounding. `LookBack` and `Pipelined` group by what they meet first, so that two of their runs may differ by that;
-/// all other results are the same in every run.
+/// Operands stay in order, but each kernel groups them differently, and float sums and products depend on the grouping.
+/// That of `LookBack` and `Pipelined` also depends on timing, so two runs may round differently. All other results are
+/// the same in every run.
 ///
-/// On a GPU it returns at once: `y` is there for whatever is asked of the device next.
+/// On a GPU it returns before the kernel has finished. Later work on the same device sees the result.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] unless `x` and `y` are of the same length, [`AlgorithmError::NotBuilt`] when the rung is
-/// not built for the type and operator or for so many elements, or the device has too little shared memory for it, and
-/// whatever prevents the launch.
-pub fn scan<T: Scannable<O>, O: Operator<T>>(
+/// - [`Error::LengthMismatch`] if `x` and `y` differ in length.
+/// - [`AlgorithmError::NotBuilt`] if the rung is not built for the type and operator, takes fewer elements, or needs
+///   more shared memory than the device has.
+/// - The error of the launch.
+pub fn scan<T: ScanElement<O>, O: Operator<T>>(
     device: &Device,
     rung: ScanRung,
     kind: ScanKind,
@@ -142,57 +146,50 @@ pub fn scan<T: Scannable<O>, O: Operator<T>>(
     Scanner::<T, O>::new(device, rung, x.len())?.scan(kind, x, y)
 }
 
-/// A kernel made ready to scan arrays of one length, with its temporary storage.
+/// A scan of vectors of one length, with its temporary storage. A scan allocates nothing.
 #[derive(Debug)]
-pub struct Scanner<T: Scannable<O>, O: Operator<T>> {
+pub struct Scanner<T: ScanElement<O>, O: Operator<T>> {
     device: Device,
     rung: ScanRung,
     len: usize,
-    storage: Storage<T>,
+    /// The second of the two buffers that alternate as input and output.
+    other: Option<Buffer<T>>,
+    /// The states of the tiles; empty in rungs without them.
+    states: Buffer<u64>,
     operator: PhantomData<fn() -> O>,
 }
 
-/// The temporary storage of a kernel.
-#[derive(Debug)]
-enum Storage<T: Element> {
-    None,
-    /// The other of the two buffers that take turns.
-    Elements(Buffer<T>),
-    /// The states of the tiles.
-    States(Buffer<u64>),
-}
-
-impl<T: Scannable<O>, O: Operator<T>> Scanner<T, O> {
-    /// For arrays of `len` elements on `device`.
+impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
+    /// Returns a scanner of `len` elements on `device`.
     ///
     /// # Errors
     /// [`AlgorithmError::NotBuilt`] as for [`scan`]; [`Error::OutOfMemory`].
     pub fn new(device: &Device, rung: ScanRung, len: usize) -> Result<Self, AlgorithmError> {
         check_on::<T, O>(rung, device, len)?;
-        let words = tile_state_words::<T>(rung, len);
-        let storage = match rung {
-            _ if temporary_bytes::<T>(rung, len) == 0 => Storage::None,
-            ScanRung::NaiveBlock | ScanRung::WorkEfficient => Storage::None,
-            ScanRung::Naive => Storage::Elements(device.alloc(len)?),
-            // A scan begins with the states that the one before has left, of elements of as many words.
-            ScanRung::LookBack | ScanRung::Pipelined => Storage::States(device.workspace::<Self, _>(words)?),
+        // Two elements take one step, which needs no second buffer.
+        let other = if rung == ScanRung::Naive && len > 2 { Some(device.alloc(len)?) } else { None };
+        let words = match rung {
+            ScanRung::LookBack | ScanRung::Pipelined => tile_state_words::<T>(rung, len),
+            ScanRung::NaiveBlock | ScanRung::Naive | ScanRung::WorkEfficient => 0,
         };
-        Ok(Self { device: device.clone(), rung, len, storage, operator: PhantomData })
+        // A scan starts from the states that the previous scan of this type has left.
+        let states = device.workspace::<Self, _>(words)?;
+        Ok(Self { device: device.clone(), rung, len, other, states, operator: PhantomData })
     }
 
     /// Writes the scan of `x` into `y`, as [`scan`] does.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] unless both have the length that the scanner is for, and whatever prevents the launch.
+    /// [`Error::LengthMismatch`] if the scanner was made for another length; otherwise the error of the launch.
     pub fn scan(&mut self, kind: ScanKind, x: &Buffer<T>, y: &mut Buffer<T>) -> Result<(), AlgorithmError> {
         let device = self.device.clone();
         self.scan_in(device.queue(), kind, x, y)
     }
 
-    /// The [`scan`](Self::scan) of `x` into `y` as a graph, which borrows them.
+    /// Records a [`scan`](Self::scan) of `x` into `y` as a graph, which borrows them.
     ///
-    /// A graph of more than that, or one that owns what it uses, so that `x` can be filled anew between its launches,
-    /// is made by [`Device::record`] and [`scan_in`](Self::scan_in):
+    /// [`Device::record`] with [`scan_in`](Self::scan_in) records larger graphs, and graphs that own `x`, which can
+    /// then change between launches:
     ///
     /// ```
     /// use gpu::operator::Sum;
@@ -214,8 +211,8 @@ impl<T: Scannable<O>, O: Operator<T>> Scanner<T, O> {
     /// ```
     ///
     /// # Errors
-    /// As for [`scan`](Self::scan), and whatever prevents the graph from being made.
-    #[allow(clippy::type_complexity, reason = "it is what the graph holds")]
+    /// As for [`scan`](Self::scan), and the error of the recording.
+    #[allow(clippy::type_complexity, reason = "the type lists the graph's resources")]
     pub fn record<'a>(
         &'a mut self,
         kind: ScanKind,
@@ -226,7 +223,7 @@ impl<T: Scannable<O>, O: Operator<T>> Scanner<T, O> {
         device.record((self, x, y), |queue, (scanner, x, y)| scanner.scan_in(queue, kind, x, y))
     }
 
-    /// As [`scan`](Self::scan), where `queue` is: the device, or a graph that is being recorded.
+    /// Like [`scan`](Self::scan), on `queue`: the device, or a graph that is being recorded.
     ///
     /// # Errors
     /// As for [`scan`](Self::scan).
@@ -240,8 +237,8 @@ impl<T: Scannable<O>, O: Operator<T>> Scanner<T, O> {
         self.scan_views(queue, kind, x.view(), y.view_mut())
     }
 
-    /// As [`scan_in`](Self::scan_in), of views: of parts of buffers, say, which may begin with any element. Those that
-    /// begin at no multiple of 16 bytes are moved by elements, which takes longer.
+    /// Like [`scan_in`](Self::scan_in), for views, such as parts of buffers. They may begin with any element. A view
+    /// that does not begin at a multiple of 16 bytes takes longer, because it is moved element by element.
     ///
     /// # Errors
     /// As for [`scan`](Self::scan).
@@ -261,37 +258,31 @@ impl<T: Scannable<O>, O: Operator<T>> Scanner<T, O> {
             return Ok(());
         }
         let launches = Launches { queue, kind, x, y, operator: PhantomData::<O> };
-        match (self.rung, &mut self.storage) {
-            (ScanRung::NaiveBlock, _) => launches.one_block(),
-            (ScanRung::Naive, Storage::Elements(other)) => launches.naive(Some(other)),
-            (ScanRung::Naive, _) => launches.naive(None),
-            (ScanRung::WorkEfficient, _) => launches.work_efficient(),
-            (ScanRung::LookBack, Storage::States(states)) => launches.look_back(states),
-            (ScanRung::Pipelined, Storage::States(states)) => launches.pipelined(states),
-            // No elements have no states, and are not scanned.
-            (ScanRung::LookBack | ScanRung::Pipelined, _) => Ok(()),
+        match self.rung {
+            ScanRung::NaiveBlock => launches.one_block(),
+            ScanRung::Naive => launches.naive(self.other.as_mut()),
+            ScanRung::WorkEfficient => launches.work_efficient(),
+            ScanRung::LookBack => launches.look_back(&mut self.states),
+            ScanRung::Pipelined => launches.pipelined(&mut self.states),
         }
     }
 
-    /// Bytes of temporary storage.
+    /// Returns the bytes of temporary storage.
     pub fn temporary_bytes(&self) -> u64 {
         temporary_bytes::<T>(self.rung, self.len)
     }
 }
 
-impl<T: Scannable<O>, O: Operator<T>> Resources for Scanner<T, O> {
+impl<T: ScanElement<O>, O: Operator<T>> Resources for Scanner<T, O> {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
-        match &mut self.storage {
-            Storage::None => {}
-            Storage::Elements(other) => other.hold(held),
-            Storage::States(states) => states.hold(held),
-        }
+        self.other.hold(held);
+        self.states.hold(held);
     }
 }
 
-/// The scan as methods of a device, by the default rung.
-pub trait ScanExt {
-    /// The inclusive scan: element i is `x[0] ∘ … ∘ x[i]`.
+/// Adds scans by the default rung to a device.
+pub trait ScanExt: Borrow<Device> {
+    /// Returns the inclusive scan: element i is `x[0] ∘ … ∘ x[i]`.
     ///
     /// ```
     /// # use gridstride::prelude::*;
@@ -301,13 +292,16 @@ pub trait ScanExt {
     /// ```
     ///
     /// # Errors
-    /// [`AlgorithmError::Launch`] when the device fails or has too little memory.
+    /// [`AlgorithmError::Launch`] if the device fails or has too little memory.
     fn scan_inclusive<X, O>(&self, x: X, operator: O) -> Result<X::Output, AlgorithmError>
     where
-        X: Vector<Element: Scannable<O>>,
-        O: Operator<X::Element>;
+        X: Vector<Element: ScanElement<O>>,
+        O: Operator<X::Element>,
+    {
+        scanned(self.borrow(), ScanKind::Inclusive, x, operator)
+    }
 
-    /// The exclusive scan: element i is `x[0] ∘ … ∘ x[i − 1]`, and element 0 the operator's identity.
+    /// Returns the exclusive scan: element i is `x[0] ∘ … ∘ x[i − 1]`, and element 0 is the operator's identity.
     ///
     /// ```
     /// # use gridstride::prelude::*;
@@ -320,31 +314,18 @@ pub trait ScanExt {
     /// As for [`scan_inclusive`](Self::scan_inclusive).
     fn scan_exclusive<X, O>(&self, x: X, operator: O) -> Result<X::Output, AlgorithmError>
     where
-        X: Vector<Element: Scannable<O>>,
-        O: Operator<X::Element>;
-}
-
-impl ScanExt for Device {
-    fn scan_inclusive<X, O>(&self, x: X, operator: O) -> Result<X::Output, AlgorithmError>
-    where
-        X: Vector<Element: Scannable<O>>,
+        X: Vector<Element: ScanElement<O>>,
         O: Operator<X::Element>,
     {
-        scanned(self, ScanKind::Inclusive, x, operator)
-    }
-
-    fn scan_exclusive<X, O>(&self, x: X, operator: O) -> Result<X::Output, AlgorithmError>
-    where
-        X: Vector<Element: Scannable<O>>,
-        O: Operator<X::Element>,
-    {
-        scanned(self, ScanKind::Exclusive, x, operator)
+        scanned(self.borrow(), ScanKind::Exclusive, x, operator)
     }
 }
+
+impl ScanExt for Device {}
 
 fn scanned<X, O>(device: &Device, kind: ScanKind, x: X, operator: O) -> Result<X::Output, AlgorithmError>
 where
-    X: Vector<Element: Scannable<O>>,
+    X: Vector<Element: ScanElement<O>>,
     O: Operator<X::Element>,
 {
     x.mapped(device, |x, y| scan(device, default_rung::<X::Element>(device, x.len()), kind, x, y, operator))

@@ -6,22 +6,21 @@ use gpu::scan::ScanRung;
 use gpu::scan::tuning::{BLOCKS, CHUNKS, PIPELINED_FROM, RING_BYTES, SMALL, SMALLER};
 use launch::{Device, Element};
 
-use super::{Scannable, check};
+use super::{ScanElement, check};
 use crate::capabilities;
 use crate::error::AlgorithmError;
 
-/// Shared memory that a multiprocessor needs for a block of the pipelined kernel, in bytes: the ring, the kernel's own
-/// arrays, which have less than 1 KiB, and what every block takes.
+/// Bytes of shared memory per block of the pipelined kernel: the ring, up to 1 KiB for other arrays, and what the
+/// system reserves.
 const PIPELINED_BYTES: u32 = RING_BYTES + 1024 + RESERVED_BYTES;
 
-/// Shared memory that the system takes of each block, from sm_80 on: as much as a multiprocessor has more than its
-/// largest block.
+/// Bytes of shared memory that the system reserves per block from sm_80 on.
 const RESERVED_BYTES: u32 = 1024;
 
 /// Returns the rung that runs by default for `len` elements of `T` on `device`, with any operator.
 ///
-/// It is [`Pipelined`](ScanRung::Pipelined) for many elements on a GPU whose multiprocessors hold two of its blocks, as
-/// those of compute capability 9.0 and 10.0 do, and [`LookBack`](ScanRung::LookBack) otherwise.
+/// This is [`Pipelined`](ScanRung::Pipelined) for many elements on a GPU whose multiprocessors hold two of its blocks,
+/// as with compute capability 9.0 and 10.0. Otherwise it is [`LookBack`](ScanRung::LookBack).
 pub fn default_rung<T: Element>(device: &Device, len: usize) -> ScanRung {
     let bytes = len.saturating_mul(size_of::<T>());
     if bytes >= PIPELINED_FROM && pipelined_blocks(device) >= BLOCKS { ScanRung::Pipelined } else { ScanRung::LookBack }
@@ -30,9 +29,9 @@ pub fn default_rung<T: Element>(device: &Device, len: usize) -> ScanRung {
 /// Checks that the rung scans `len` elements of `T` with `O` on `device`.
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] as for [`check`], and where the device's blocks have too little shared memory for the
+/// [`AlgorithmError::NotBuilt`] as for [`check`], and if the device's blocks have too little shared memory for the
 /// rung.
-pub fn check_on<T: Scannable<O>, O: Operator<T>>(
+pub fn check_on<T: ScanElement<O>, O: Operator<T>>(
     rung: ScanRung,
     device: &Device,
     len: usize,
@@ -40,14 +39,15 @@ pub fn check_on<T: Scannable<O>, O: Operator<T>>(
     check::<T, O>(rung, len)?;
     if rung == ScanRung::Pipelined && pipelined_blocks(device) == 0 {
         let (name, bytes) = (device.name(), device.max_dynamic_shared());
-        let asked = format!("scans on {name}, whose blocks have {bytes} bytes of shared memory");
+        let requested = format!("scans on {name}, whose blocks have {bytes} bytes of shared memory");
         let offered = format!("them where blocks have {} or more", PIPELINED_BYTES - RESERVED_BYTES);
-        return Err(capabilities::refused(rung.rung(), asked, offered));
+        return Err(capabilities::refused(rung.rung(), requested, offered));
     }
     Ok(())
 }
 
-/// Vectors that a thread of the look-back reads, of `len` elements of `element_bytes` bytes.
+/// Returns the number of vectors that a thread of the look-back kernel reads, for `len` elements of `element_bytes`
+/// bytes.
 pub(super) fn chunks(len: usize, element_bytes: usize) -> usize {
     let bytes = len.saturating_mul(element_bytes);
     if bytes <= SMALLER {
@@ -59,13 +59,14 @@ pub(super) fn chunks(len: usize, element_bytes: usize) -> usize {
     }
 }
 
-/// Blocks of the pipelined kernel that a multiprocessor of `device` is given. 0 where there is too little shared
+/// Returns the number of blocks of the pipelined kernel per multiprocessor of `device`; 0 if it has too little shared
 /// memory.
 fn pipelined_blocks(device: &Device) -> u32 {
     (device.max_dynamic_shared().saturating_add(RESERVED_BYTES) / PIPELINED_BYTES).min(BLOCKS)
 }
 
-/// Blocks of the pipelined kernel's grid for `tiles` tiles: as many as `device` holds at once.
+/// Returns the number of blocks in the pipelined kernel's grid for `tiles` tiles: at most as many as `device` holds at
+/// once.
 pub(super) fn pipelined_grid(device: &Device, tiles: usize) -> u32 {
     let held = device.multiprocessors().saturating_mul(pipelined_blocks(device)).max(1);
     u32::try_from(tiles).unwrap_or(u32::MAX).min(held)

@@ -17,7 +17,7 @@
 //! # }
 //! ```
 //!
-//! Input and output are two buffers, and cannot overlap:
+//! The borrow checker rejects input and output that overlap:
 //!
 //! ```compile_fail,E0502
 //! # use gridstride::{Size, transpose::{TransposeRung, transpose}};
@@ -26,6 +26,8 @@
 //! let _ = transpose(device, TransposeRung::Vectorised, size, &x, &mut x); // does not compile: x is both
 //! # }
 //! ```
+
+use std::borrow::Borrow;
 
 use cuda_std::Ladder;
 pub use gpu::transpose::TransposeRung;
@@ -44,10 +46,10 @@ use views::{view, view_mut};
 
 mod views;
 
-/// The most blocks along y that every GPU allows.
+/// The largest number of blocks along y that every GPU allows.
 const MAX_ALONG_Y: usize = 65535;
 
-/// Returns whether the rung transposes. The rungs that are yardsticks copy: their result is `x` itself.
+/// Returns true if the rung transposes. The yardsticks copy: their result is `x` itself.
 pub fn is_transpose(rung: TransposeRung) -> bool {
     !matches!(rung, TransposeRung::Copy | TransposeRung::CopyTile)
 }
@@ -63,10 +65,9 @@ pub struct Plan {
     pub is_aligned: bool,
 }
 
-/// The launch for a matrix of `size` in whole buffers, with elements of type `U`, which stands for every type of its
-/// width.
+/// Returns the launch for a matrix of `size` in whole buffers. `U` stands for every element type of its size.
 ///
-/// A matrix that no grid covers gets a grid that the launch refuses.
+/// If no grid covers the matrix, the launch refuses the returned one.
 pub fn plan<U: Bits>(rung: TransposeRung, size: Size) -> Plan {
     let Size { width, height } = size;
     // A buffer begins at a multiple of 16 bytes.
@@ -75,7 +76,7 @@ pub fn plan<U: Bits>(rung: TransposeRung, size: Size) -> Plan {
         LaunchConfig::new(grid(width.div_ceil(TILE), height.div_ceil(TILE)), (TILE as u32, BLOCK_ROWS as u32))
     } else if is_aligned {
         let shape = U::ALIGNED;
-        // The blocks go down the rows of tiles: so they write along the rows of y.
+        // Consecutive blocks take the tiles of a column, so that they write along the rows of y.
         LaunchConfig::new(grid(height.div_ceil(shape.rows), width.div_ceil(shape.columns)), shape.threads as u32)
     } else {
         return unaligned_plan::<U>(size);
@@ -83,43 +84,44 @@ pub fn plan<U: Bits>(rung: TransposeRung, size: Size) -> Plan {
     Plan { config, is_aligned }
 }
 
-/// The launch of the last rung for a matrix of `size` in views that begin at any element.
+/// Returns the launch of the last rung for a matrix of `size` in views that begin with any element.
 pub fn unaligned_plan<U: Bits>(size: Size) -> Plan {
     let grid = grid(unaligned_tile_rows::<U>(size.height), unaligned_tile_columns::<U>(size.width));
     Plan { config: LaunchConfig::new(grid, U::UNALIGNED.threads as u32), is_aligned: false }
 }
 
-/// The launch of [`transpose_gathered`](gpu::transpose::transpose_gathered()), for bytes and halves in views that begin
-/// at any element.
+/// Returns the launch of [`transpose_gathered`](gpu::transpose::transpose_gathered()), for bytes and halves in views
+/// that begin with any element.
 pub fn gathered_plan<U: Bits>(size: Size) -> Plan {
     let grid = grid(gathered_tile_rows::<U>(size.height), gathered_tile_columns::<U>(size.width));
     Plan { config: LaunchConfig::new(grid, GATHERED_THREADS as u32), is_aligned: false }
 }
 
-/// The launch of [`transpose_plain`](gpu::transpose::transpose_plain()), for words and double words in views that begin
-/// at any element, by blocks of `THREADS` threads.
+/// Returns the launch of [`transpose_plain`](gpu::transpose::transpose_plain()) in blocks of `THREADS` threads, for
+/// words and double words in views that begin with any element.
 pub fn plain_plan<U: Bits, const THREADS: usize>(size: Size) -> Plan {
     let columns = plain_row_bytes(THREADS) / size_of::<U>();
     let grid = grid(size.height.div_ceil(plain_rows(THREADS)), size.width.div_ceil(columns));
     Plan { config: LaunchConfig::new(grid, THREADS as u32), is_aligned: false }
 }
 
-/// A grid of `along_x` blocks, by at least `others` along y and z together, as evenly as they go.
+/// Returns a grid of `along_x` blocks along x and at least `others` along y and z together.
 fn grid(along_x: usize, others: usize) -> Dim3 {
     let z = others.div_ceil(MAX_ALONG_Y).max(1);
     let blocks = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     Dim3::new(blocks(along_x), blocks(others.div_ceil(z)), blocks(z))
 }
 
-/// Makes `y` the transpose of `x`, which has `size.height` rows of `size.width` elements, row after row; `y` then has
-/// `size.width` rows of `size.height`. For the kernels that copy, `y` becomes `x`.
+/// Writes the transpose of `x` into `y`. `x` has `size.height` rows of `size.width` elements, row after row, and `y`
+/// has `size.width` rows of `size.height`. The kernels that copy write `x` itself.
 ///
-/// Elements are of any type of 1, 2, 4 or 8 bytes, and every bit of them is kept; another size does not compile. On a
-/// GPU it returns at once: `y` is there for whatever is asked of the device next.
+/// Elements have any type of 1, 2, 4 or 8 bytes, and every bit is kept; another size does not compile.
+///
+/// On a GPU it returns before the kernel has finished. Later work on the same device sees the result.
 ///
 /// # Errors
-/// [`AlgorithmError::SizeMismatch`] when `x` or `y` has not `size.width * size.height` elements, and whatever prevents
-/// the launch.
+/// [`AlgorithmError::SizeMismatch`] if `x` or `y` does not have `size.width * size.height` elements; otherwise the
+/// error of the launch.
 pub fn transpose<'q, T: Element>(
     queue: impl Into<Queue<'q>>,
     rung: TransposeRung,
@@ -138,7 +140,7 @@ pub fn transpose<'q, T: Element>(
         return Ok(());
     }
     let queue = queue.into();
-    // SAFETY: each is for elements of the size of its bits.
+    // SAFETY: in each arm the integer type has the size of `T`.
     unsafe {
         match size_of::<T>() {
             1 => launch::<T, u8>(queue, rung, size, x, y),
@@ -149,7 +151,7 @@ pub fn transpose<'q, T: Element>(
     }
 }
 
-/// The launch for elements that are moved as the bits `U`.
+/// Enqueues the launch for elements that are moved as `U`.
 ///
 /// # Safety
 /// `T` and `U` must have the same size.
@@ -162,39 +164,36 @@ unsafe fn launch<T: Element, U: Bits>(
 ) -> Result<(), AlgorithmError> {
     let Size { width, height } = size;
     let Plan { mut config, is_aligned } = plan::<U>(rung, size);
-    // SAFETY: the caller's word.
+    // SAFETY: `T` and `U` have the same size, as this function requires.
     let (x, y) = unsafe { (view::<T, U>(x), view_mut::<T, U>(y)) };
     let bytes = x.len() * size_of::<U>();
-    let plain = plain_threads(size_of::<U>(), x.len(), is_aligned);
-    let call = match (rung, plain) {
-        (TransposeRung::Vectorised, Some(128)) => {
-            config = plain_plan::<U, 128>(size).config;
-            transpose_plain::if_built::<U, 128>(x, y, width, height)
-        }
-        (TransposeRung::Vectorised, Some(256)) => {
-            config = plain_plan::<U, 256>(size).config;
-            transpose_plain::if_built::<U, 256>(x, y, width, height)
-        }
-        (TransposeRung::Vectorised, Some(_)) => {
-            config = plain_plan::<U, 512>(size).config;
-            transpose_plain::if_built::<U, 512>(x, y, width, height)
-        }
-        (TransposeRung::Vectorised, None)
-            if !is_aligned && size_of::<U>() <= 2 && bytes >= GATHERED_FROM && (width | height) >> 31 == 0 =>
-        {
+    /// The plan and call of the plain kernel.
+    macro_rules! plain {
+        ($threads:literal) => {{
+            config = plain_plan::<U, $threads>(size).config;
+            transpose_plain::if_built::<U, $threads>(x, y, width, height)
+        }};
+    }
+    let is_last = rung == TransposeRung::Vectorised;
+    let call = match plain_threads(size_of::<U>(), x.len(), is_aligned).filter(|_| is_last) {
+        Some(128) => plain!(128),
+        Some(256) => plain!(256),
+        Some(_) => plain!(512),
+        None if !is_last || is_aligned => rung.call(x, y, width, height),
+        None if size_of::<U>() <= 2 && bytes >= GATHERED_FROM && (width | height) >> 31 == 0 => {
             config = gathered_plan::<U>(size).config;
             transpose_gathered::if_built::<U>(x, y, width, height)
         }
-        (TransposeRung::Vectorised, None) if !is_aligned => transpose_unaligned::if_built::<U>(x, y, width, height),
-        _ => rung.call(x, y, width, height),
+        None => transpose_unaligned::if_built::<U>(x, y, width, height),
     };
     let call = call.ok_or_else(|| capabilities::not_built(rung, &capabilities::of_type::<U>()))?;
     Ok(queue.launch(config, call)?)
 }
 
-/// The transpose as a method of a device, by the default rung.
-pub trait TransposeExt {
-    /// The transpose of a matrix: `x` has `height` rows of `width` elements, the result `width` rows of `height`.
+/// Adds the transpose by the default rung to a device.
+pub trait TransposeExt: Borrow<Device> {
+    /// Returns the transpose of a matrix. `x` has `height` rows of `width` elements, the result `width` rows of
+    /// `height`.
     ///
     /// ```
     /// # use gridstride::prelude::*;
@@ -204,16 +203,15 @@ pub trait TransposeExt {
     /// ```
     ///
     /// # Errors
-    /// [`AlgorithmError::SizeMismatch`] unless `x` has `width · height` elements; [`AlgorithmError::Launch`] when the
-    /// device fails or has too little memory.
-    fn transpose<X: Vector>(&self, x: X, width: usize, height: usize) -> Result<X::Output, AlgorithmError>;
-}
-
-impl TransposeExt for Device {
+    /// [`AlgorithmError::SizeMismatch`] if `x` does not have `width · height` elements; [`AlgorithmError::Launch`] if
+    /// the device fails or has too little memory.
     fn transpose<X: Vector>(&self, x: X, width: usize, height: usize) -> Result<X::Output, AlgorithmError> {
-        x.mapped(self, |x, y| transpose(self, TransposeRung::LAST, Size { width, height }, x, y))
+        let device = self.borrow();
+        x.mapped(device, |x, y| transpose(device, TransposeRung::LAST, Size { width, height }, x, y))
     }
 }
+
+impl TransposeExt for Device {}
 
 #[cfg(test)]
 mod tests {

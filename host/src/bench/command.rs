@@ -19,7 +19,8 @@ use crate::{ranks, report};
 
 /// Returns the end of the help: how the command measures.
 fn help() -> String {
-    let mut split: Vec<&str> = catalogue::scaling_works().iter().map(|(algorithm, _)| algorithm.name()).collect();
+    let mut split: Vec<&str> =
+        catalogue::scaling_measurements().iter().map(|(algorithm, _)| algorithm.name()).collect();
     split.dedup();
     HELP.replace("SPLIT", &conjunction(&split))
 }

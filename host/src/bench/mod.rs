@@ -103,7 +103,7 @@ mod tests {
     use meter::Limits;
     use points::Point;
     use workbench::WorkbenchError;
-    use workbench::algorithm::Prepared;
+    use workbench::algorithm::PreparedRung;
     use workbench::deviation::Deviation;
 
     /// Records which sets of memory it ran on; 0 is its own.
@@ -116,7 +116,7 @@ mod tests {
         fn hold<'s>(&'s mut self, _held: &mut Held<'s>) {}
     }
 
-    impl Prepared for Noted {
+    impl PreparedRung for Noted {
         fn run(&mut self, _queue: Queue<'_>) -> Result<(), WorkbenchError> {
             self.used.push(0);
             Ok(())

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use gridstride::error::AlgorithmError;
 use launch::{Device, Element};
 use workbench::WorkbenchError;
-use workbench::algorithm::{Prepared, Shape};
+use workbench::algorithm::{PreparedRung, Shape};
 use workbench::bench::{MeasuredPoint, Sweep};
 use workbench::inputs;
 
@@ -138,8 +138,8 @@ impl Bench {
     /// Notes why a rung is left out.
     pub(super) fn leave_out(&mut self, reason: &WorkbenchError) {
         self.note(match reason {
-            WorkbenchError::Algorithm(AlgorithmError::NotBuilt { algorithm, kernel, offered, .. }) => {
-                format!("{algorithm} {kernel} beyond what it offers: {offered}")
+            WorkbenchError::Algorithm(AlgorithmError::NotBuilt { algorithm, rung, offered, .. }) => {
+                format!("{algorithm} {rung} beyond what it offers: {offered}")
             }
             reason => reason.to_string(),
         });
@@ -188,7 +188,7 @@ impl Bench {
 
     /// Measures a rung and adds its row. If the point is also timed by the host's clock and the algorithm asks for it,
     /// this times a series of calls, too; each call of a series has memory of its own.
-    pub(super) fn rung(&mut self, mut point: Point<'_>, prepared: &mut dyn Prepared) -> anyhow::Result<()> {
+    pub(super) fn rung(&mut self, mut point: Point<'_>, prepared: &mut dyn PreparedRung) -> anyhow::Result<()> {
         let device = self.device();
         if prepared.steps() > 1 {
             prepared.run(device.queue())?;

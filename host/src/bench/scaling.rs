@@ -1,5 +1,5 @@
 //! `host bench` on several devices: strong scaling (one vector, divided) and weak scaling (it grows with the devices),
-//! of each algorithm's [`scaling_works`](workbench::algorithm::Algorithm::scaling_works).
+//! of each algorithm's [`scaling_measurements`](workbench::algorithm::Algorithm::scaling_measurements).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use anyhow::bail;
 use launch::Group;
 use multi::team::Team;
 use serde::{Deserialize, Serialize};
-use workbench::scaling::ScalingWork;
+use workbench::scaling::ScalingMeasurement;
 use workbench::{bench::recording, catalogue};
 
 use super::machine;
@@ -110,8 +110,8 @@ impl Kind {
 /// [`UsageError`] for an algorithm that does not run on several devices; if a device or another rank fails, or a result
 /// is wrong.
 pub fn run(group: &Group, algorithms: &[&str], n: usize) -> anyhow::Result<Scaling> {
-    let mut works: Vec<(&str, ScalingWork)> =
-        catalogue::scaling_works().into_iter().map(|(algorithm, work)| (algorithm.name(), work)).collect();
+    let mut works: Vec<(&str, ScalingMeasurement)> =
+        catalogue::scaling_measurements().into_iter().map(|(algorithm, work)| (algorithm.name(), work)).collect();
     if let Some(unknown) = algorithms.iter().find(|name| works.iter().all(|(algorithm, _)| algorithm != *name)) {
         let text = format!("{unknown} does not run on several devices: name one device with --device");
         return Err(UsageError(text).into());
@@ -174,7 +174,7 @@ fn set_speedups(rows: &mut [ScalingPoint]) {
 fn point(
     team: &Team<'_>,
     algorithm: &str,
-    work: &ScalingWork,
+    work: &ScalingMeasurement,
     kind: Kind,
     size: usize,
     left_out: &mut Vec<String>,
@@ -196,8 +196,8 @@ fn point(
         left_out.push(format!("{name}: {} needed on each, {} free", Bytes(needed), Bytes(free)));
         return Ok(None);
     }
-    if each > work.most as f64 {
-        left_out.push(format!("{name}: a member takes up to {}", work.most));
+    if each > work.max_elements as f64 {
+        left_out.push(format!("{name}: a member takes up to {}", work.max_elements));
         return Ok(None);
     }
     let mut prepared = (work.prepare)(team, size)?;

@@ -9,8 +9,7 @@ use clap::Args;
 use simt::{Checks, Schedule};
 
 use workbench::cases::{catalogue, faults};
-use workbench::check::mutations::{self, MutationReport};
-use workbench::check::{Settings, sarif};
+use workbench::check::{Settings, mutations, sarif};
 
 use crate::error::UsageError;
 use crate::report;
@@ -93,8 +92,7 @@ impl CheckOptions {
         let settings = self.settings();
         if self.mutate_barriers {
             let cases = selection.cases(cases);
-            let report =
-                MutationReport::new(mutations::mutate(&cases, &settings, &Bar::new("deletions", "deletions"))?);
+            let report = mutations::mutate(&cases, &settings, &Bar::new("deletions", "deletions"))?;
             if self.json { report::print_json(&report) } else { report::print(&report_of_mutations::text(&report)) }?;
             return report_of_mutations::verdict(&report);
         }

@@ -206,8 +206,7 @@ impl Report {
 }
 
 fn redundant(cases: &[Case], settings: &Settings) -> anyhow::Result<Vec<Finding>> {
-    let all = mutations::mutate(cases, settings, &Bar::new("deletions", "deletions"))?;
-    Ok(all.iter().filter_map(mutations::Mutation::hint).collect())
+    Ok(mutations::redundant(cases, settings, &Bar::new("deletions", "deletions"))?)
 }
 
 /// Returns the warnings of the runs, each once.

@@ -319,9 +319,10 @@ mod tests {
         let mut report = Report::new(&simulator(), 10.0, "walk", "walk, n = 5".to_owned(), Problem { n: 5 }, 5000);
         report.add("slow", Timing { seconds: 1e-6, runs: 7 }, Deviation::default());
         for kernel in ["hop", "leap"] {
-            let asked = "5 steps".to_owned();
+            let requested = "5 steps".to_owned();
             let reason =
-                AlgorithmError::NotBuilt { algorithm: "walk", kernel, asked, offered: "1 step".to_owned() }.into();
+                AlgorithmError::NotBuilt { algorithm: "walk", rung: kernel, requested, offered: "1 step".to_owned() }
+                    .into();
             report.leave_out(kernel, &reason);
         }
         let text = report.text();

@@ -1,40 +1,25 @@
-//! One rank.
+//! The communicator of a program that is not one of several ranks.
 
 use std::collections::VecDeque;
 
-use super::{Communicator, RanksError};
+use super::{Communicator, Position, RanksError};
 
-/// The communicator of one rank.
+/// The communicator of a single rank.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Alone;
 
-/// One rank: that of a program which is no part of several.
+/// Returns the communicator of a program that is not one of several ranks.
 pub fn alone() -> Alone {
     Alone
 }
 
 impl Communicator for Alone {
-    fn rank(&self) -> usize {
-        0
-    }
-
-    fn size(&self) -> usize {
-        1
-    }
-
-    fn local_rank(&self) -> usize {
-        0
-    }
-
-    fn local_size(&self) -> usize {
-        1
+    fn position(&self) -> Position {
+        Position { rank: 0, size: 1, local_rank: 0, local_size: 1 }
     }
 
     fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<(), RanksError> {
-        let others = sends.iter().map(|(to, _)| *to).chain(receives.iter().map(|(from, _)| *from));
-        if let Some(rank) = others.into_iter().find(|&rank| rank != 0) {
-            return Err(RanksError::NoRank { rank, size: 1 });
-        }
+        self.position().check(sends, receives)?;
         let mut messages: VecDeque<&[u8]> = sends.iter().map(|(_, bytes)| *bytes).collect();
         for (_, into) in receives {
             let message = messages.pop_front().ok_or(RanksError::Ended(0))?;
@@ -52,7 +37,7 @@ impl Communicator for Alone {
     }
 }
 
-/// Copies the message of rank `from` to where it is to be received.
+/// Copies a message of rank `from` to `into`.
 pub(super) fn receive(from: usize, message: &[u8], into: &mut [u8]) -> Result<(), RanksError> {
     if message.len() != into.len() {
         return Err(RanksError::Length { from, found: message.len(), expected: into.len() });

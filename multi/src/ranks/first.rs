@@ -1,8 +1,8 @@
-//! The first of several ranks.
+//! The communicator of the first ranks of another communicator.
 
-use super::{Communicator, RanksError};
+use super::{Communicator, Position, RanksError};
 
-/// The first `size` of some ranks, of which the others take no part.
+/// The first `size` ranks of a communicator. The other ranks must not call it.
 pub(crate) struct FirstRanks<'r> {
     ranks: &'r dyn Communicator,
     size: usize,
@@ -15,27 +15,13 @@ impl<'r> FirstRanks<'r> {
 }
 
 impl Communicator for FirstRanks<'_> {
-    fn rank(&self) -> usize {
-        self.ranks.rank()
-    }
-
-    fn size(&self) -> usize {
-        self.size
-    }
-
-    fn local_rank(&self) -> usize {
-        self.ranks.local_rank()
-    }
-
-    fn local_size(&self) -> usize {
-        self.ranks.local_size().min(self.size)
+    fn position(&self) -> Position {
+        let Position { rank, local_rank, local_size, .. } = self.ranks.position();
+        Position { rank, size: self.size, local_rank, local_size: local_size.min(self.size) }
     }
 
     fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<(), RanksError> {
-        let others = sends.iter().map(|(to, _)| *to).chain(receives.iter().map(|(from, _)| *from));
-        if let Some(rank) = others.into_iter().find(|&rank| rank >= self.size) {
-            return Err(RanksError::NoRank { rank, size: self.size });
-        }
+        self.position().check(sends, receives)?;
         self.ranks.exchange(sends, receives)
     }
 

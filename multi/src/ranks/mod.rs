@@ -1,16 +1,16 @@
-//! Ranks: processes that work together, each with devices of its own, as MPI's are.
+//! Ranks: processes that work together, as in MPI. Each has its own devices.
 //!
-//! What is spread over them asks a [`Communicator`] alone. [`alone`] is that of a program which is no part of several;
-//! [`in_threads`] makes ranks of threads, for tests; and with the feature `mpi`, `mpi` gives that of the program that
+//! Measurement that is split over ranks uses a [`Communicator`]. [`alone`] returns that of a single rank, and
+//! [`in_threads`] runs ranks as threads, for tests. With the feature `mpi`, `mpi` returns that of a program that
 //! `mpirun` started.
 //!
 //! # Design
 //!
-//! Only this module knows MPI. It carries bytes between host memories; a CUDA-aware MPI is not needed. Users take a
-//! `&dyn Communicator`, and tests pass one whose ranks are threads. All ranks must make the same calls in the same
+//! Only this module knows MPI. It copies bytes between host memories, so it does not need a CUDA-aware MPI. Users take
+//! a `&dyn Communicator`, and tests pass one whose ranks are threads. All ranks must make the same calls in the same
 //! order.
 //!
-//! A rank that fails aborts all ranks, but first gives ranks of lower number time to report the same error.
+//! A rank that fails aborts all ranks. Before, it waits for ranks of lower number to report the same error.
 
 use thiserror::Error;
 
@@ -26,75 +26,110 @@ pub(crate) use first::FirstRanks;
 pub use mpi::{Mpi, mpi};
 pub use threads::in_threads;
 
-/// Processes (or threads, in tests) that work together, as MPI's communicator.
+/// The communicator of processes that work together, or of threads in tests.
 ///
-/// All ranks call the same functions in the same order. A call waits for the ranks that it takes part with.
+/// All ranks call the same functions in the same order. A call waits for the ranks that it communicates with.
 pub trait Communicator: Send + Sync {
-    /// This rank's number, from 0.
-    fn rank(&self) -> usize;
+    /// Returns this rank's position among all ranks.
+    fn position(&self) -> Position;
 
-    /// Ranks in all.
-    fn size(&self) -> usize;
+    /// Returns this rank's number, from 0.
+    fn rank(&self) -> usize {
+        self.position().rank
+    }
 
-    /// This rank's number among those of its host.
-    fn local_rank(&self) -> usize;
+    /// Returns the number of ranks.
+    fn size(&self) -> usize {
+        self.position().size
+    }
 
-    /// Ranks of its host.
-    fn local_size(&self) -> usize;
+    /// Returns this rank's number among the ranks of its host.
+    fn local_rank(&self) -> usize {
+        self.position().local_rank
+    }
 
-    /// Sends and receives, each with (rank, bytes), all at once; returns when all are done. Between two ranks, messages
-    /// are in order. A rank may send to itself.
+    /// Returns the number of ranks of its host.
+    fn local_size(&self) -> usize {
+        self.position().local_size
+    }
+
+    /// Starts all sends and receives, each a rank and bytes, and waits for all of them. Messages between two ranks stay
+    /// in order. A rank may send to itself.
     ///
     /// # Errors
-    /// [`RanksError::Length`] when a message is not as long as what is to receive it; [`RanksError::Ended`] when the
-    /// rank that should send it has ended.
+    /// [`RanksError::Length`] if a message is not as long as its receive buffer; [`RanksError::Ended`] if its sender
+    /// has ended.
     fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<(), RanksError>;
 
     /// Returns the bytes that each rank passed, by rank. Their lengths may differ.
     ///
     /// # Errors
-    /// [`RanksError::Ended`] when another rank has ended.
+    /// [`RanksError::Ended`] if another rank has ended.
     fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, RanksError>;
 
-    /// Waits until all ranks have come here.
+    /// Waits until all ranks have called this function.
     ///
     /// # Errors
-    /// [`RanksError::Ended`] when another rank has ended.
+    /// [`RanksError::Ended`] if another rank has ended.
     fn barrier(&self) -> Result<(), RanksError>;
 }
 
-/// The error of ranks that cannot work together.
+/// The position of a rank.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Position {
+    /// The rank's number, from 0.
+    pub rank: usize,
+    /// The number of ranks.
+    pub size: usize,
+    /// The rank's number among the ranks of its host.
+    pub local_rank: usize,
+    /// The number of ranks of its host.
+    pub local_size: usize,
+}
+
+impl Position {
+    /// Checks that all these ranks exist.
+    fn check(self, sends: &[(usize, &[u8])], receives: &[(usize, &mut [u8])]) -> Result<(), RanksError> {
+        let size = self.size;
+        let mut others = sends.iter().map(|(to, _)| *to).chain(receives.iter().map(|(from, _)| *from));
+        others.find(|&rank| rank >= size).map_or(Ok(()), |rank| Err(RanksError::NoRank { rank, size }))
+    }
+}
+
+/// The error of ranks that cannot communicate.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum RanksError {
     /// The program was built without MPI.
-    #[error("this program was started as one of {size} ranks and built without MPI: build it with `--features mpi`")]
+    #[error(
+        "this program was started as one of {size} ranks, but was built without MPI: build it with `--features mpi`"
+    )]
     NotBuilt {
         /// The number of ranks that were started.
         size: usize,
     },
-    /// MPI does not start.
+    /// MPI cannot be started.
     #[error("MPI cannot be used: {0}")]
     Unusable(&'static str),
-    /// A message is of another length than what is to receive it.
-    #[error("rank {from} sent {found} bytes, and {expected} were to be received: the ranks do not do the same work")]
+    /// A message is not as long as its receive buffer.
+    #[error("rank {from} sent {found} bytes, but {expected} were expected: run the same command on every rank")]
     Length {
         /// The rank that sent it.
         from: usize,
-        /// Bytes of the message.
+        /// The length of the message in bytes.
         found: usize,
-        /// Bytes that were to be received.
+        /// The length of the receive buffer in bytes.
         expected: usize,
     },
     /// There is no such rank.
-    #[error("there is no rank {rank}: they are 0 to {}", size - 1)]
+    #[error("there is no rank {rank}: use 0 to {}", size - 1)]
     NoRank {
-        /// The rank asked for.
+        /// The requested rank.
         rank: usize,
-        /// Ranks in all.
+        /// The number of ranks.
         size: usize,
     },
-    /// Another rank has ended, or has gone on to other work, while it is waited for.
-    #[error("rank {0} has ended while another waits for it")]
+    /// A rank has ended, or does other work, while another rank waits for it.
+    #[error("rank {0} has ended while another rank waits for it")]
     Ended(usize),
 }

@@ -1,4 +1,4 @@
-//! Ranks that are processes which `mpirun` started.
+//! Ranks that are processes started by `mpirun`.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,57 +9,55 @@ use mpi::traits::{
 };
 use mpi::{Count, Threading, request};
 
-use super::{Communicator, RanksError};
+use super::{Communicator, Position, RanksError};
 
-/// Bytes of a message that is sent in one piece: MPI counts them in 31 bits.
+/// The largest piece of a message in bytes. MPI counts bytes in 31 bits.
 const PIECE: usize = 1 << 30;
 
 /// The communicator of all processes that `mpirun` started.
 ///
-/// It lives as long as the program: MPI starts once. Dropping it waits until all ranks have dropped theirs; a rank that
-/// fails calls [`abort`](Self::abort) instead.
+/// MPI starts only once, so there is one per program. Dropping it waits until all ranks have dropped theirs. A rank
+/// that fails calls [`abort`](Self::abort) instead.
 pub struct Mpi {
-    rank: usize,
-    size: usize,
-    local_rank: usize,
-    local_size: usize,
-    /// `None` once it is finalised.
+    position: Position,
+    /// `None` after [`finalise`](Self::finalise).
     world: Mutex<Option<World>>,
 }
 
 struct World {
     all: SimpleCommunicator,
-    // After the communicator: it is dropped last.
+    // Declared after the communicator, so that it is dropped last.
     _universe: Universe,
 }
 
-// SAFETY: MPI was initialised for calls from any thread, one at a time, and whoever has a reference to this has locked
-// the mutex around it, so that they are one at a time. What is in it are handles, which do not depend on the thread.
+// SAFETY: MPI was initialised for calls from any thread, one at a time. The mutex around this value serialises them.
+// The value consists of handles, which do not depend on the thread.
 unsafe impl Send for World {}
 
-/// Starts MPI, as one of the ranks that `mpirun` started; without it, as one rank.
+/// Starts MPI as one of the ranks that `mpirun` started, or as a single rank without `mpirun`.
 ///
 /// # Errors
-/// [`RanksError::Unusable`] when MPI was started before, or offers no calls from several threads.
+/// [`RanksError::Unusable`] if MPI was started before, or does not allow calls from several threads.
 pub fn mpi() -> Result<Mpi, RanksError> {
     let started = mpi::initialize_with_threading(Threading::Serialized);
-    let (universe, threading) = started.ok_or(RanksError::Unusable("it was started before, and starts once"))?;
+    let (universe, threading) =
+        started.ok_or(RanksError::Unusable("it was started before, and it can start only once"))?;
     if threading < Threading::Serialized {
-        return Err(RanksError::Unusable("it takes calls from one thread alone"));
+        return Err(RanksError::Unusable("it allows calls from one thread only"));
     }
     let all = universe.world();
-    let rank = index(all.rank());
+    let (rank, size) = (index(all.rank()), index(all.size()));
     let (local_rank, local_size) = {
         let local = all.split_shared(all.rank());
         (index(local.rank()), index(local.size()))
     };
-    let size = index(all.size());
+    let position = Position { rank, size, local_rank, local_size };
     let world = Mutex::new(Some(World { all, _universe: universe }));
-    Ok(Mpi { rank, size, local_rank, local_size, world })
+    Ok(Mpi { position, world })
 }
 
 impl Mpi {
-    /// Ends all ranks at once, this one with that exit code.
+    /// Ends all ranks, this one with exit code `code`.
     pub fn abort(&self, code: i32) -> ! {
         match &*self.lock() {
             Some(world) => world.all.abort(code),
@@ -73,45 +71,26 @@ impl Mpi {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<World>> {
-        // A handle is whole whatever a thread did that panicked.
+        // A thread that panics leaves the handles intact.
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn with<R>(&self, work: impl FnOnce(&SimpleCommunicator) -> Result<R, RanksError>) -> Result<R, RanksError> {
         match &*self.lock() {
             Some(world) => work(&world.all),
-            None => Err(RanksError::Ended(self.rank)),
+            None => Err(RanksError::Ended(self.position.rank)),
         }
-    }
-
-    fn check(&self, rank: usize) -> Result<Count, RanksError> {
-        let error = RanksError::NoRank { rank, size: self.size };
-        Count::try_from(rank).ok().filter(|_| rank < self.size).ok_or(error)
     }
 }
 
 impl Communicator for Mpi {
-    fn rank(&self) -> usize {
-        self.rank
-    }
-
-    fn size(&self) -> usize {
-        self.size
-    }
-
-    fn local_rank(&self) -> usize {
-        self.local_rank
-    }
-
-    fn local_size(&self) -> usize {
-        self.local_size
+    fn position(&self) -> Position {
+        self.position
     }
 
     fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<(), RanksError> {
-        for rank in sends.iter().map(|(to, _)| *to).chain(receives.iter().map(|(from, _)| *from)) {
-            self.check(rank)?;
-        }
-        // By the calls above, each fits.
+        self.position.check(sends, receives)?;
+        // A rank that exists fits.
         let number = |rank: usize| rank as Count;
         self.with(|all| {
             request::scope(|scope| {
@@ -128,7 +107,7 @@ impl Communicator for Mpi {
                     let process = all.process_at_rank(number(to));
                     sent.extend(pieces(bytes).map(|piece| process.immediate_send(scope, piece)));
                 }
-                // All are waited for before any failure is told.
+                // Waits for all requests before it returns an error.
                 let mut result = Ok(());
                 for (from, expected, request) in asked {
                     let found = index(request.wait().count(u8::equivalent_datatype()));
@@ -144,12 +123,12 @@ impl Communicator for Mpi {
 
     fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, RanksError> {
         self.with(|all| {
-            let mut lengths = vec![0_u64; self.size];
+            let mut lengths = vec![0_u64; self.position.size];
             all.all_gather_into(&(bytes.len() as u64), &mut lengths[..]);
             let mut gathered: Vec<Vec<u8>> = lengths.iter().map(|&len| vec![0; len as usize]).collect();
-            gathered[self.rank].copy_from_slice(bytes);
+            gathered[self.position.rank].copy_from_slice(bytes);
             for (root, bytes) in gathered.iter_mut().enumerate().filter(|(_, bytes)| !bytes.is_empty()) {
-                // There are as many ranks as MPI counts.
+                // A rank fits MPI's count.
                 let root = all.process_at_rank(root as Count);
                 pieces_mut(bytes).for_each(|piece| root.broadcast_into(piece));
             }
@@ -165,18 +144,18 @@ impl Communicator for Mpi {
     }
 }
 
-/// A count that MPI returned, which is never negative.
+/// Converts a count of MPI, which is never negative.
 fn index(count: Count) -> usize {
     usize::try_from(count).unwrap_or(0)
 }
 
-/// The pieces of a message: one where it is empty.
+/// Returns the pieces of a message. An empty message has one piece.
 fn pieces(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let empty = bytes.is_empty().then_some(bytes);
     bytes.chunks(PIECE).chain(empty)
 }
 
-/// As [`pieces`].
+/// Like [`pieces`], for receiving.
 fn pieces_mut(bytes: &mut [u8]) -> impl Iterator<Item = &mut [u8]> {
     let len = bytes.len();
     let (all, empty) = if len == 0 { (&mut [][..], Some(bytes)) } else { (bytes, None) };

@@ -4,10 +4,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::alone::receive;
-use super::{Communicator, RanksError};
+use super::{Communicator, Position, RanksError};
 
-/// Runs `work` as each of `size` ranks, a thread each, and gives their results by rank. A rank that waits for one whose
-/// work has ended, or has panicked, gets [`RanksError::Ended`].
+/// Runs `work` on `size` ranks, one thread per rank, and returns their results by rank. A rank that waits for a rank
+/// whose work has ended or panicked gets [`RanksError::Ended`].
 ///
 /// ```
 /// use multi::ranks::in_threads;
@@ -20,7 +20,7 @@ use super::{Communicator, RanksError};
 /// ```
 ///
 /// # Panics
-/// When the work of a rank does, after all have ended.
+/// If the work of a rank panics, after all ranks have ended.
 pub fn in_threads<R: Send>(size: usize, work: impl Fn(&dyn Communicator) -> R + Sync) -> Vec<R> {
     let shared = Shared { state: Mutex::new(State::default()), changed: Condvar::new() };
     let (shared, work) = (&shared, &work);
@@ -30,7 +30,7 @@ pub fn in_threads<R: Send>(size: usize, work: impl Fn(&dyn Communicator) -> R + 
             work(&thread)
         };
         let threads: Vec<_> = (0..size).map(|rank| scope.spawn(move || run(rank))).collect();
-        // All are joined before the first panic goes on.
+        // Joins all threads before it resumes a panic.
         let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
         ended.into_iter().map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
     })
@@ -44,45 +44,45 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    messages: HashMap<Way, VecDeque<Vec<u8>>>,
+    messages: HashMap<Channel, VecDeque<Vec<u8>>>,
     ended: Vec<usize>,
 }
 
-/// Messages from one rank to another that are in order.
+/// An ordered sequence of messages from one rank to another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Way {
+struct Channel {
     from: usize,
     to: usize,
-    /// True if they belong to a collective call.
-    of_all: bool,
+    /// True for the messages of collective calls.
+    is_collective: bool,
 }
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // What it holds is whole between any two statements.
+        // The state is consistent between any two statements.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn send(&self, way: Way, bytes: &[u8]) {
-        self.lock().messages.entry(way).or_default().push_back(bytes.to_vec());
+    fn send(&self, channel: Channel, bytes: &[u8]) {
+        self.lock().messages.entry(channel).or_default().push_back(bytes.to_vec());
         self.changed.notify_all();
     }
 
-    fn wait(&self, way: Way) -> Result<Vec<u8>, RanksError> {
+    fn wait(&self, channel: Channel) -> Result<Vec<u8>, RanksError> {
         let mut state = self.lock();
         loop {
-            if let Some(message) = state.messages.get_mut(&way).and_then(VecDeque::pop_front) {
+            if let Some(message) = state.messages.get_mut(&channel).and_then(VecDeque::pop_front) {
                 return Ok(message);
             }
-            if state.ended.contains(&way.from) {
-                return Err(RanksError::Ended(way.from));
+            if state.ended.contains(&channel.from) {
+                return Err(RanksError::Ended(channel.from));
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
 
-/// A rank that is a thread.
+/// The communicator of a rank that is a thread.
 struct Thread<'a> {
     rank: usize,
     size: usize,
@@ -97,33 +97,19 @@ impl Drop for Thread<'_> {
 }
 
 impl Communicator for Thread<'_> {
-    fn rank(&self) -> usize {
-        self.rank
-    }
-
-    fn size(&self) -> usize {
-        self.size
-    }
-
-    fn local_rank(&self) -> usize {
-        self.rank
-    }
-
-    fn local_size(&self) -> usize {
-        self.size
+    fn position(&self) -> Position {
+        let Self { rank, size, .. } = *self;
+        Position { rank, size, local_rank: rank, local_size: size }
     }
 
     fn exchange(&self, sends: &[(usize, &[u8])], receives: &mut [(usize, &mut [u8])]) -> Result<(), RanksError> {
-        let (me, size) = (self.rank, self.size);
-        let others = sends.iter().map(|(to, _)| *to).chain(receives.iter().map(|(from, _)| *from));
-        if let Some(rank) = others.into_iter().find(|&rank| rank >= size) {
-            return Err(RanksError::NoRank { rank, size });
-        }
+        let me = self.rank;
+        self.position().check(sends, receives)?;
         for &(to, bytes) in sends {
-            self.shared.send(Way { from: me, to, of_all: false }, bytes);
+            self.shared.send(Channel { from: me, to, is_collective: false }, bytes);
         }
         for (from, into) in receives {
-            let message = self.shared.wait(Way { from: *from, to: me, of_all: false })?;
+            let message = self.shared.wait(Channel { from: *from, to: me, is_collective: false })?;
             receive(*from, &message, into)?;
         }
         Ok(())
@@ -131,8 +117,8 @@ impl Communicator for Thread<'_> {
 
     fn all_gather(&self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, RanksError> {
         let me = self.rank;
-        (0..self.size).for_each(|to| self.shared.send(Way { from: me, to, of_all: true }, bytes));
-        (0..self.size).map(|from| self.shared.wait(Way { from, to: me, of_all: true })).collect()
+        (0..self.size).for_each(|to| self.shared.send(Channel { from: me, to, is_collective: true }, bytes));
+        (0..self.size).map(|from| self.shared.wait(Channel { from, to: me, is_collective: true })).collect()
     }
 
     fn barrier(&self) -> Result<(), RanksError> {
@@ -174,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_passes_a_barrier_before_all_have_come() {
+    fn a_barrier_waits_for_all_ranks() {
         let come = AtomicUsize::new(0);
         let seen = in_threads(4, |ranks| {
             come.fetch_add(1, Ordering::SeqCst);
@@ -185,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_a_rank_that_has_ended_is_told() {
+    fn waiting_for_an_ended_rank_is_an_error() {
         let results = in_threads(2, |ranks| match ranks.rank() {
             0 => Ok(()),
             _ => ranks.barrier(),

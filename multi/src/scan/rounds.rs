@@ -1,4 +1,4 @@
-//! Scan of a vector that is dealt to members in rounds.
+//! Scan of a vector that is split over a team in rounds.
 
 use std::ops::Range;
 
@@ -9,13 +9,13 @@ use super::SplitScan;
 use crate::error::MultiError;
 use crate::team::{Team, gathered};
 use gridstride::reduce::ReduceElement;
-use gridstride::scan::{ScanKind, ScanRung, Scannable};
+use gridstride::scan::{ScanElement, ScanKind, ScanRung};
 
-/// Rounds are no smaller than this, in bytes: what the host does between two takes some ten microseconds.
-const LEAST_ROUND: usize = 256 << 20;
+/// The smallest round, in bytes. The host spends some ten microseconds between two rounds.
+const MIN_ROUND_BYTES: usize = 256 << 20;
 const MAX_ROUNDS: usize = 32;
 
-/// Shares of a round: 2 for each member, 3 for the last, which skips the reduction.
+/// The shares of a round: 2 for each member, and 3 for the last, which skips the reduction.
 const SHARE: usize = 2;
 const LAST_SHARE: usize = 3;
 
@@ -30,19 +30,18 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// The rounds in which a scan of `n` elements of `T` takes least. One round of even parts where it is small.
+    /// Returns the rounds for the fastest scan of `n` elements of `T`. Few elements form one round of even segments.
     pub fn new<T: Element>(team: &Team<'_>, n: usize) -> Self {
-        let rounds = n.saturating_mul(size_of::<T>()) / LEAST_ROUND;
+        let rounds = n.saturating_mul(size_of::<T>()) / MIN_ROUND_BYTES;
         Self::of(team, n, if team.members() == 1 { 1 } else { rounds.clamp(1, MAX_ROUNDS) })
     }
 
-    /// Divides into that many rounds, at least one.
+    /// Returns a division into `rounds` rounds, at least one.
     pub fn of(team: &Team<'_>, n: usize, rounds: usize) -> Self {
         Self { n, rounds: rounds.max(1), members: team.members(), first: team.first(), own: team.devices().len() }
     }
 
-    /// The share of all elements that the member with most of them has, of so many members, if there are several
-    /// rounds.
+    /// Returns the largest share of all elements that one of `members` members has, if there are several rounds.
     pub fn largest_share(members: usize) -> f64 {
         LAST_SHARE as f64 / (SHARE * members.saturating_sub(1) + LAST_SHARE) as f64
     }
@@ -52,12 +51,12 @@ impl Rounds {
         self.rounds
     }
 
-    /// Never: there is one at least.
+    /// Returns false: there is at least one round.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// The elements that this rank's device of that number has of a round.
+    /// Returns the elements of a round that this rank's device number `device` has.
     pub fn segment(&self, round: usize, device: usize) -> Range<usize> {
         let split = |n: usize, of: usize, at: usize| (n / of) * at + (n % of).min(at);
         let (start, end) = (split(self.n, self.rounds, round), split(self.n, self.rounds, round + 1));
@@ -71,35 +70,35 @@ impl Rounds {
         border(member)..border(member + 1)
     }
 
-    /// This rank's parts of each round, made by `part` for a device and its elements.
+    /// Returns this rank's segments of each round, which `segment` makes for a device and its elements.
     ///
     /// # Errors
-    /// The error of `part`.
+    /// The error of `segment`.
     pub fn make<T: Element>(
         &self,
         team: &Team<'_>,
-        part: impl Fn(&Device, Range<usize>) -> Result<Buffer<T>, MultiError>,
+        segment: impl Fn(&Device, Range<usize>) -> Result<Buffer<T>, MultiError>,
     ) -> Result<Vec<Vec<Buffer<T>>>, MultiError> {
         let of_round = |round| {
             let devices = team.devices()[..self.own].iter().enumerate();
-            devices.map(|(number, device)| part(device, self.segment(round, number))).collect()
+            devices.map(|(number, device)| segment(device, self.segment(round, number))).collect()
         };
         (0..self.rounds).map(of_round).collect()
     }
 }
 
-/// A scan of vectors that are dealt as those that it was made for, with its memory.
+/// A scan of vectors that are split in rounds, with its memory.
 ///
-/// While the last member scans its part of a round, the others scan theirs and reduce those of the next, so that none
-/// waits.
-pub struct RoundScan<'t, T: Scannable<O> + ReduceElement<O>, O: Operator<T>> {
+/// While the last member scans its segment of a round, the others scan theirs and reduce those of the next round, so
+/// that no member waits.
+pub struct RoundScan<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> {
     team: &'t Team<'t>,
     rounds: Vec<SplitScan<'t, T, O>>,
 }
 
-impl<'t, T: Scannable<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, O> {
-    /// For vectors with parts as long as those of `x`, which are a rank's of each round, by the rung that `rung` gives
-    /// for each.
+impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, O> {
+    /// Returns a scan for segments as long as those of `x`, which has this rank's segments of each round. `rung`
+    /// returns the rung for each.
     ///
     /// # Errors
     /// As for [`SplitScan::new`].
@@ -112,8 +111,8 @@ impl<'t, T: Scannable<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, O>
         Ok(Self { team, rounds })
     }
 
-    /// Writes the scan of `x` into `y`. On GPUs it returns when the last round has begun; `x` is as for
-    /// [`SplitScan::scan`].
+    /// Writes the scan of `x` into `y`. On GPUs it returns when the last round has begun. It changes and restores `x`
+    /// like [`SplitScan::scan`].
     ///
     /// # Errors
     /// As for [`SplitScan::scan`].
@@ -130,20 +129,20 @@ impl<'t, T: Scannable<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, O>
         }
         let mut carry = None;
         if let Some((first, x)) = self.rounds.first_mut().zip(x.first()) {
-            first.totals().ask(x)?;
+            first.totals().enqueue(x)?;
         }
         for round in 0..self.rounds.len() {
             let before = self.rounds[round].totals().before(carry)?;
             self.rounds[round].scan_from(kind, &before.own, &mut x[round], &mut y[round])?;
             if round + 1 < self.rounds.len() {
-                self.rounds[round + 1].totals().ask(&x[round + 1])?;
+                self.rounds[round + 1].totals().enqueue(&x[round + 1])?;
                 carry = self.last(kind, before.last, &x[round], &y[round])?;
             }
         }
         Ok(())
     }
 
-    /// The total up to the end of a round, which the last member's scan has found; `before` where its part is empty.
+    /// Returns the total up to the end of a round, from the last member's scan, or `before` if its segment is empty.
     fn last(
         &self,
         kind: ScanKind,

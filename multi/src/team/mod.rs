@@ -1,9 +1,9 @@
-//! Vectors split over devices, and over the devices of ranks.
+//! Teams: the devices of all ranks, over which vectors are split.
 //!
-//! A [`Team`] is the devices of all ranks, in order: those of rank 0, then those of rank 1, and so on. Each is a member
-//! and holds a segment of a vector, a [`Buffer`] of its own; a rank knows those of its own devices, as a slice of as
-//! many buffers. Parts may differ in length and may be empty; [`Team::segment`] divides evenly. All ranks call the same
-//! functions in the same order.
+//! A [`Team`] consists of the devices of all ranks, in order: those of rank 0, then those of rank 1, and so on. Each
+//! device is a member and holds a segment of a vector in its own [`Buffer`]. A rank has a slice with one buffer per
+//! device of its own. Segments may differ in length and may be empty; [`Team::segment`] divides evenly. All ranks call
+//! the same functions in the same order.
 //!
 //! ```
 //! use gpu::operator::Sum;
@@ -23,42 +23,41 @@
 //! # }
 //! ```
 //!
-//! # What runs at the same time
+//! # Concurrency
 //!
-//! GPUs return from a launch at once. So members are asked one after the other, and work together; the host waits for a
-//! result only when all have been asked.
+//! A launch on a GPU returns at once. The host enqueues the work of all members, which then run concurrently, and only
+//! then waits for a result.
 //!
-//! # How fast it can be
+//! # Speed
 //!
-//! Let a device read or write one element in one unit of time, and n elements be split over p members. A reduction
-//! takes n / p and saxpy 3n / p: p times as fast as one. What is exchanged, a result of each member, takes
-//! microseconds.
+//! Let a device read or write one element per unit of time, and let n elements be split over p members. A reduction
+//! takes n / p and saxpy takes 3n / p, so both are p times as fast as on one device. The exchange of one result per
+//! member takes microseconds.
 //!
-//! A scan on one device takes 2n, each element read and written once. On several, member k needs the total t of what is
-//! before it. Here every member that has another after it first reduces its part, then all scan theirs: n / p + 2n / p,
-//! which is 2p / 3 times as fast as one: 4/3 for two members. Scans first and sums added afterwards would take 2n / p +
-//! 2n / p.
+//! A scan on one device takes 2n, because it reads and writes each element once. On several devices, a member needs the
+//! total t of all elements before its segment. Here all members but the last reduce their segments, and then all
+//! members scan. This takes n / p + 2n / p and is 2p / 3 times as fast as one device: 4/3 for two members. Scanning
+//! first and adding totals afterwards would take 2n / p + 2n / p.
 //!
-//! No other way is faster for parts of contiguous elements that are larger than what a device keeps on its chip. Let
-//! the first of two members have a elements, the second b = n − a. The second can write nothing final before t is
-//! known, and has nothing of its part then: it takes 2b from there on. The first must have read a for that, and may
-//! have written w of them: t is known at a + w at the earliest, and it takes 2(a − w) from there on. So the whole takes
-//! at least max(a + w + 2b, 3a − w), which is least, 3n / 2, for w = 0 and a = b. Uneven parts do not help. The last
-//! member waits while the others reduce, and nothing that it could do meanwhile saves it time: a scan to be added to
-//! later costs as much as it saves.
+//! No method is faster for contiguous segments that exceed a device's on-chip memory. Let the first of two members have
+//! a elements and the second b = n − a. The second member can write no final result before t is known, and then needs
+//! 2b. For t, the first member must have read its a elements, and may have written w of them. Thus t is known at a + w
+//! at the earliest, and the first member then needs 2(a − w). The whole takes at least max(a + w + 2b, 3a − w). Its
+//! minimum is 3n / 2, for w = 0 and a = b, so uneven segments do not help. The last member waits while the others
+//! reduce. A preliminary scan in that time would cost as much as it saves.
 //!
-//! If the totals are known, all members scan at once, p times as fast as one: that is
-//! [`SplitScan::scan_from`](crate::scan::SplitScan::scan_from).
+//! If the totals are known, [`SplitScan::scan_from`](crate::scan::SplitScan::scan_from) runs all scans at once, p times
+//! as fast as one device.
 //!
-//! Parts that take turns do better. [`RoundScan`](crate::scan::RoundScan) scans a vector that is dealt in r rounds,
-//! each split over all members. The last member never reduces: its total is the last element that it scans. So each of
-//! the others is given 2 shares of a round and the last 3, which is 6 accesses for all of them, and while they scan a
-//! round the others reduce their parts of the next. Of n elements a share is n / (r·(2p + 1)), and the whole takes 6r +
-//! 2 shares: (2p + 1) / 3 times as fast as one for many rounds, 5/3 for two members (5r / (3r + 1) with r rounds: 1.63
-//! for 16, 1.65 for 32).
+//! Several rounds are faster. [`RoundScan`](crate::scan::RoundScan) divides the vector into r rounds and splits each
+//! over all members. The last member never reduces, because the last element of its scan is its total. It therefore
+//! gets 3 shares of a round and the others 2 each, which makes 6 accesses per member. While the last member scans a
+//! round, the others also reduce their segments of the next. A share has n / (r·(2p + 1)) elements, and the whole takes
+//! 6r + 2 shares. For many rounds this is (2p + 1) / 3 times as fast as one device. Two members reach 5/3; with r
+//! rounds they are 5r / (3r + 1) times as fast, such as 1.63 for 16 rounds.
 //!
-//! To reach p times, a tile would have to wait on the chip for the one before it on another device, as in the pipelined
-//! scan on one, with the states of the tiles where all devices see them. No kernel here does that.
+//! A speed-up of p would need tiles that wait on the chip for tiles of other devices, with states in memory that all
+//! devices see. No kernel here does that.
 
 use std::ops::Range;
 
@@ -84,10 +83,10 @@ pub struct Team<'r> {
 }
 
 impl<'r> Team<'r> {
-    /// The devices of `group`, and those of the groups of all other ranks.
+    /// Returns the team of the devices of `group` and of the groups that the other ranks pass.
     ///
     /// # Errors
-    /// [`MultiError::Ranks`] when another rank has ended.
+    /// [`MultiError::Ranks`] if another rank has ended.
     pub fn new(group: &Group, ranks: &'r dyn Communicator) -> Result<Self, MultiError> {
         let devices = group.members().to_vec();
         let counts = gathered(ranks, &[devices.len() as u64])?;
@@ -98,8 +97,8 @@ impl<'r> Team<'r> {
         Ok(Self { devices, ranks, firsts, first, members, with_members })
     }
 
-    /// The team of the first `members` members alone. A rank may have none of them, and still takes part in what all
-    /// do.
+    /// Returns the team of the first `members` members. A rank without such a member still takes part in collective
+    /// calls.
     pub fn of_first(&self, members: usize) -> Self {
         let members = members.min(self.members);
         let own = members.saturating_sub(self.first).min(self.devices.len());
@@ -114,7 +113,7 @@ impl<'r> Team<'r> {
         }
     }
 
-    /// This rank's devices.
+    /// Returns this rank's devices.
     pub fn devices(&self) -> &[Device] {
         &self.devices
     }
@@ -129,18 +128,18 @@ impl<'r> Team<'r> {
         &self.with_members
     }
 
-    /// The number of this rank's first member among all.
+    /// Returns the number of this rank's first member in the team.
     pub fn first(&self) -> usize {
         self.first
     }
 
-    /// Members of all ranks.
+    /// Returns the number of members of all ranks.
     pub fn members(&self) -> usize {
         self.members
     }
 
-    /// The part of `n` elements that this rank's device of that number has, if they are divided evenly: the first parts
-    /// have one more where they do not divide.
+    /// Returns the segment of `n` elements of this rank's device number `device`. Segments are even; the first ones
+    /// have one more element if `n` does not divide.
     pub fn segment(&self, n: usize, device: usize) -> Range<usize> {
         let (member, members) = (self.first + device, self.members.max(1));
         let (each, more) = (n / members, n % members);
@@ -148,65 +147,73 @@ impl<'r> Team<'r> {
         start(member)..start(member + 1)
     }
 
-    /// This rank's [segments](Self::segment).
+    /// Returns this rank's [segments](Self::segment) of `n` elements.
     pub fn segments(&self, n: usize) -> impl Iterator<Item = Range<usize>> + '_ {
         (0..self.devices.len()).map(move |device| self.segment(n, device))
     }
 
-    /// Memory for this rank's parts of `n` elements, with unspecified contents.
+    /// Allocates this rank's segments of `n` elements, with unspecified contents.
     ///
     /// # Errors
-    /// When a device has too little memory.
+    /// If a device has too little memory.
     pub fn alloc<T: Element>(&self, n: usize) -> Result<Vec<Buffer<T>>, MultiError> {
         let parts = self.devices.iter().zip(self.segments(n));
         Ok(parts.map(|(device, part)| device.alloc(part.len())).collect::<Result<_, _>>()?)
     }
 
-    /// This rank's parts of `data`, which all ranks have.
+    /// Uploads this rank's segments of `data`, which all ranks must pass.
     ///
     /// # Errors
-    /// When a device has too little memory.
+    /// If a device has too little memory.
     pub fn upload<T: Element>(&self, data: &[T]) -> Result<Vec<Buffer<T>>, MultiError> {
         let parts = self.devices.iter().zip(self.segments(data.len()));
         Ok(parts.map(|(device, part)| device.upload(&data[part])).collect::<Result<_, _>>()?)
     }
 
-    /// This rank's parts of the `n` elements that `element` gives for their indices.
+    /// Uploads this rank's segments of `n` elements. `element` returns the element of an index.
     ///
     /// # Errors
-    /// When a device or the host has too little memory.
+    /// If a device or the host has too little memory.
     pub fn filled<T: Element>(
         &self,
         n: usize,
         element: impl Fn(usize) -> T + Sync,
     ) -> Result<Vec<Buffer<T>>, MultiError> {
-        let parts = self.devices.iter().zip(self.segments(n));
-        parts
-            .map(|(device, part)| {
-                let mut host = host::host_memory(part.len(), "split fewer elements, or over more processes")?;
-                host::fill_with(&mut host, |index| element(part.start + index));
-                Ok(device.upload(&host)?)
-            })
-            .collect()
+        self.filled_by(n, &element)
     }
 
-    /// Waits until all that this rank's devices were asked is done.
+    /// [`filled`](Self::filled), compiled once per `T` and not once per closure.
+    fn filled_by<T: Element>(
+        &self,
+        n: usize,
+        element: &(dyn Fn(usize) -> T + Sync),
+    ) -> Result<Vec<Buffer<T>>, MultiError> {
+        let mut buffers = Vec::with_capacity(self.devices.len());
+        for (device, segment) in self.devices.iter().zip(self.segments(n)) {
+            let mut host = host::host_memory(segment.len(), "split fewer elements, or use more processes")?;
+            host::fill_with(&mut host, |index| element(segment.start + index));
+            buffers.push(device.upload(&host)?);
+        }
+        Ok(buffers)
+    }
+
+    /// Waits until this rank's devices have finished all work.
     ///
     /// # Errors
-    /// When a launch made before failed.
+    /// If an earlier launch failed.
     pub fn synchronize(&self) -> Result<(), MultiError> {
         Ok(self.devices.iter().try_for_each(Device::synchronize)?)
     }
 
-    /// One value of each of this rank's devices: those of all members, in order.
+    /// Returns the values of all members, in order. `own` has one value per device of this rank.
     ///
     /// # Errors
-    /// [`MultiError::Ranks`] when another rank has ended.
+    /// [`MultiError::Ranks`] if another rank has ended.
     pub fn gather<T: Element>(&self, own: &[T]) -> Result<Vec<T>, MultiError> {
         Ok(gathered(self.ranks, own)?.into_iter().flatten().collect())
     }
 
-    /// Refuses buffers that are not one for each of this rank's devices.
+    /// Returns an error if there is not one buffer per device of this rank.
     pub(crate) fn check<T: Element>(&self, what: &'static str, parts: &[Buffer<T>]) -> Result<(), MultiError> {
         if parts.len() == self.devices.len() {
             return Ok(());
@@ -215,15 +222,15 @@ impl<'r> Team<'r> {
     }
 }
 
-/// The values of each rank.
+/// Returns the values that each rank passed.
 pub(crate) fn gathered<T: Element>(ranks: &dyn Communicator, own: &[T]) -> Result<Vec<Vec<T>>, MultiError> {
     let all = ranks.all_gather(bytemuck::cast_slice(own))?;
-    // A rank of the same build gives whole elements, aligned for bytes.
+    // Every rank passes whole elements. The bytes may not be aligned for them.
     let elements = |bytes: &Vec<u8>| bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect();
     Ok(all.iter().map(elements).collect())
 }
 
-/// The lengths of all members' parts.
+/// Returns the lengths of all members' segments.
 pub(crate) fn lengths<T: Element>(team: &Team<'_>, parts: &[Buffer<T>]) -> Result<Vec<usize>, MultiError> {
     let own: Vec<u64> = parts.iter().map(|part| part.len() as u64).collect();
     Ok(team.gather(&own)?.into_iter().map(|len| len as usize).collect())

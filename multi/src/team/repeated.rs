@@ -1,11 +1,11 @@
-//! Vectors that repeat a pattern: made on the devices, so that the host never holds the whole.
+//! Vectors that repeat a pattern. Devices generate them, so that the host never holds a whole vector.
 
 use launch::{Buffer, Element};
 
 use super::Team;
 use crate::error::MultiError;
 
-/// A vector whose element i is element i modulo p of a pattern of p elements.
+/// A vector that repeats a pattern of p elements: element i is element i mod p of the pattern.
 #[derive(Clone, Debug)]
 pub struct Repeated<T> {
     pattern: Vec<T>,
@@ -17,41 +17,41 @@ impl<T: Element> Repeated<T> {
         Self { pattern: if pattern.is_empty() { vec![T::zeroed()] } else { pattern } }
     }
 
-    /// The pattern.
+    /// Returns the pattern.
     pub fn pattern(&self) -> &[T] {
         &self.pattern
     }
 
-    /// Element `index`.
+    /// Returns element `index`.
     pub fn element(&self, index: usize) -> T {
         self.pattern[index % self.pattern.len()]
     }
 
-    /// This rank's parts of its first `n` elements. A pattern is uploaded to each device, which then doubles it until
-    /// all is there.
+    /// Returns this rank's segments of the first `n` elements. Each device receives the pattern once and doubles it
+    /// until its segment is full.
     ///
     /// # Errors
-    /// When a device has too little memory.
+    /// If a device has too little memory.
     pub fn on(&self, team: &Team<'_>, n: usize) -> Result<Vec<Buffer<T>>, MultiError> {
-        let mut parts = team.alloc(n)?;
-        parts.iter_mut().zip(team.segments(n)).try_for_each(|(part, range)| self.fill(part, range.start))?;
-        Ok(parts)
+        let mut segments = team.alloc(n)?;
+        segments.iter_mut().zip(team.segments(n)).try_for_each(|(segment, range)| self.fill(segment, range.start))?;
+        Ok(segments)
     }
 
-    /// Fills `part` with the elements from `first` on.
+    /// Fills `segment` with the elements from `first` on.
     ///
     /// # Errors
-    /// When a launch made before failed.
-    pub fn fill(&self, part: &mut Buffer<T>, first: usize) -> Result<(), MultiError> {
-        let (period, len) = (self.pattern.len(), part.len());
+    /// If an earlier launch failed.
+    pub fn fill(&self, segment: &mut Buffer<T>, first: usize) -> Result<(), MultiError> {
+        let (period, len) = (self.pattern.len(), segment.len());
         let mut start = self.pattern.clone();
         start.rotate_left(first % period);
         let mut filled = period.min(len);
-        part.upload_range(0, &start[..filled])?;
+        segment.upload_range(0, &start[..filled])?;
         while filled < len {
-            // A whole number of periods, all but the last time.
+            // Each copy but the last has a whole number of periods.
             let more = filled.min(len - filled);
-            part.copy_within(0..more, filled)?;
+            segment.copy_within(0..more, filled)?;
             filled += more;
         }
         Ok(())

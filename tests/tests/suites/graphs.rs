@@ -6,7 +6,7 @@ use gpu::operator::{Affine, Compose, Max, Operator, Sum};
 use gpu::saxpy::saxpy_grid_stride;
 use gridstride::error::AlgorithmError;
 use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
-use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, check};
+use gridstride::scan::{ScanKind, ScanRung, ScanElement, Scanner, check};
 use launch::{Device, Element, Error, LaunchConfig};
 use tests::{all_devices, devices, devices_and_turns, random};
 use workbench::algorithm::{Options, Purpose, Shape};
@@ -94,7 +94,7 @@ fn affine(numbers: &[i32]) -> Vec<Affine> {
 /// Checks that a scan's graph has the same results as the scan.
 fn scan<T, O>(device: &Device, rung: ScanRung, input: &[T])
 where
-    T: Element + Scannable<O> + PartialEq + std::fmt::Debug,
+    T: Element + ScanElement<O> + PartialEq + std::fmt::Debug,
     O: Operator<T>,
 {
     let n = input.len();

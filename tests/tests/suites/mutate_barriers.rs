@@ -9,14 +9,14 @@ use workbench::check::{Settings, mutations, run_cases};
 #[test]
 fn every_synchronisation_that_is_left_out_is_reported() {
     let cases = catalogue();
-    let mutations = mutations::mutate(&cases, &Settings::default(), &()).unwrap();
+    let mutations = mutations::mutate(&cases, &Settings::default(), &()).unwrap().synchronisations;
     // True if a case of the kernel launches a kernel named `found`.
     let is_of_a_case = |kernel: &str, found: &str| {
         let about = cases.iter().filter(|case| case.kernels().first() == Some(&kernel));
         about.flat_map(|case| case.kernels()).any(|family| found.starts_with(family))
     };
     for mutation in &mutations {
-        let (place, kernel) = (&mutation.location, mutation.kernel);
+        let (place, kernel) = (format!("{}:{}", mutation.file, mutation.line), mutation.kernel);
         let reported = mutation.reported.as_ref();
         let reported = reported.unwrap_or_else(|| panic!("{kernel} does not need what is at {place}: remove it"));
         // A wrong result names no kernel.

@@ -4,7 +4,7 @@ use cuda_std::{Global, GlobalMut, Ladder};
 use gpu::scale::{scale_grid, scale_one_block, scale_vectorised};
 use gridstride::error::AlgorithmError;
 use gridstride::numbers::Number;
-use gridstride::scale::{Scalable, ScaleRung, scale, scale_views};
+use gridstride::scale::{ScaleElement, ScaleRung, scale, scale_views};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
@@ -22,7 +22,7 @@ fn vector<T: Number>(n: usize, seed: u64) -> Vec<T> {
     (0..n).map(|_| T::from_random(random.next_u64())).collect()
 }
 
-fn run<T: Scalable>(device: &Device, rung: ScaleRung, s: T, x: &[T]) -> Vec<T> {
+fn run<T: ScaleElement>(device: &Device, rung: ScaleRung, s: T, x: &[T]) -> Vec<T> {
     let dx = device.upload(x).unwrap();
     let mut dy = device.upload(&vector(x.len(), 99)).unwrap();
     scale(device, rung, s, &dx, &mut dy).unwrap();
@@ -170,7 +170,7 @@ fn lengths_must_match() {
     }
 }
 
-fn agrees<T: Scalable + Product>(n: usize, seed: u64) -> Result<(), TestCaseError> {
+fn agrees<T: ScaleElement + Product>(n: usize, seed: u64) -> Result<(), TestCaseError> {
     let (device, x) = (simulated(seed), vector::<T>(n, seed));
     let s = T::from_random(seed.rotate_left(17));
     let expected = reference::scale(s, &x);

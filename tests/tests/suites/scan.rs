@@ -2,7 +2,7 @@
 
 use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 use gridstride::numbers::Number;
-use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, check, tile};
+use gridstride::scan::{ScanKind, ScanRung, ScanElement, Scanner, check, tile};
 use launch::Device;
 use rand::Rng;
 use tests::{devices_and_turns, random, random_floats};
@@ -23,7 +23,7 @@ fn sizes_around_tiles(tile: usize) -> [usize; 9] {
     [1, 2, 4].map(|tiles| [tiles * tile - 1, tiles * tile, tiles * tile + 1]).concat().try_into().unwrap()
 }
 
-fn found<T: Scannable<O>, O: Operator<T>>(device: &Device, rung: ScanRung, kind: ScanKind, x: &[T]) -> Vec<T> {
+fn found<T: ScanElement<O>, O: Operator<T>>(device: &Device, rung: ScanRung, kind: ScanKind, x: &[T]) -> Vec<T> {
     let dx = device.upload(x).unwrap();
     let mut dy = device.alloc(x.len()).unwrap();
     Scanner::<T, O>::new(device, rung, x.len()).unwrap().scan(kind, &dx, &mut dy).unwrap();
@@ -31,7 +31,7 @@ fn found<T: Scannable<O>, O: Operator<T>>(device: &Device, rung: ScanRung, kind:
 }
 
 /// A vector whose scans have a simple closed form, and the comparison of a result with it.
-trait Sample<O: Operator<Self>>: Scannable<O> {
+trait Sample<O: Operator<Self>>: ScanElement<O> {
     fn sample(n: usize) -> Vec<Self>;
     fn assert_right(rung: ScanRung, kind: ScanKind, x: &[Self], y: &[Self]);
 }

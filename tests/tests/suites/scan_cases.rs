@@ -9,7 +9,7 @@ use gpu::scan::{
     scan_shifted_copy, scan_up_sweep, state_words, tile_elements,
 };
 use gridstride::error::AlgorithmError;
-use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, check, scan};
+use gridstride::scan::{ScanKind, ScanRung, ScanElement, Scanner, check, scan};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;
@@ -18,7 +18,7 @@ use workbench::scan::reference;
 
 const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
 
-fn found<T: Scannable<O>, O: Operator<T>>(
+fn found<T: ScanElement<O>, O: Operator<T>>(
     device: &Device,
     rung: ScanRung,
     kind: ScanKind,

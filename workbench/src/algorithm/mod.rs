@@ -1,50 +1,49 @@
-//! The traits by which any algorithm is measured, benchmarked, explained and checked, without knowing which one it is.
+//! The traits through which the program measures, benchmarks, explains and checks any algorithm.
 //!
-//! An [`Algorithm`] turns options into a [`Problem`]; that makes [`Inputs`] on a device, on which a rung is
-//! [`Prepared`] and run, in a queue: at once, or in a graph.
+//! An [`Algorithm`] turns options into a [`Problem`]. A problem makes [`Inputs`] on a device, and inputs make a
+//! [`PreparedRung`]. A prepared rung runs on a queue: a device, or a graph that is being recorded.
 //!
 //! # Design
 //!
-//! The program measures, benchmarks, explains and checks by these four traits alone: it has no list of algorithms. The
-//! macro `with_number!` chooses the element type once, where a problem is made; nothing behind the traits looks at a
-//! type's name.
+//! The program uses only these four traits: it has no list of algorithms. A problem chooses the functions of its
+//! element type once, when it is made.
 //!
-//! References are plain, and in higher precision for floats. A benchmark row says whether its rung is the default, and
-//! the algorithm's `works()` state what that rung is to reach, so a new rung needs no change in the tables.
+//! References are simple, and use higher precision for floats. A benchmark row is marked if its rung is the default.
+//! The algorithm's `measurements()` have the targets of that rung, so a new rung needs no change in the tables.
 
 use cuda_std::{KernelInfo, Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
 
-use crate::case::Case;
 use crate::deviation::Deviation;
-use crate::error::WorkbenchError;
-use crate::scaling::ScalingWork;
-use crate::scaling::SplitWork;
+use crate::error::{WorkbenchError, invalid};
+use crate::scaling::{ScalingMeasurement, SplitWork};
 use gridstride::capabilities;
 use gridstride::numbers::NumberType;
 use multi::team::Team;
 
+mod measurement;
 mod options;
 mod shape;
-mod work;
 
+pub use measurement::{Aim, Measurement, Sizes, Target, Unit};
 pub use options::{Options, ProblemOption, parse_type};
 pub use shape::{Shape, Size, SizeTextError};
-pub use work::{Aim, Sizes, Target, Unit, Work};
 
-/// An algorithm: its ladder, its problem as options, what is measured of it and what is checked.
+/// An algorithm: its ladder, options, measurements and cases.
 pub trait Algorithm: Send + Sync {
-    /// Returns its name, which its folder, its command and its PTX module have, too.
-    fn name(&self) -> &'static str;
+    /// Returns its name, which is also that of its folder, its command and its PTX module.
+    fn name(&self) -> &'static str {
+        self.rungs().first().map_or("", |rung| rung.algorithm)
+    }
 
-    /// Returns the rungs of its ladder, the plainest first.
+    /// Returns the rungs of its ladder, the simplest first.
     fn rungs(&self) -> &'static [Rung];
 
-    /// Returns the help of its command: what it measures and when a result is right, as a line, an empty line and a
-    /// paragraph.
+    /// Returns the help of its command: a line, an empty line, and a paragraph about what it measures and when a result
+    /// is right.
     fn about(&self) -> &'static str;
 
-    /// Returns the options beside the size and the seed.
+    /// Returns its options other than the size and the seed.
     fn options(&self) -> &'static [ProblemOption];
 
     /// Returns the element types that some rung is built for.
@@ -52,50 +51,47 @@ pub trait Algorithm: Send + Sync {
         capabilities::types(self.rungs())
     }
 
-    /// Returns the default size of a problem, for `rung` or for all rungs.
+    /// Returns the default size of a problem for `rung`, or for all rungs.
     fn default_shape(&self, rung: Option<&Rung>, purpose: Purpose) -> Shape {
         let n = match purpose {
             Purpose::Explain => 1 << 18,
             Purpose::Measure { simulated: true } => 1 << 18,
             Purpose::Measure { simulated: false } => 1 << 26,
         };
-        Shape::Vector(rung.and_then(Rung::max_elements).map_or(n, |most| n.min(most)))
+        Shape::Vector(rung.and_then(Rung::max_elements).map_or(n, |max| n.min(max)))
     }
 
     /// Returns the problem of that size with these options.
     ///
     /// # Errors
-    /// [`WorkbenchError::Options`] for options that make no problem.
+    /// [`WorkbenchError::Options`] if the options are invalid.
     fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, WorkbenchError>;
 
-    /// Returns the unit in which the sizes of its inputs are counted.
+    /// Returns the unit of its sizes.
     fn unit(&self) -> Unit {
         Unit::Elements
     }
 
-    /// Returns whether the rung of that name is a yardstick for the others, and not a step of the ladder.
+    /// Returns true if the rung `_rung` is a yardstick for the others, and not a step of the ladder.
     fn is_yardstick(&self, _rung: &str) -> bool {
         false
     }
 
     /// Returns the measurements of a benchmark.
-    fn works(&self) -> Vec<Work>;
+    fn measurements(&self) -> Vec<Measurement>;
 
-    /// Returns the measurements of a benchmark on several devices, by its default rung; empty if it runs on one device
-    /// alone.
-    fn scaling_works(&self) -> Vec<ScalingWork> {
+    /// Returns the measurements of a benchmark on several devices, by the default rung. Empty if it runs on one device
+    /// only.
+    fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
         Vec::new()
     }
 
-    /// Returns whether a CPU engine exists for it, which is measured beside the rungs.
+    /// Returns true if it has a CPU engine, which is measured beside the rungs.
     fn has_engine(&self) -> bool {
         false
     }
 
-    /// Returns launches that reach every barrier and branch of its kernels.
-    fn cases(&self) -> Vec<Case>;
-
-    /// Returns the kernels that are not rungs but can be explained as well.
+    /// Returns the kernels that are not rungs but can be explained.
     fn others(&self) -> &'static [Other] {
         &[]
     }
@@ -104,148 +100,148 @@ pub trait Algorithm: Send + Sync {
 /// The purpose of a problem, which decides its default size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
-    /// To be timed.
+    /// A measurement of the time.
     Measure {
-        /// In the simulator, where it takes longer.
+        /// True in the simulator, where a run takes longer.
         simulated: bool,
     },
-    /// To have its accesses counted: so large that a last block with less work hardly shows in the figures, and so
-    /// small that it takes seconds.
+    /// A count of its accesses. The size is large enough that a last block with less work hardly shows, and small
+    /// enough to take seconds.
     Explain,
 }
 
-/// A kernel that is no rung, to be run by itself.
+/// A kernel that is not a rung and runs by itself.
 pub struct Other {
-    /// Its name, beside those of the rungs.
+    /// Its name, which differs from those of the rungs.
     pub name: &'static str,
     /// Its purpose, in a sentence.
     pub idea: &'static str,
-    /// Its kernels, by the names of their functions.
+    /// The names of its kernel functions.
     pub families: &'static [&'static str],
-    /// The size that it is run on where none is given.
+    /// Its default size.
     pub shape: Shape,
     /// Runs it.
     pub run: fn(&Device, Shape, &Options) -> Result<(), WorkbenchError>,
 }
 
-/// A fact about a problem, under its name in JSON.
+/// The value of a property of a problem, as in JSON.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 #[serde(untagged)]
 pub enum Fact {
-    /// A number of things.
+    /// A count.
     Count(u64),
     /// A number.
     Number(f64),
     /// A name.
     Name(&'static str),
-    /// True or false.
+    /// A flag.
     Flag(bool),
 }
 
-/// A problem: what is to be computed, of which size and on which data.
+/// A problem: a computation of a certain size on certain data.
 pub trait Problem: Send + Sync {
     /// Returns its description, such as "reduce, sum of f32, n = 1000".
     fn title(&self) -> String;
 
-    /// Returns its properties under their names in JSON: sizes, type, operator and the like.
+    /// Returns its properties, such as size, type and operator, under their names in JSON.
     fn facts(&self) -> Vec<(&'static str, Fact)>;
 
-    /// Returns what distinguishes it beside its size, type and operator, such as "inclusive".
+    /// Returns a property other than size, type and operator, such as "inclusive".
     fn detail(&self) -> Option<String> {
         None
     }
 
-    /// Returns the number of elements, or of cell updates, to which figures refer.
+    /// Returns the number of elements or cell updates that figures refer to.
     fn elements(&self) -> u64;
 
-    /// Returns the bytes that one run must read and write at least.
+    /// Returns the bytes that a run must at least read and write.
     fn bytes(&self) -> u64;
 
     /// Returns the bytes of device memory of the inputs, the outputs and the largest temporary storage of `rungs`.
     fn memory_bytes(&self, device: &Device, rungs: &[&Rung]) -> u64;
 
-    /// Checks that the rung solves it on this device.
+    /// Checks that the rung supports it on this device.
     ///
     /// # Errors
-    /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) says what the rung offers instead.
+    /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) if it does not.
     fn check(&self, device: &Device, rung: &Rung) -> Result<(), WorkbenchError>;
 
-    /// Returns the rung that runs by default: the fastest for the type, the operator and the size on the device.
-    /// Returns two if the choice also depends on how the problem is run.
+    /// Returns the rung that runs by default: the fastest for the type, the operator and the size on the device. Life
+    /// has two: for a single generation and for many.
     fn default_rungs(&self, device: &Device) -> Vec<&'static Rung>;
 
-    /// Returns whether the rung is one of the [default rungs](Self::default_rungs).
+    /// Returns true if the rung is one of the [default rungs](Self::default_rungs).
     fn is_default_rung(&self, device: &Device, rung: &Rung) -> bool {
         self.default_rungs(device).contains(&rung)
     }
 
-    /// Returns whether the rung is worth the time that a benchmark of this size takes.
+    /// Returns true if a benchmark measures the rung at this size. Very slow rungs are left out.
     fn is_worth_measuring(&self, _device: &Device, _rung: &Rung) -> bool {
         true
     }
 
-    /// Returns its inputs, on a device.
+    /// Makes its inputs on a device.
     ///
     /// # Errors
-    /// When device or host have too little memory.
+    /// If the device or the host has too little memory.
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError>;
 
-    /// Returns the problem for the CPU engine.
+    /// Makes the CPU engine for the problem.
     ///
     /// # Errors
-    /// [`WorkbenchError::Options`] where there is no [engine](Algorithm::has_engine); when the host has too little
+    /// [`WorkbenchError::Options`] if there is no [engine](Algorithm::has_engine); an error if the host has too little
     /// memory.
     fn engine(&self) -> Result<Box<dyn Engine>, WorkbenchError> {
-        Err(WorkbenchError::Options(format!("{} is computed by kernels alone", self.title())))
+        invalid!("{} has no CPU engine", self.title())
     }
 
-    /// Returns the rung's work on inputs that are split over the members of a team.
+    /// Makes the rung's work on inputs that are split over a team.
     ///
     /// # Errors
-    /// [`WorkbenchError::Options`] where there is no such work; as for [`check`](Self::check); when a device or the
-    /// host has too little memory.
+    /// [`WorkbenchError::Options`] if the problem cannot be split; as for [`check`](Self::check); an error if a device
+    /// or the host has too little memory.
     fn split<'a>(&'a self, _team: &'a Team<'a>, _rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
-        Err(WorkbenchError::Options(format!("{} runs on one device, of one process", self.title())))
+        invalid!("{} runs on one device, of one process: choose one device", self.title())
     }
 }
 
-/// A problem that the processor's own cores compute, without a kernel.
+/// A CPU engine: computes a problem on the processor's cores, without a kernel.
 pub trait Engine {
-    /// Returns the instructions and threads that it computes with, such as "AVX-512, 2 threads".
+    /// Returns its instructions and threads, such as "AVX-512, 2 threads".
     fn setting(&self) -> String;
 
-    /// Advances by `steps` of the problem's steps, such as generations.
+    /// Runs `steps` steps of the problem, such as generations.
     fn run(&mut self, steps: u64);
 }
 
 /// The inputs of a problem on a device, and memory for its result.
 pub trait Inputs {
-    /// Makes a rung ready to run on them.
+    /// Prepares a rung to run on them.
     ///
     /// # Errors
-    /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) as for [`Problem::check`]; no memory for what
-    /// the rung needs.
-    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError>;
+    /// [`AlgorithmError::NotBuilt`](gridstride::AlgorithmError::NotBuilt) as for [`Problem::check`]; an error if the
+    /// device has too little memory.
+    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn PreparedRung + 'a>, WorkbenchError>;
 }
 
-/// A rung ready to run: a run allocates nothing.
-pub trait Prepared: Resources {
-    /// Enqueues a run in `queue`: on the device, or in a graph that is being recorded.
+/// A rung that is ready to run. A run allocates nothing.
+pub trait PreparedRung: Resources {
+    /// Enqueues a run on `queue`: the device, or a graph that is being recorded.
     ///
     /// # Errors
-    /// Whatever prevents a launch.
+    /// The error of a launch.
     fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError>;
 
     /// Restores the inputs and clears the result, so that an earlier result cannot pass for that of the next run.
     ///
     /// # Errors
-    /// When the device fails.
+    /// If the device fails.
     fn refresh(&mut self) -> Result<(), WorkbenchError>;
 
-    /// Compares the result of one run on fresh inputs with the reference.
+    /// Compares the result of the last run, which must be on fresh inputs, with the reference.
     ///
     /// # Errors
-    /// When a launch made before failed.
+    /// If an earlier launch failed.
     fn compare(&mut self) -> Result<Deviation, WorkbenchError>;
 
     /// Runs it on fresh inputs and compares the result with the reference.
@@ -266,23 +262,23 @@ pub trait Prepared: Resources {
         1
     }
 
-    /// Makes each run take more steps, if it can: a longer run is timed more precisely.
+    /// Makes each run take more steps, if possible. A longer run can be timed more precisely.
     fn lengthen(&mut self) {}
 
-    /// Returns whether a benchmark also times a series of calls, launched one after the other.
+    /// Returns true if a benchmark also times a series of calls, launched one after the other.
     fn is_for_series(&self) -> bool {
         false
     }
 
-    /// Allocates memory for so many further calls, each with memory of its own, so that none finds its data in a cache.
+    /// Allocates separate memory for `_sets` further calls, so that no call finds its data in a cache.
     ///
     /// # Errors
-    /// When the device has too little memory.
+    /// If the device has too little memory.
     fn make_sets(&mut self, _sets: usize) -> Result<(), WorkbenchError> {
         Ok(())
     }
 
-    /// As [`run`](Self::run), on one of the sets that [`make_sets`](Self::make_sets) made.
+    /// Like [`run`](Self::run), on a set of [`make_sets`](Self::make_sets).
     ///
     /// # Errors
     /// As for [`run`](Self::run).
@@ -291,21 +287,21 @@ pub trait Prepared: Resources {
     }
 }
 
-impl Resources for Box<dyn Prepared + '_> {
+impl Resources for Box<dyn PreparedRung + '_> {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
         (**self).hold(held);
     }
 }
 
-/// Returns the rung of the ladder `L` that this is the description of.
+/// Returns the rung of the ladder `L` that `rung` describes.
 ///
 /// # Errors
-/// [`WorkbenchError::Algorithm`] for a rung of another ladder.
+/// [`WorkbenchError::Algorithm`] if the rung belongs to another ladder.
 pub(crate) fn rung_of<L: Ladder>(rung: &Rung) -> Result<L, WorkbenchError> {
     Ok(L::of(rung)?)
 }
 
-/// Returns whether `entry` is an instance of one of the rung's kernels.
+/// Returns true if `entry` is an instance of one of the rung's kernels.
 pub fn launches(rung: &Rung, entry: &KernelInfo) -> bool {
     rung.families.contains(&entry.family)
 }

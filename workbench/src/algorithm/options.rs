@@ -1,4 +1,4 @@
-//! The options of an algorithm, as text.
+//! The options of an algorithm.
 
 use std::str::FromStr;
 
@@ -15,14 +15,14 @@ pub struct ProblemOption {
     pub value: &'static str,
     /// Its help, in a line.
     pub help: &'static str,
-    /// Its value where none is given.
+    /// Its default value.
     pub default: &'static str,
-    /// Checks a value by itself; the error says what is allowed.
+    /// Checks a value; the error says what is allowed.
     pub check: fn(&str) -> Result<(), String>,
 }
 
 impl ProblemOption {
-    /// The element type, one of those that some rung is built for.
+    /// The element type.
     pub const NUMBER: Self =
         Self { name: "type", value: "TYPE", help: "Element type", default: "f32", check: |_| Ok(()) };
 
@@ -35,7 +35,8 @@ impl ProblemOption {
         check: |text| text.parse::<OperatorName>().map(drop),
     };
 
-    /// The element of their buffers with which the vectors begin: views that are not aligned.
+    /// The index of the first element of the vectors in their buffers. Other values than 0 give views that are not
+    /// aligned.
     pub const FROM: Self = Self {
         name: "from",
         value: "ELEMENT",
@@ -47,7 +48,7 @@ impl ProblemOption {
         },
     };
 
-    /// The most that [`FROM`](Self::FROM) may be.
+    /// The largest value of [`FROM`](Self::FROM).
     const MAX_FROM: usize = 1024;
 
     /// Returns a flag without a value.
@@ -56,7 +57,7 @@ impl ProblemOption {
     }
 }
 
-/// The options that were given, by their names.
+/// Option values by name.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Options {
     values: Vec<(&'static str, String)>,
@@ -71,7 +72,7 @@ impl Options {
         Self { values: values.map(|option| (option.name, option.default.to_owned())).collect(), seed: 0 }
     }
 
-    /// Returns the same options with another seed.
+    /// Returns these options with the seed `seed`.
     pub fn seeded(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
@@ -82,30 +83,30 @@ impl Options {
         self.values.push((name, value.into()));
     }
 
-    /// Returns the value of `name`, if it is given.
+    /// Returns the value of `name`, if it is set.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
     }
 
-    /// Returns whether the flag `name` is given.
+    /// Returns true if the flag `name` is set.
     pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
-    /// Returns the value of `name`, or `default` if none is given.
+    /// Returns the value of `name`, or `default` if it is not set.
     ///
     /// # Errors
-    /// [`WorkbenchError::Options`] when its text is not a `T`.
+    /// [`WorkbenchError::Options`] if its text is not a `T`.
     pub fn value<T: FromStr<Err: ToString>>(&self, name: &str, default: T) -> Result<T, WorkbenchError> {
         self.get(name).map_or(Ok(default), |text| {
             text.parse().map_err(|error: T::Err| WorkbenchError::Options(error.to_string()))
         })
     }
 
-    /// Returns the element type, one of `types`; the first if none is given.
+    /// Returns the element type, which must be one of `types`; the first of them if it is not set.
     ///
     /// # Errors
-    /// [`WorkbenchError::Options`] for another type, with what there is.
+    /// [`WorkbenchError::Options`] for another type.
     pub fn element_type(&self, algorithm: &str, types: &[NumberType]) -> Result<NumberType, WorkbenchError> {
         match self.get("type") {
             None => Ok(types.first().copied().unwrap_or(NumberType::F32)),
@@ -114,10 +115,10 @@ impl Options {
     }
 }
 
-/// Returns the one of `types` that `text` names.
+/// Returns the type of `types` that `text` names.
 ///
 /// # Errors
-/// A message with the types that there are.
+/// A message that lists `types`.
 pub fn parse_type(algorithm: &str, types: &[NumberType], text: &str) -> Result<NumberType, String> {
     types.iter().copied().find(|number| number.name() == text).ok_or_else(|| {
         let names: Vec<&str> = types.iter().map(|number| number.name()).collect();

@@ -7,19 +7,19 @@ pub use gridstride::size::{Size, SizeTextError};
 /// The size of a problem.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
-    /// A vector of so many elements.
+    /// A vector of that length.
     Vector(usize),
     /// A matrix or board.
     Plane(Size),
 }
 
 impl Shape {
-    /// A matrix or board of that width and height.
+    /// Returns a matrix or board of that width and height.
     pub const fn plane(width: usize, height: usize) -> Self {
         Self::Plane(Size { width, height })
     }
 
-    /// Elements, or cells.
+    /// Returns the number of elements or cells.
     pub fn elements(self) -> usize {
         match self {
             Self::Vector(len) => len,
@@ -27,7 +27,7 @@ impl Shape {
         }
     }
 
-    /// The sides of a matrix or board; of a vector, one row.
+    /// Returns the width and height of a matrix or board. A vector has one row.
     pub fn size(self) -> Size {
         match self {
             Self::Vector(len) => Size { width: len, height: 1 },

@@ -1,4 +1,4 @@
-//! What `host bench` measures, and how a run is kept.
+//! The measurements of `host bench`, and the recording of a run.
 
 pub mod recording;
 pub mod subject;

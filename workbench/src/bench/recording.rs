@@ -1,19 +1,19 @@
-//! A run of `host bench` as it is kept: its device, and its measured points.
+//! The recording of a run of `host bench`: its device and its measured points.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-/// A run: its device, and the points that were measured.
+/// A run: its device and its measured points.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug, Default)]
 pub struct Recording {
-    /// "NVIDIA H200" or "simulator".
+    /// The device, such as "NVIDIA H200" or "simulator".
     pub device: String,
     /// True for the simulator, whose times are those of a CPU.
     pub simulated: bool,
-    /// The driver's version; where it is not known, the CUDA version that it supports.
+    /// The driver's version, or the CUDA version that it supports if its own is unknown.
     pub driver: Option<String>,
-    /// The day, as in 2026-11-21.
+    /// The date, such as 2026-11-21.
     pub date: String,
     /// The compiler of the kernels' PTX.
     pub compiler: Option<String>,
@@ -27,117 +27,118 @@ pub struct Recording {
     /// The clocks before and after, if nvidia-smi reports them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clocks: Vec<Clocks>,
-    /// The peers' library, if one took part.
+    /// The peers' library, if one was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peers: Option<PeersAbout>,
-    /// Seed of the data.
+    /// The seed of the data.
     pub seed: u64,
-    /// True if it measured only a few sizes.
+    /// True if only a few sizes were measured.
     pub quick: bool,
-    /// Bytes read before every run, so that the caches hold none of its data; 0 where they were not flushed.
+    /// The bytes read before every run to flush the caches; 0 if they were not flushed.
     pub flush_bytes: u64,
-    /// Calls of a series, where there are rows with such a time.
+    /// The number of calls in a series, if a point has such a time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series_calls: Option<usize>,
-    /// The device's own copy of 2^28 f32, or as many as were measured, in GB/s of 10⁹ bytes read and written.
+    /// The speed of the device's own copy of 2^28 f32, or of the largest measured size, in 10⁹ bytes read and written
+    /// per second.
     pub copy_gbps: f64,
-    /// Memory clock × bus width, two transfers per cycle, in GB/s.
+    /// The memory clock times the bus width, with two transfers per cycle, in GB/s.
     pub datasheet_gbps: Option<f64>,
     /// The measured points.
     pub rows: Vec<MeasuredPoint>,
-    /// Points that were not measured, each with the reason.
+    /// The points that were not measured, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
-/// Attributes of a device, as the driver reports them.
+/// The attributes of a device, as the driver reports them.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug, Default)]
 pub struct Machine {
-    /// "9.0".
+    /// The compute capability, such as "9.0".
     pub compute_capability: Option<String>,
-    /// Streaming multiprocessors.
+    /// The number of multiprocessors.
     pub multiprocessors: u32,
-    /// Global memory, in bytes.
+    /// The size of the global memory in bytes.
     pub memory_bytes: u64,
-    /// Second-level cache, in bytes.
+    /// The size of the second-level cache in bytes.
     pub l2_bytes: Option<u64>,
-    /// The SMs' highest clock.
+    /// The highest clock of the multiprocessors, in MHz.
     pub sm_clock_mhz: Option<u32>,
-    /// The memory's clock.
+    /// The clock of the memory, in MHz.
     pub memory_clock_mhz: Option<u32>,
-    /// Width of the bus to it.
+    /// The width of the memory bus in bits.
     pub memory_bus_bits: Option<u32>,
 }
 
-/// Clocks at a moment of the run.
+/// The clocks before or after a run.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug)]
 pub struct Clocks {
-    /// When: "before" or "after".
+    /// The time: "before" or "after".
     pub when: String,
-    /// The SMs', in MHz.
+    /// The clock of the multiprocessors, in MHz.
     pub sm_mhz: u32,
-    /// The memory's, in MHz.
+    /// The clock of the memory, in MHz.
     pub memory_mhz: u32,
 }
 
 /// The peers' library.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug, Default)]
 pub struct PeersAbout {
-    /// "nvcc 13.0".
+    /// The compiler, such as "nvcc 13.0".
     pub compiler: String,
     /// CUB's version.
     pub cub: String,
     /// cuBLAS's version.
     pub cublas: String,
-    /// The works that it has: "saxpy f32", …
+    /// Its measurements, such as "saxpy f32".
     pub works: Vec<String>,
 }
 
 /// A measured point: a rung or a peer at a size.
 #[derive(Clone, PartialEq, Serialize, Deserialize, Debug, Default)]
 pub struct MeasuredPoint {
-    /// "saxpy".
+    /// The algorithm, such as "saxpy".
     pub algorithm: String,
-    /// The rung, if it is one.
+    /// The rung, if a rung was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rung: Option<String>,
-    /// The peer, if it is one: "CUB", "cuBLAS", "cudaMemcpy".
+    /// The peer, if a peer was measured: "CUB", "cuBLAS" or "cudaMemcpy".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<String>,
     /// True for the rung that runs by default.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub last: bool,
-    /// The element type: "f32".
+    /// The element type, such as "f32".
     #[serde(rename = "type")]
     pub number: String,
-    /// "inclusive" or "exclusive".
+    /// The variant, such as "inclusive".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// Width and height of a matrix or board: "16384x16384".
+    /// The width and height of a matrix or board, such as "16384x16384".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<String>,
-    /// Elements; of Life, cells.
+    /// The number of elements, or of cells in Life.
     pub size: u64,
-    /// Bytes that the work cannot do without reading and writing.
+    /// The bytes that the work must read and write.
     pub bytes: u64,
-    /// Timed runs.
+    /// The number of timed runs.
     pub runs: usize,
-    /// The median of their times by device events, in microseconds; of Life, for one generation.
+    /// The median of their times by device events, in microseconds. In Life it is the time of one generation.
     pub median_us: f64,
-    /// The first quartile.
+    /// The first quartile of the times, in microseconds.
     pub low_us: f64,
-    /// The third quartile.
+    /// The third quartile of the times, in microseconds.
     pub high_us: f64,
-    /// `bytes` over the median, in units of 10⁹ per second.
+    /// `bytes` divided by the median, in 10⁹ bytes per second.
     pub gbps: f64,
-    /// The median as the host sees it: launch and wait, by its clock.
+    /// The median by the host's clock, from the launch to the end of the wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_us: Option<f64>,
-    /// The median of what a call takes in a series: calls launched one after the other between two device events, each
-    /// on memory of its own that no cache holds, divided by their number.
+    /// The median time per call in a series. The calls are launched one after the other between two device events, each
+    /// on separate memory that no cache holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series_us: Option<f64>,
-    /// The setting of the kernel.
+    /// The settings of the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub setting: Option<String>,
 }
@@ -148,12 +149,12 @@ impl MeasuredPoint {
         self.rung.as_deref().or(self.peer.as_deref()).unwrap_or("?")
     }
 
-    /// Returns algorithm, type and variant: points of one group are compared with each other.
+    /// Returns algorithm, type and variant. Points that share them are compared with each other.
     pub fn group(&self) -> (&str, &str, Option<&str>) {
         (&self.algorithm, &self.number, self.variant.as_deref())
     }
 
-    /// Returns the size as it is written: "2^28", or a shape.
+    /// Returns the size as text, such as "2^28" or "640x480".
     pub fn size_text(&self) -> String {
         match &self.shape {
             Some(shape) => shape.clone(),
@@ -164,7 +165,7 @@ impl MeasuredPoint {
 }
 
 impl Recording {
-    /// Returns the groups of points that are compared with each other, in their order.
+    /// Returns the groups of points that are compared with each other, in order.
     pub fn groups(&self) -> Vec<Vec<&MeasuredPoint>> {
         let mut groups: Vec<Vec<&MeasuredPoint>> = Vec::new();
         for row in &self.rows {
@@ -177,13 +178,13 @@ impl Recording {
     }
 }
 
-/// Returns the date of today by UTC: "2026-11-21".
+/// Returns the current date in UTC, such as "2026-11-21".
 pub fn today() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     date(seconds / 86_400)
 }
 
-/// Returns the date of a day, counted from 1970-01-01.
+/// Returns the date of a day that is counted from 1970-01-01.
 fn date(mut day: u64) -> String {
     let is_leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let mut year = 1970;

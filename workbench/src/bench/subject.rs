@@ -1,4 +1,4 @@
-//! The subjects that `host bench` measures, and the sizes at which it does.
+//! The subjects and sizes of `host bench`.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::algorithm::{Algorithm, Shape, Sizes, Unit};
 use crate::catalogue::{self, ALGORITHMS};
 use crate::documentation;
 
-/// A subject of measurements.
+/// A subject of `host bench`.
 #[derive(Clone, Copy)]
 pub enum Subject {
     /// The device's own copy, and the copy kernel.
@@ -18,22 +18,22 @@ pub enum Subject {
     Algorithm(&'static dyn Algorithm),
     /// The cost of a launch on the host.
     Launch,
-    /// saxpy on data of the host.
+    /// saxpy on host data.
     Stream,
-    /// Copies of the host's data to the device.
+    /// Copies of host data to the device.
     Upload,
-    /// The time of a whole command.
+    /// The times of whole commands.
     Start,
 }
 
 impl Subject {
-    /// Returns all subjects, in the order in which they are measured.
+    /// Returns all subjects in the order of measurement.
     pub fn all() -> impl Iterator<Item = Self> {
         let algorithms = ALGORITHMS.iter().map(|&algorithm| Self::Algorithm(algorithm));
         std::iter::once(Self::Copy).chain(algorithms).chain([Self::Launch, Self::Stream, Self::Upload, Self::Start])
     }
 
-    /// Returns the subject of that name.
+    /// Returns the subject `name`.
     pub fn find(name: &str) -> Option<Self> {
         Self::all().find(|subject| subject.name() == name)
     }
@@ -50,7 +50,7 @@ impl Subject {
         }
     }
 
-    /// Returns what its sizes count.
+    /// Returns the unit of its sizes.
     pub fn unit(self) -> Unit {
         match self {
             Self::Algorithm(algorithm) => algorithm.unit(),
@@ -58,7 +58,7 @@ impl Subject {
         }
     }
 
-    /// Returns true if the rung of that name is a yardstick, and no step of a ladder.
+    /// Returns true if the rung `rung` is a yardstick and not a step of a ladder.
     pub fn is_yardstick(self, rung: &str) -> bool {
         matches!(self, Self::Algorithm(algorithm) if algorithm.is_yardstick(rung))
     }
@@ -66,12 +66,12 @@ impl Subject {
     /// Returns its description, in a line.
     pub fn summary(self) -> String {
         match self {
-            Self::Copy => "The device's own copy, and the fastest setting of the copy kernel".to_owned(),
+            Self::Copy => "The device's own copy, and the copy kernel at its fastest setting".to_owned(),
             Self::Algorithm(algorithm) => documentation::plain(catalogue::summary(algorithm.name())),
-            Self::Launch => "What a launch costs the host, and a call that allocates".to_owned(),
-            Self::Stream => "saxpy on data of the host, copied both ways while it computes".to_owned(),
-            Self::Upload => "How fast page-locked and pageable memory of the host comes to the device".to_owned(),
-            Self::Start => "What commands on small data take, with the driver's cache off, cold and warm".to_owned(),
+            Self::Launch => "The host's cost of a launch, and of a call that allocates".to_owned(),
+            Self::Stream => "saxpy on host data, with copies in both directions while it computes".to_owned(),
+            Self::Upload => "The speed of copies from page-locked and pageable host memory to the device".to_owned(),
+            Self::Start => "The times of commands on small data, with the driver's cache off, cold and warm".to_owned(),
         }
     }
 }
@@ -90,7 +90,7 @@ impl fmt::Debug for Subject {
     }
 }
 
-/// The extent of a run.
+/// The extent of a run: its sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scope {
     /// Measure few sizes.
@@ -114,7 +114,7 @@ impl Scope {
         }
     }
 
-    /// The lengths of vectors of elements of so many bytes.
+    /// Returns the lengths of vectors with elements of `element_bytes` bytes.
     pub(super) fn lengths(self, element_bytes: usize) -> Vec<Shape> {
         let is_wide = element_bytes > 4;
         let exponents: Vec<u32> = match (self.simulated, self.quick) {
@@ -126,7 +126,7 @@ impl Scope {
         exponents.into_iter().map(|exponent| Shape::Vector(1 << exponent)).collect()
     }
 
-    /// Square matrices.
+    /// Returns square matrices.
     fn squares(self) -> Vec<Shape> {
         let exponents: Vec<u32> = match (self.simulated, self.quick) {
             (true, true) => vec![5, 6],
@@ -137,8 +137,8 @@ impl Scope {
         exponents.into_iter().map(|exponent| Shape::plane(1 << exponent, 1 << exponent)).collect()
     }
 
-    /// Matrices of odd sides, close to squares: about as many elements as powers of two. The largest is in every run on
-    /// a GPU.
+    /// Returns nearly square matrices of odd sides, with about a power of two elements. Every run on a GPU includes the
+    /// largest.
     fn odd(self) -> Vec<Shape> {
         let exponents = match (self.simulated, self.quick) {
             (true, _) => 12..=12,
@@ -161,7 +161,7 @@ impl Scope {
     }
 }
 
-/// Returns what the size of a point counts.
+/// Returns the unit of the size of a point.
 pub fn unit(row: &MeasuredPoint) -> Unit {
     Subject::find(&row.algorithm).map_or(Unit::Elements, Subject::unit)
 }

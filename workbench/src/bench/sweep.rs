@@ -3,21 +3,21 @@
 use gridstride::numbers::NumberType;
 
 use super::subject::{Scope, Subject};
-use crate::algorithm::{Aim, Algorithm, Options, ProblemOption, Shape, Target, Work};
+use crate::algorithm::{Aim, Algorithm, Measurement, Options, ProblemOption, Shape, Target};
 
-/// The name of the device's own copy, in place of a rung's.
+/// The name of the device's own copy in place of a rung.
 pub const DEVICE_COPY: &str = "device_copy";
 
 /// The target of the copy kernel.
 const COPY_AIMS: &[Aim] = &[Aim::vector("copy kernel f32", 28, &[Target::Peer(1.0, "cudaMemcpy")])];
 
-/// The kinds of launches that are measured.
+/// The number of kinds of launches that are measured.
 pub const LAUNCH_KINDS: usize = 5;
 
-/// Elements of the vectors of the kernel whose launches are measured, and threads of its block.
+/// The vector length, and the threads per block, of the kernel whose launches are measured.
 pub const LAUNCH_ELEMENTS: usize = 32;
 
-/// Whole commands that are measured: the command, and its arguments.
+/// The whole commands that are measured: the command and its arguments.
 pub const START_COMMANDS: [(&str, &str); 8] = [
     ("devices", ""),
     ("scan", "--n 1000 --kernel look_back"),
@@ -29,17 +29,17 @@ pub const START_COMMANDS: [(&str, &str); 8] = [
     ("life", "--size 256x256 --seed 1 --generations 10 --no-animation"),
 ];
 
-/// The contents of the driver's cache when a command starts. The cold run fills the cache of the warm one.
+/// The states of the driver's cache when a command starts. The cold run fills the cache for the warm one.
 pub const START_CACHES: [&str; 3] = ["cache_off", "cache_cold", "cache_warm"];
 
-/// Points of a run of whole commands.
+/// The number of points of a run of whole commands.
 pub const START_POINTS: usize = START_COMMANDS.len() * START_CACHES.len();
 
-/// The numbers of chunks that saxpy on the host's data is cut into.
+/// The numbers of chunks of saxpy on host data.
 pub const STREAM_CHUNKS: [usize; 3] = [32, 64, 128];
 
-/// The paths of the host's data to the device: page-locked memory is copied by the GPU alone, at the link's speed;
-/// pageable memory is first copied to such memory; and `device.reduce(&slice)` is the latter with a sum.
+/// The paths of host data to the device. The GPU copies page-locked memory at the link's speed. The driver first copies
+/// pageable memory to page-locked memory. `reduce` is `device.reduce(&slice)` on pageable memory.
 pub const UPLOAD_PATHS: [&str; 3] = ["page_locked", "pageable", "reduce"];
 
 /// The rungs that a sweep measures.
@@ -58,21 +58,21 @@ pub struct Sweep {
     pub subject: Subject,
     /// The element type's name.
     pub number: &'static str,
-    /// "inclusive" or "exclusive".
+    /// The variant, such as "inclusive".
     pub variant: Option<&'static str>,
     /// The options of the algorithm.
     pub options: Options,
     /// The rungs.
     pub rungs: Rungs,
-    /// The number of points of each size.
+    /// The number of points per size.
     pub each: usize,
     /// The sizes.
     pub shapes: Vec<Shape>,
-    /// The sizes at which the engine on the processor's cores is measured, if the algorithm has one.
+    /// The sizes at which the CPU engine is measured, if the algorithm has one.
     pub engine_shapes: Vec<Shape>,
-    /// The targets of its last rung.
+    /// The targets of its default rung.
     pub aims: &'static [Aim],
-    /// True if tables show its calls on small inputs as well.
+    /// True if tables also show its calls on small inputs.
     pub is_small: bool,
 }
 
@@ -93,9 +93,9 @@ impl Sweep {
         }
     }
 
-    /// Returns the sweep of a work of an algorithm.
-    pub fn of(algorithm: &'static dyn Algorithm, work: Work, scope: Scope) -> Self {
-        let Work { number, variant, options: asked, is_ladder, sizes, aims, is_small } = work;
+    /// Returns the sweep of a measurement of an algorithm.
+    pub fn of(algorithm: &'static dyn Algorithm, work: Measurement, scope: Scope) -> Self {
+        let Measurement { number, variant, options: asked, is_ladder, sizes, aims, is_small } = work;
         let mut options = Options::defaults(algorithm.options());
         if let Ok(number) = number.parse::<NumberType>() {
             options.set(ProblemOption::NUMBER.name, number.name());
@@ -104,19 +104,19 @@ impl Sweep {
         let bytes = number.parse().map_or(1, NumberType::bytes);
         let (rungs, each) = if is_ladder { (Rungs::All, algorithm.rungs().len()) } else { (Rungs::Last, 1) };
         let shapes = scope.shapes(sizes, bytes);
-        // It is as fast whatever the device is; but what the simulator measures in a hurry takes seconds.
+        // The engine is as fast beside the simulator, but a quick run should take seconds.
         let engine_scope = Scope { simulated: scope.simulated && scope.quick, ..scope };
         let engine_shapes = if algorithm.has_engine() { engine_scope.shapes(sizes, bytes) } else { Vec::new() };
         let subject = Subject::Algorithm(algorithm);
         Self { subject, number, variant, options, rungs, each, shapes, engine_shapes, aims, is_small }
     }
 
-    /// Returns the elements of its largest size.
+    /// Returns the number of elements of its largest size.
     pub fn largest(&self) -> usize {
         self.shapes.iter().map(|shape| shape.elements()).max().unwrap_or(0)
     }
 
-    /// Returns the number of its points: those of each size, and the engine's.
+    /// Returns the number of its points, including those of the engine.
     pub fn points(&self) -> usize {
         self.each * self.shapes.len() + self.engine_shapes.len()
     }
@@ -128,7 +128,7 @@ pub fn sweeps(subject: Subject, scope: Scope) -> Vec<Sweep> {
     match subject {
         Subject::Copy => vec![Sweep { aims: COPY_AIMS, ..Sweep::new(subject, Rungs::All, 2, scope.lengths(4)) }],
         Subject::Algorithm(algorithm) => {
-            algorithm.works().into_iter().map(|work| Sweep::of(algorithm, work, scope)).collect()
+            algorithm.measurements().into_iter().map(|work| Sweep::of(algorithm, work, scope)).collect()
         }
         Subject::Launch => one(LAUNCH_KINDS, Shape::Vector(LAUNCH_ELEMENTS)),
         Subject::Start => one(START_POINTS, Shape::Vector(1)),
@@ -150,9 +150,9 @@ mod tests {
         for subject in Subject::all().filter(|subject| !one_size(&subject)) {
             for (quick, simulated) in [(true, true), (false, true), (true, false), (false, false)] {
                 let all = sweeps(subject, Scope { quick, simulated });
-                let most = all.iter().flat_map(|sweep| &sweep.shapes).map(|shape| shape.elements()).max().unwrap();
+                let max = all.iter().flat_map(|sweep| &sweep.shapes).map(|shape| shape.elements()).max().unwrap();
                 let least = if simulated { 1 << 12 } else { 1 << 28 };
-                assert!(most >= least && (!simulated || most <= 1 << 16), "{subject:?}: {most}");
+                assert!(max >= least && (!simulated || max <= 1 << 16), "{subject:?}: {max}");
                 let points: usize = all.iter().map(Sweep::points).sum();
                 assert!(points <= if quick { 36 } else { 400 }, "{subject:?}: {points}");
             }

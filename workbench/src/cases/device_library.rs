@@ -1,4 +1,4 @@
-//! The kernels that use each part of `cuda_std` once.
+//! The cases of the kernels that use each part of `cuda_std` once.
 
 use gpu::device_library as kernels;
 use gpu::operator::{Affine, Compose, Max, Operator, Sum};
@@ -87,8 +87,8 @@ fn combine_block(stage: &Stage) -> Result<(), CaseError> {
     let floats: Vec<f32> = (0..2 * 192).map(|i| bits(i) as u16 as f32).collect();
     let (x, mut y) = (device.upload(&floats)?, device.alloc(2)?);
     device.launch(config, kernels::combine_block::<f32, Max, 3>(x.view(), y.view_mut()))?;
-    let most = |block: &[f32]| block.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    equal("y", &y.download()?, &floats.chunks(192).map(most).collect::<Vec<_>>())?;
+    let max = |block: &[f32]| block.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    equal("y", &y.download()?, &floats.chunks(192).map(max).collect::<Vec<_>>())?;
 
     let integers: Vec<i64> = (0..2 * 64).map(|i| (bits(i) >> 8) as i64).collect();
     let (x, mut y) = (device.upload(&integers)?, device.alloc(2)?);

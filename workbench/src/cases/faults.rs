@@ -1,31 +1,29 @@
-//! The faulty kernels of [`gpu::faults`]: what a report looks like. Every case of them is to fail.
+//! The cases of the faulty kernels of [`gpu::faults`]. Every case must fail.
 
+use cuda_std::{Global, GlobalMut};
 use gpu::faults::{
     ITEMS, TILE, barrier_in_branch, barrier_of_two_calls, barrier_skipped, barriers_of_branches, bound_underflows,
     bound_wraps, copies_not_waited_for, copies_over_reads, double_checked, flag_before_value, flag_relaxed,
     life_in_place, life_in_place_blocks, prefix_in_place, shuffle_outside_mask, sum_partials, tail_dropped,
     ticket_without_fences, tile_reused, tile_unsynchronised, vectors_misaligned, warp_tail_unsynchronised,
 };
-use launch::{Device, Error, LaunchConfig};
+use launch::{Call, Device, Element, Error, LaunchConfig};
 
 use crate::case::{Case, equal};
 
-/// A case a faulty kernel.
+/// Returns a case for each faulty kernel.
 pub fn faults() -> Vec<Case> {
     let mut cases = Vec::new();
     let mut add = |kernel: &'static [&'static str], what: &str, run: fn(&Device) -> Result<(), Error>| {
         cases.push(Case::new("faults", kernel[0], kernel, what, move |stage| Ok(run(&stage.device)?)));
     };
-    add(&["prefix_in_place"], "100 elements", |device| {
-        let (x, mut sums) = (device.upload(&[1.0; 100])?, device.zeroed(100)?);
-        device.launch(LaunchConfig::new(1, 100), prefix_in_place(x.view(), sums.view_mut()))
-    });
+    add(&["prefix_in_place"], "100 elements", |device| launch(device, (1, 100), &[1.0; 100], 100, prefix_in_place));
     add(&["warp_tail_unsynchronised"], "2 blocks of 256", |device| {
         let (mut x, mut y) = (device.upload(&[1; 512])?, device.zeroed(2)?);
         device.launch(LaunchConfig::new(2, 256), warp_tail_unsynchronised(x.view_mut(), y.view_mut()))
     });
     add(&["sum_partials", "tail_dropped"], "of a tail that was dropped", |device| {
-        // A partial sum for each tile; blocks for the whole tiles alone.
+        // There is a partial sum per tile, but blocks only for the whole tiles.
         let x = vec![1; 2 * ITEMS * 64 + 96];
         let (mut x, mut partials, mut y) = (device.upload(&x)?, device.alloc(3)?, device.alloc(1)?);
         device.launch(LaunchConfig::new(2, 64), tail_dropped(x.view_mut(), partials.view_mut()))?;
@@ -52,25 +50,16 @@ pub fn faults() -> Vec<Case> {
         let config = LaunchConfig::new((2, 2), (TILE as u32, TILE as u32));
         device.launch(config, tile_unsynchronised(x.view(), y.view_mut(), 2 * TILE))
     });
-    add(&["tile_reused"], "three tiles", |device| {
-        let (x, mut y) = (device.upload(&[7; 288])?, device.zeroed(288)?);
-        device.launch(LaunchConfig::new(1, 96), tile_reused(x.view(), y.view_mut()))
-    });
+    add(&["tile_reused"], "three tiles", |device| launch(device, (1, 96), &[7; 288], 288, tile_reused));
     add(&["copies_not_waited_for"], "three tiles", |device| {
-        let (x, mut y) = (device.upload(&[7; 768])?, device.zeroed(768)?);
-        device.launch(LaunchConfig::new(1, 64), copies_not_waited_for(x.view(), y.view_mut()))
+        launch(device, (1, 64), &[7; 768], 768, copies_not_waited_for)
     });
-    add(&["copies_over_reads"], "three tiles", |device| {
-        let (x, mut y) = (device.upload(&[7; 768])?, device.zeroed(768)?);
-        device.launch(LaunchConfig::new(1, 64), copies_over_reads(x.view(), y.view_mut()))
-    });
+    add(&["copies_over_reads"], "three tiles", |device| launch(device, (1, 64), &[7; 768], 768, copies_over_reads));
     add(&["barrier_in_branch"], "100 elements in 2 blocks of 64", |device| {
-        let (x, mut y) = (device.upload(&[1; 100])?, device.zeroed(100)?);
-        device.launch(LaunchConfig::new(2, 64), barrier_in_branch(x.view(), y.view_mut()))
+        launch(device, (2, 64), &[1; 100], 100, barrier_in_branch)
     });
     add(&["barriers_of_branches"], "a block of 64", |device| {
-        let (x, mut y) = (device.upload(&[1; 64])?, device.zeroed(64)?);
-        device.launch(LaunchConfig::new(1, 64), barriers_of_branches(x.view(), y.view_mut()))
+        launch(device, (1, 64), &[1; 64], 64, barriers_of_branches)
     });
     add(&["barrier_of_two_calls"], "a block of 64", |device| {
         let mut y = device.zeroed(64)?;
@@ -80,10 +69,7 @@ pub fn faults() -> Vec<Case> {
         let mut y = device.zeroed(64)?;
         device.launch(LaunchConfig::new(1, 64), barrier_skipped(y.view_mut()))
     });
-    add(&["shuffle_outside_mask"], "a warp", |device| {
-        let (x, mut y) = (device.upload(&[1; 32])?, device.zeroed(1)?);
-        device.launch(LaunchConfig::new(1, 32), shuffle_outside_mask(x.view(), y.view_mut()))
-    });
+    add(&["shuffle_outside_mask"], "a warp", |device| launch(device, (1, 32), &[1; 32], 1, shuffle_outside_mask));
     add(&["flag_before_value"], "9 blocks", |device| {
         let (mut ticket, mut flags, mut sums) = (device.zeroed(1)?, device.zeroed(9)?, device.zeroed(9)?);
         let call = flag_before_value(ticket.view_mut(), flags.view_mut(), sums.view_mut());
@@ -117,4 +103,16 @@ pub fn faults() -> Vec<Case> {
         equal("y", &y.download()?, &[n as i32])
     }));
     cases
+}
+
+/// Launches `kernel` on `x` and on `n` zeros, in that many blocks of that many threads.
+fn launch<X: Element, Y: Element>(
+    device: &Device,
+    (blocks, threads): (u32, u32),
+    x: &[X],
+    n: usize,
+    kernel: impl for<'a> Fn(Global<'a, X>, GlobalMut<'a, Y>) -> Call<'a>,
+) -> Result<(), Error> {
+    let (x, mut y) = (device.upload(x)?, device.zeroed(n)?);
+    device.launch(LaunchConfig::new(blocks, threads), kernel(x.view(), y.view_mut()))
 }

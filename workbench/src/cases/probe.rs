@@ -1,4 +1,4 @@
-//! The probes: all kernels of bandwidth on several operands and grids, access, divergence, and the schedule.
+//! The cases of the probes: bandwidth with several operands and grids, access, divergence, and the schedule.
 
 use gpu::probe::{
     RECORD, U32x4, access_offset, access_strided, divergence_by_thread, divergence_by_warp, schedule_print,
@@ -15,7 +15,7 @@ pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for kernel in BandwidthKernel::ALL {
         let mut add = |what: &str, work: fn(&Stage, BandwidthKernel) -> Result<(), CaseError>| {
-            cases.push(Case::new("probe", kernel.name(), family(kernel), what, move |stage| work(stage, kernel)));
+            cases.push(Case::new("probe", kernel.name(), kernel.families(), what, move |stage| work(stage, kernel)));
         };
         add("bytes, every unroll factor", check_bandwidth::<u8>);
         add("16 bytes, every unroll factor", check_bandwidth::<U32x4>);
@@ -36,17 +36,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-fn family(kernel: BandwidthKernel) -> &'static [&'static str] {
-    match kernel {
-        BandwidthKernel::Read => &["global_read"],
-        BandwidthKernel::Write => &["global_write"],
-        BandwidthKernel::Copy => &["global_copy"],
-        BandwidthKernel::Copy2 => &["global_copy2"],
-        BandwidthKernel::CopyAlternating => &["global_copy_alternating"],
-    }
-}
-
-/// Whole groups and one that the end cuts, more groups than blocks; and fewer elements than threads.
+/// Checks whole groups and a partial one, more groups than blocks, and fewer elements than threads.
 fn check_bandwidth<T: Measured>(stage: &Stage, kernel: BandwidthKernel) -> Result<(), CaseError> {
     let device = &stage.device;
     for (n, grid, block) in [(2600, 2, 64), (31, 2, 32)] {
@@ -71,7 +61,7 @@ fn check_bandwidth<T: Measured>(stage: &Stage, kernel: BandwidthKernel) -> Resul
     Ok(())
 }
 
-/// Elements that are accessed, by blocks of 256.
+/// The number of accessed elements, in blocks of 256.
 const ACCESSED: usize = 600;
 
 fn grid() -> LaunchConfig {

@@ -1,4 +1,4 @@
-//! Streams: saxpy on data of the host in every way.
+//! The cases of streams: saxpy on host data, by each program.
 
 use std::num::NonZeroUsize;
 
@@ -55,7 +55,7 @@ fn in_stages(stage: &Stage) -> Result<(), CaseError> {
     pinned(stage, |vectors, x, y, out| vectors.in_stages(NonZeroUsize::MIN.saturating_add(4), A, x, y, out))
 }
 
-/// Runs `program` on page-locked memory.
+/// Checks `program` on page-locked memory.
 fn pinned(
     stage: &Stage,
     program: impl FnOnce(&mut DeviceVectors, &[f32], &[f32], &mut [f32]) -> Result<Times, Error>,

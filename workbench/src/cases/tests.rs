@@ -1,4 +1,4 @@
-//! That the cases are right, and that they reach every kernel.
+//! Tests that the cases are right, and that they reach every kernel.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::*;
 use crate::case::equal;
 use crate::catalogue;
 
-/// Runs every case, and gives the families of the kernels that each has launched.
+/// Runs every case and returns the families of the kernels that each launched.
 fn launched() -> Vec<(Case, BTreeSet<&'static str>)> {
     let run = |case: Case| {
         let log = LaunchLog::new();
@@ -41,7 +41,7 @@ fn cases_have_names_of_their_own() {
 }
 
 #[test]
-fn a_wrong_result_is_told() {
+fn a_wrong_result_is_reported() {
     let message = equal("y", &[1, 2, 3], &[1, 2, 4]).unwrap_err().to_string();
     assert_eq!(message, "the result is wrong: y[2] is 3 instead of 4");
     let message = equal("y", &[1], &[1, 2]).unwrap_err().to_string();

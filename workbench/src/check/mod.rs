@@ -1,5 +1,5 @@
-//! Cases in a checked simulator: [`run_cases`] runs them under several orders of the threads, and [`mutations`] leaves
-//! out each synchronisation, one at a time, to see that this is reported.
+//! Runs cases in a checked simulator. [`run_cases`] runs them under several schedules. [`mutations`] leaves out one
+//! synchronisation at a time and records the reports.
 
 mod finding;
 pub mod mutations;
@@ -9,12 +9,12 @@ pub use finding::{family, of_error};
 pub use reports::{Finding, Side, sarif};
 pub use runs::{CaseRun, Settings, run_cases};
 
-/// Receives the progress of work that several threads do.
+/// Receives the progress of work on several threads.
 pub trait Progress: Sync {
-    /// Is called once, before the first of `steps` steps.
+    /// Called once, before the first of `steps` steps.
     fn begin(&self, steps: usize);
 
-    /// Is called after each step, with the amount of work that it was.
+    /// Called after each step, with its amount of work.
     fn step(&self, work: u64);
 }
 

@@ -1,9 +1,8 @@
-//! Leaves out each synchronisation, one at a time: the checks have to notice the absence of every one that is needed.
+//! Leaves out one synchronisation at a time. The checks must report the absence of each one that is needed.
 //!
-//! A barrier, warp synchronisation or fence whose deletion nothing reports is redundant, or the checks do not see what
-//! it is for, or no case needs it. Shuffles and votes are not left out: they carry values. That no kernel relies on
-//! them for the order of memory accesses is what a check with [`Checks::shuffles_order_memory`](simt::Checks) off
-//! shows.
+//! If nothing reports its absence, a barrier, warp synchronisation or fence is redundant, or the checks do not see its
+//! purpose, or no case needs it. Shuffles and votes stay, because they carry values. A check without
+//! [`Checks::shuffles_order_memory`](simt::Checks) shows that no kernel relies on them to order memory accesses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,42 +16,18 @@ use super::runs::Settings;
 use super::{Progress, finding};
 use crate::case::{Case, CaseError};
 
-/// A synchronisation of a kernel, and how it was missed.
-#[derive(Clone, Debug)]
-pub struct Mutation {
-    /// Its site.
-    pub location: SourceLocation,
-    /// Its kind.
-    pub kind: SyncKind,
-    /// The kernel's family. A function that several kernels call has an entry for each.
-    pub kernel: &'static str,
-    /// The report that it was left out; `None` if nothing reported it.
-    pub reported: Option<Reported>,
-}
-
-/// How a synchronisation was missed.
-#[derive(Clone, Debug)]
-pub struct Reported {
-    /// The case that failed.
-    pub case: String,
-    /// The schedule under which it failed.
-    pub schedule: Schedule,
-    /// The finding.
-    pub finding: Finding,
-}
-
-/// File, line and column of a site, by which reports are ordered.
+/// The file, line and column of a site, by which reports are sorted.
 type SiteKey = (String, u32, u32);
 
-/// A case fails with all synchronisations in their places.
+/// The error of a case that fails with all synchronisations in place.
 #[derive(Debug, Error)]
-#[error("with all synchronisations in their places, this fails: {case}")]
+#[error("this case fails with all synchronisations in place: {case}")]
 pub struct FailingCase {
     case: String,
     source: CaseError,
 }
 
-/// What is left out of one kernel, and the cases that reach it.
+/// A synchronisation to leave out of one kernel, and the cases that reach it.
 struct Deletion<'a> {
     location: SourceLocation,
     kind: SyncKind,
@@ -60,24 +35,47 @@ struct Deletion<'a> {
     cases: Vec<&'a Case>,
 }
 
-/// Leaves out each barrier, warp synchronisation and fence that `cases` reach, of each kernel one at a time, and runs
-/// those cases under the schedules until one fails. Returns the synchronisations by files and lines.
+/// Leaves out one barrier, warp synchronisation or fence of a kernel at a time, for all that `cases` reach. Runs the
+/// cases that reach it under the schedules until one fails. Returns the synchronisations sorted by file and line.
 ///
 /// # Errors
-/// When a case fails as it is.
-pub fn mutate(cases: &[Case], settings: &Settings, progress: &impl Progress) -> Result<Vec<Mutation>, FailingCase> {
-    let deletions = deletions(cases, settings)?;
-    progress.begin(deletions.len());
-    let mutation = |deletion: &Deletion<'_>| {
-        let reported = deletion.reported(settings);
-        progress.step(1);
-        let Deletion { location, kind, kernel, .. } = deletion;
-        Mutation { location: location.clone(), kind: *kind, kernel, reported }
+/// If a case fails with all synchronisations in place.
+pub fn mutate(cases: &[Case], settings: &Settings, progress: &impl Progress) -> Result<MutationReport, FailingCase> {
+    let entry = |(Deletion { location, kind, kernel, .. }, reported)| {
+        let SourceLocation { file, line, column } = location;
+        MutationEntry { file, line, column, kind: kind.name(), kernel, reported }
     };
-    Ok(deletions.par_iter().map(mutation).collect())
+    Ok(MutationReport { synchronisations: run(cases, settings, progress)?.into_iter().map(entry).collect() })
 }
 
-/// Returns what there is to leave out.
+/// Like [`mutate`]. Returns a hint for each synchronisation whose absence nothing reported.
+///
+/// # Errors
+/// As for [`mutate`].
+pub fn redundant(cases: &[Case], settings: &Settings, progress: &impl Progress) -> Result<Vec<Finding>, FailingCase> {
+    let hint = |(Deletion { location, kind, kernel, .. }, reported): (_, Option<ReportedBy>)| {
+        reported.is_none().then(|| Finding::of_redundant(&Redundant { location, kind }, kernel))
+    };
+    Ok(run(cases, settings, progress)?.into_iter().filter_map(hint).collect())
+}
+
+/// Returns each deletion and the report of it.
+fn run<'a>(
+    cases: &'a [Case],
+    settings: &Settings,
+    progress: &impl Progress,
+) -> Result<Vec<(Deletion<'a>, Option<ReportedBy>)>, FailingCase> {
+    let deletions = deletions(cases, settings)?;
+    progress.begin(deletions.len());
+    let report = |deletion: Deletion<'a>| {
+        let reported = deletion.reported(settings);
+        progress.step(1);
+        (deletion, reported)
+    };
+    Ok(deletions.into_par_iter().map(report).collect())
+}
+
+/// Returns the synchronisations to leave out.
 fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<'a>>, FailingCase> {
     let met_by = |case: &'a Case| {
         let synchronisations = Synchronisations::new();
@@ -90,7 +88,7 @@ fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<
     let met: Vec<_> = cases.par_iter().map(met_by).collect::<Result<_, FailingCase>>()?;
     let mut deletions: BTreeMap<(SiteKey, &'static str), Deletion<'a>> = BTreeMap::new();
     for (case, met) in met {
-        // The kernel that the case is about is the one of its kernels that synchronises.
+        // Of a case's kernels, the tested one synchronises.
         let Some(&kernel) = case.kernels().first() else { continue };
         for (location, kind) in met.into_iter().filter(|(_, kind)| kind.is_for_order()) {
             let place = (location.file.clone(), location.line, location.column);
@@ -102,42 +100,34 @@ fn deletions<'a>(cases: &'a [Case], settings: &Settings) -> Result<Vec<Deletion<
 }
 
 impl Deletion<'_> {
-    fn reported(&self, settings: &Settings) -> Option<Reported> {
+    fn reported(&self, settings: &Settings) -> Option<ReportedBy> {
         let run = |simulator: Simulator| {
-            // A run that comes to no end notices nothing.
+            // A run without a verdict reports nothing.
             let error = |case: &Case| case.run(simulator.clone()).err().filter(|error| !error.is_unfinished());
             let fails = |case: &&Case| Some((case.to_string(), error(case)?));
             self.cases.iter().find_map(fails)
         };
         let simulator = Simulator::new().with_checks(settings.checks).with_notes(Notes::new());
         let (schedule, (case, error)) = first_to_notice(&simulator, &settings.schedules, &self.location, run)?;
-        Some(Reported { case, schedule, finding: finding::of_error(&error) })
+        Some(ReportedBy { case, schedule: schedule.to_string(), finding: finding::of_error(&error) })
     }
 }
 
-impl Mutation {
-    /// Returns the hint that nothing misses it, if nothing does.
-    pub fn hint(&self) -> Option<Finding> {
-        let Self { location, kind, kernel, reported } = self;
-        let redundant = Redundant { location: location.clone(), kind: *kind };
-        reported.is_none().then(|| Finding::of_redundant(&redundant, kernel))
-    }
-}
-
-/// Returns the file and line of each synchronisation in files that begin with `folder`, of all kernels together.
-pub fn places<'a>(mutations: impl IntoIterator<Item = &'a Mutation>, folder: &str) -> BTreeSet<(String, u32)> {
-    let place = |mutation: &Mutation| (mutation.location.file.clone(), mutation.location.line);
+/// Returns the file and line of each synchronisation in files whose path begins with `folder`, for all kernels
+/// together.
+pub fn places<'a>(mutations: impl IntoIterator<Item = &'a MutationEntry>, folder: &str) -> BTreeSet<(String, u32)> {
+    let place = |mutation: &MutationEntry| (mutation.file.clone(), mutation.line);
     mutations.into_iter().map(place).filter(|(file, _)| file.starts_with(folder)).collect()
 }
 
-/// Synchronisations, as they are written to JSON.
+/// The JSON form of all synchronisations.
 #[derive(Serialize, Debug)]
 pub struct MutationReport {
-    /// The synchronisations by files and lines.
+    /// The synchronisations, sorted by file and line.
     pub synchronisations: Vec<MutationEntry>,
 }
 
-/// A synchronisation of a kernel.
+/// The JSON form of a synchronisation of a kernel.
 #[derive(Serialize, Debug)]
 pub struct MutationEntry {
     /// The source file, from the workspace's root.
@@ -150,11 +140,11 @@ pub struct MutationEntry {
     pub kind: &'static str,
     /// The kernel's function.
     pub kernel: &'static str,
-    /// The report of its deletion; `None` if nothing reported it.
+    /// The report of its absence; `None` if nothing reported it.
     pub reported: Option<ReportedBy>,
 }
 
-/// The report of a deletion.
+/// The JSON form of a report of the absence of a synchronisation.
 #[derive(Serialize, Debug)]
 pub struct ReportedBy {
     /// The case that failed.
@@ -164,20 +154,4 @@ pub struct ReportedBy {
     /// The finding.
     #[serde(flatten)]
     pub finding: Finding,
-}
-
-impl MutationReport {
-    /// Returns the report of the mutations that [`mutate`] returns.
-    pub fn new(mutations: Vec<Mutation>) -> Self {
-        let by = |Reported { case, schedule, finding }| ReportedBy { case, schedule: schedule.to_string(), finding };
-        let entry = |Mutation { location, kind, kernel, reported }: Mutation| MutationEntry {
-            file: location.file,
-            line: location.line,
-            column: location.column,
-            kind: kind.name(),
-            kernel,
-            reported: reported.map(by),
-        };
-        Self { synchronisations: mutations.into_iter().map(entry).collect() }
-    }
 }

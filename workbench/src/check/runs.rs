@@ -1,4 +1,4 @@
-//! Cases in a checked simulator, on all cores.
+//! Runs cases in a checked simulator, on all cores.
 
 use rayon::prelude::*;
 use simt::{Checks, LaunchLog, LoggedLaunch, Note, NoteKind, Notes, Schedule, Simulator};
@@ -6,12 +6,12 @@ use simt::{Checks, LaunchLog, LoggedLaunch, Note, NoteKind, Notes, Schedule, Sim
 use super::Progress;
 use crate::case::{Case, CaseError};
 
-/// How cases are run.
+/// The checks and schedules of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// The kinds of mistakes to look for.
+    /// The enabled checks.
     pub checks: Checks,
-    /// The orders of the threads.
+    /// The schedules.
     pub schedules: Vec<Schedule>,
 }
 
@@ -21,10 +21,10 @@ impl Default for Settings {
     }
 }
 
-/// A case under one schedule.
+/// The run of a case under one schedule.
 #[derive(Debug)]
 pub struct CaseRun {
-    /// The index of the case among those that were run.
+    /// The index of the case.
     pub case: usize,
     /// The schedule.
     pub schedule: Schedule,
@@ -32,12 +32,12 @@ pub struct CaseRun {
     pub launches: Vec<LoggedLaunch>,
     /// The error, if the case failed.
     pub error: Option<CaseError>,
-    /// Notes of what GPUs allow and CUDA's documentation does not.
+    /// Notes of behaviour that GPUs allow and CUDA's documentation does not.
     pub warnings: Vec<Note>,
 }
 
-/// Runs every case under every schedule, as many at a time as there are cores: a checked launch keeps one busy. Returns
-/// the runs in the order of the cases, then of the schedules. The work of a step is the threads that were simulated.
+/// Runs every case under every schedule, one per core at a time. Returns the runs ordered by case, then by schedule.
+/// `progress` counts simulated threads.
 pub fn run_cases(cases: &[&Case], settings: &Settings, progress: &impl Progress) -> Vec<CaseRun> {
     let tasks: Vec<(usize, Schedule)> =
         (0..cases.len()).flat_map(|case| settings.schedules.iter().map(move |&schedule| (case, schedule))).collect();

@@ -1,4 +1,4 @@
-//! histogram: every rung on both widths of keys; several segments of bins, and keys that begin anywhere.
+//! The cases of histogram: every rung on both widths of keys, several segments of bins, and views that are not aligned.
 
 use cuda_std::Ladder;
 use gpu::histogram::{Key, MAX_REPLICAS, STATE_WORDS, VALUES, histogram_privatised, histogram_replicated};
@@ -8,10 +8,10 @@ use super::reference;
 use crate::case::{Case, CaseError, Stage, bits, equal};
 use gridstride::histogram::{Bins, Histogram, HistogramRung};
 
-/// Keys: whole tiles of the launches below, whole vectors, and others.
+/// The number of keys: whole tiles of the launches below, then whole vectors, then single keys.
 const N: usize = 4 * 2048 + 77;
 
-pub(super) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in HistogramRung::ALL {
         let mut add = |what: &str, work: fn(&Stage, HistogramRung) -> Result<(), CaseError>| {
@@ -31,7 +31,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// The rung as it is planned.
+/// Checks the rung as planned.
 fn check<K: Key>(stage: &Stage, rung: HistogramRung, bins: Bins, key: fn(u64) -> K) -> Result<(), CaseError> {
     let keys: Vec<K> = (0..N).map(|index| key(bits(index))).collect();
     let (dkeys, mut counts) = (stage.device.upload(&keys)?, stage.device.alloc(bins.count() as usize)?);
@@ -56,7 +56,7 @@ fn replicated_bytes(stage: &Stage) -> Result<(), CaseError> {
     replicated::<u8>(stage, Bins::even(100, 3, 250)?, (VALUES, MAX_REPLICAS), 1, |bits| bits as u8)
 }
 
-/// The last rung in small blocks, two per row, from the second key on, and twice with the same state.
+/// Checks the last rung in small blocks, two per row, from the second key on, and twice with the same state.
 fn replicated<K: Key>(
     stage: &Stage,
     bins: Bins,

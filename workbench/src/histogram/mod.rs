@@ -1,8 +1,9 @@
-//! Histogram as a problem: random inputs, reference, cases, and what is measured of it.
+//! Histogram in the workbench: problem, reference, cases and measurements.
 
 mod cases;
 mod problem;
 pub mod reference;
 mod scaling;
 
-pub use problem::Histograms as Algorithm;
+pub(crate) use cases::cases;
+pub use problem::HistogramAlgorithm as Algorithm;

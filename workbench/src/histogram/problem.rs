@@ -1,41 +1,37 @@
 //! The histogram as an [`Algorithm`].
 
-use cuda_std::{Ladder, Rung};
-use gpu::histogram::Key;
-use launch::{Buffer, Device, Held, Queue, Resources};
+use std::sync::OnceLock;
 
-use crate::algorithm::{
-    Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
-};
-use crate::case::Case;
+use cuda_std::{Ladder, Rung};
+use gpu::histogram::{Key, STATE_WORDS};
+use launch::{Device, Held, Queue, Resources};
+
+use super::scaling::SplitCounts;
+use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
 use crate::deviation::Deviation;
-use crate::error::WorkbenchError;
-use crate::inputs::{self, REMEDY, RandomVector};
-use crate::scaling::ScalingWork;
-use crate::scaling::SplitWork;
+use crate::error::{WorkbenchError, invalid};
+use crate::inputs::{self, RandomVector};
+use crate::scaling::{ScalingMeasurement, SplitWork};
+use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
 use gridstride::capabilities;
-use gridstride::histogram::{Bins, Histogram, HistogramRung, Plan};
-use gridstride::numbers::{Number, with_number};
-use multi::histogram::SplitHistogram;
+use gridstride::histogram::{Bins, Histogram, HistogramRung};
+use gridstride::numbers::{Number, NumberType, with_number};
 use multi::team::Team;
 
 /// Histograms of random keys.
-pub struct Histograms;
+pub struct HistogramAlgorithm;
 
-impl Algorithm for Histograms {
-    fn name(&self) -> &'static str {
-        HistogramRung::ALGORITHM
-    }
-
+impl Algorithm for HistogramAlgorithm {
     fn rungs(&self) -> &'static [Rung] {
         HistogramRung::RUNGS
     }
 
     fn about(&self) -> &'static str {
         "Measure the histogram of random keys in bins of equal width and check it\n\n\
-         Times are medians of several runs after a first one, by device events on a GPU and by the clock in the simulator. \
-         Bandwidth counts each key once, in GB of 10⁹ bytes, and stands beside the speed of the device's own copy in the same \
-         run. The bins lie over all values of a key. Every count must be that of a reference that divides."
+         Times are medians of several runs after a warm-up, by device events on a GPU and by the clock in the \
+         simulator. Bandwidth counts each key once, in GB of 10⁹ bytes. It is shown beside the speed of the \
+         device's own copy in the same run. The bins cover all values of a key. Every count must equal that of a \
+         reference that divides."
     }
 
     fn options(&self) -> &'static [ProblemOption] {
@@ -53,7 +49,7 @@ impl Algorithm for Histograms {
         const KEYS: ProblemOption = ProblemOption {
             name: "keys",
             value: "KIND",
-            help: "Keys: uniform, constant (all alike) or skewed (small ones are more)",
+            help: "Keys: uniform, constant (all equal) or skewed (small ones are more frequent)",
             default: "uniform",
             check: |text| Keys::parse(text).map(drop).map_err(|error| error.to_string()),
         };
@@ -65,16 +61,14 @@ impl Algorithm for Histograms {
         let number = options.element_type(self.name(), &self.types())?;
         let kind = Keys::parse(options.get("keys").unwrap_or("uniform"))?;
         let bins = Bins::even(options.value("bins", 256)?, 0, 1 << (8 * number.bytes()))?;
-        with_number!(number, [u8 u32], K => Ok(Box::new(Counting::<K> { n, seed, kind, bins, key: K::from_random })), _ => {
-            Err(WorkbenchError::Options(format!("histogram has no element type '{number}'")))
-        })
+        Ok(Box::new(HistogramProblem { n, seed, kind, bins, number, expected: OnceLock::new() }))
     }
 
-    fn works(&self) -> Vec<Work> {
+    fn measurements(&self) -> Vec<Measurement> {
         const OF_BYTES: &[Target] = &[Target::Peer(1.3, "CUB")];
         const OF_WORDS: &[Target] = &[Target::Peer(3.0, "CUB")];
         const IN_MANY_BINS: &[Target] = &[Target::Peer(4.0, "CUB")];
-        let (bytes, words) = (Work::vectors("u8"), Work::vectors("u32"));
+        let (bytes, words) = (Measurement::vectors("u8"), Measurement::vectors("u32"));
         vec![
             bytes
                 .variant("256-uniform", &[("bins", "256")])
@@ -96,12 +90,8 @@ impl Algorithm for Histograms {
         ]
     }
 
-    fn scaling_works(&self) -> Vec<ScalingWork> {
-        super::scaling::works()
-    }
-
-    fn cases(&self) -> Vec<Case> {
-        super::cases::cases()
+    fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
+        super::scaling::measurements()
     }
 }
 
@@ -110,17 +100,15 @@ impl Algorithm for Histograms {
 enum Keys {
     Uniform,
     Constant,
-    /// The product of two uniform ones as fractions.
+    /// Products of two uniform fractions.
     Skewed,
 }
 
 impl Keys {
     fn parse(text: &str) -> Result<Self, WorkbenchError> {
-        match text {
-            "uniform" => Ok(Self::Uniform),
-            "constant" => Ok(Self::Constant),
-            "skewed" => Ok(Self::Skewed),
-            _ => Err(WorkbenchError::Options(format!("there are no keys '{text}': use uniform, constant or skewed"))),
+        match [Self::Uniform, Self::Constant, Self::Skewed].into_iter().find(|keys| keys.name() == text) {
+            Some(keys) => Ok(keys),
+            None => invalid!("there is no kind of keys '{text}': use uniform, constant or skewed"),
         }
     }
 
@@ -134,82 +122,77 @@ impl Keys {
 }
 
 /// The histogram of `n` random keys.
-pub(super) struct Counting<K> {
-    pub(super) n: usize,
+struct HistogramProblem {
+    n: usize,
     seed: u64,
     kind: Keys,
-    pub(super) bins: Bins,
-    /// The key that the upper bits of 64 make.
-    key: fn(u64) -> K,
+    bins: Bins,
+    number: NumberType,
+    /// The reference's counts, computed when they are first needed.
+    expected: OnceLock<Vec<u32>>,
 }
 
-/// Constant keys.
+/// The value of constant keys.
 const CONSTANT: u64 = 42;
 
-impl<K: Key + Number> Counting<K> {
-    pub(super) fn key(&self, index: usize) -> K {
+impl HistogramProblem {
+    fn key<K: Number>(&self, index: usize) -> K {
         let bits = RandomVector::<u64>::new(self.seed, 0).bits(index);
         let width = K::TYPE.bytes() as u32 * 8;
         match self.kind {
-            Keys::Uniform => (self.key)(bits),
-            Keys::Constant => (self.key)(CONSTANT << (64 - width)),
+            Keys::Uniform => K::from_random(bits),
+            Keys::Constant => K::from_random(CONSTANT << (64 - width)),
             Keys::Skewed => {
                 let product = (bits >> (64 - width)) * (bits << width >> (64 - width));
-                (self.key)(product >> width << (64 - width))
+                K::from_random(product >> width << (64 - width))
             }
         }
     }
 
-    /// The reference's counts.
-    pub(super) fn expected(&self) -> Vec<u32> {
-        let of_part = |part: std::ops::Range<usize>| {
+    /// Returns the reference's counts.
+    fn expected(&self) -> &[u32] {
+        self.expected.get_or_init(|| {
+            with_number!(self.number, [u8 u32], K => self.counts(|index| self.key::<K>(index).value()), _ => Vec::new())
+        })
+    }
+
+    fn counts(&self, key: impl Fn(usize) -> u32 + Sync) -> Vec<u32> {
+        let of_segment = |segment: std::ops::Range<usize>| {
             let mut counts = vec![0_u32; self.bins.count() as usize];
-            for bin in part.filter_map(|index| self.bins.of(self.key(index).value())) {
+            for bin in segment.filter_map(|index| self.bins.of(key(index))) {
                 counts[bin] += 1;
             }
             counts
         };
         let mut counts = vec![0; self.bins.count() as usize];
-        for part in inputs::in_parts(self.n, of_part) {
-            counts.iter_mut().zip(part).for_each(|(count, part)| *count += part);
+        for segment in inputs::in_parts(self.n, of_segment) {
+            counts.iter_mut().zip(segment).for_each(|(count, more)| *count += more);
         }
         counts
     }
 }
 
-impl<K: Key + Number> Problem for Counting<K> {
-    fn title(&self) -> String {
-        format!("histogram, {} keys of {} in {} bins, n = {}", self.kind.name(), K::TYPE, self.bins.count(), self.n)
+impl VectorProblem for HistogramProblem {
+    fn heading(&self) -> String {
+        format!("histogram, {} keys of {} in {} bins, n = {}", self.kind.name(), self.number, self.bins.count(), self.n)
     }
 
-    fn facts(&self) -> Vec<(&'static str, Fact)> {
+    fn properties(&self) -> Vec<(&'static str, Fact)> {
         vec![
             ("n", Fact::Count(self.n as u64)),
-            ("type", Fact::Name(K::TYPE.name())),
+            ("type", Fact::Name(self.number.name())),
             ("bins", Fact::Count(self.bins.count().into())),
             ("keys", Fact::Name(self.kind.name())),
         ]
     }
 
-    fn detail(&self) -> Option<String> {
+    fn distinction(&self) -> Option<String> {
         Some(format!("{} bins, {} keys", self.bins.count(), self.kind.name()))
     }
 
-    fn elements(&self) -> u64 {
-        self.n as u64
-    }
-
-    fn bytes(&self) -> u64 {
-        (self.n as u64).saturating_mul(size_of::<K>() as u64)
-    }
-
-    fn memory_bytes(&self, _device: &Device, _rungs: &[&Rung]) -> u64 {
-        self.bytes().saturating_add(4 * u64::from(self.bins.count()))
-    }
-
-    fn check(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
+    fn supports(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
         match u32::try_from(self.n) {
-            Ok(_) => Ok(capabilities::check(rung_of::<HistogramRung>(rung)?, &capabilities::of_type::<K>(), self.n)?),
+            Ok(_) => Ok(capabilities::check(rung_of::<HistogramRung>(rung)?, &self.instance(), self.n)?),
             Err(_) => {
                 let offered = format!("up to {} keys, whose counts have 32 bits", u32::MAX);
                 Err(capabilities::refused(rung, format!("{} keys", self.n), offered).into())
@@ -217,98 +200,66 @@ impl<K: Key + Number> Problem for Counting<K> {
         }
     }
 
-    fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![HistogramRung::default_rung(&capabilities::of_type::<K>()).rung()]
+    fn on_team<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
+        let expected = self.expected().iter().copied().map(u64::from).collect();
+        typed!(self.number, [u8 u32], K => {
+            let keys = team.filled(self.n, |index| self.key::<K>(index))?;
+            SplitCounts::boxed(team, rung_of(rung)?, self.bins, keys, expected)
+        })
     }
 
-    fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
-        let mut host = inputs::host_memory(self.n, REMEDY)?;
-        inputs::fill_with(&mut host, |index| self.key(index));
-        let counts = device.alloc(self.bins.count() as usize)?;
-        Ok(Box::new(OnDevice { problem: self, keys: device.upload(&host)?, counts, expected: None }))
+    fn ladder(&self) -> &'static [Rung] {
+        HistogramRung::RUNGS
     }
 
-    fn split<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
-        Ok(Box::new(Split::new(self, team, rung_of(rung)?)?))
+    fn layouts(&self) -> Layouts {
+        let x = Layout { number: self.number, from: 0, len: self.n };
+        let y = Layout { number: NumberType::U32, from: 0, len: self.bins.count() as usize };
+        Layouts { x, y, accesses: 1 }
+    }
+
+    fn fill(&self, _is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError> {
+        typed!(self.number, [u8 u32], K => {
+            x.fill::<K>(|index| self.key(index));
+            Ok(())
+        })
+    }
+
+    fn computation(&self, device: &Device, rung: &Rung) -> Result<Box<dyn Computation + '_>, WorkbenchError> {
+        let histogram = typed!(self.number, [u8 u32], K => {
+            Ok(Histogram::new::<K>(device, rung_of(rung)?, self.n, self.bins)?)
+        });
+        Ok(Box::new(HistogramComputation { problem: self, histogram: histogram? }))
     }
 }
 
-struct OnDevice<'p, K: Key + Number> {
-    problem: &'p Counting<K>,
-    keys: Buffer<K>,
-    counts: Buffer<u32>,
-    /// The reference's counts, computed when they are first needed.
-    expected: Option<Vec<u32>>,
-}
-
-impl<K: Key + Number> Inputs for OnDevice<'_, K> {
-    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError> {
-        let Counting { n, bins, .. } = *self.problem;
-        let plan = Plan::new::<K>(rung_of(rung)?, n, bins.count(), self.keys.device());
-        let histogram = Histogram::with_plan(self.keys.device(), plan, n, bins)?;
-        Ok(Box::new(Ready { histogram, on: self }))
-    }
-}
-
-struct Ready<'a, 'p, K: Key + Number> {
+struct HistogramComputation<'p> {
+    problem: &'p HistogramProblem,
     histogram: Histogram,
-    on: &'a mut OnDevice<'p, K>,
 }
 
-impl<K: Key + Number> Resources for Ready<'_, '_, K> {
-    fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
-        held.shared(&self.on.keys);
-        self.on.counts.hold(held);
-        self.histogram.hold(held);
-    }
-}
-
-impl<K: Key + Number> Prepared for Ready<'_, '_, K> {
-    fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
-        Ok(self.histogram.run(queue, &self.on.keys, &mut self.on.counts)?)
+impl Computation for HistogramComputation<'_> {
+    fn run(&mut self, queue: Queue<'_>, Vectors { x, y, .. }: Vectors<'_>) -> Result<(), WorkbenchError> {
+        typed!(self.problem.number, [u8 u32], K => {
+            Ok(self.histogram.run::<K>(queue, x.buffer()?, y.buffer_mut()?)?)
+        })
     }
 
-    fn refresh(&mut self) -> Result<(), WorkbenchError> {
-        // What was there before must not count.
-        Ok(self.on.counts.upload(&vec![u32::MAX; self.on.problem.bins.count() as usize])?)
+    fn reset(&mut self, Vectors { y, .. }: Vectors<'_>) -> Result<(), WorkbenchError> {
+        // Earlier counts must not affect the result.
+        Ok(y.buffer_mut()?.upload(&vec![u32::MAX; self.problem.bins.count() as usize])?)
     }
 
-    fn compare(&mut self) -> Result<Deviation, WorkbenchError> {
-        let found = self.on.counts.download()?;
-        let problem = self.on.problem;
-        let expected = self.on.expected.get_or_insert_with(|| problem.expected());
+    fn compare(&mut self, Vectors { y, .. }: Vectors<'_>) -> Result<Deviation, WorkbenchError> {
+        let (found, expected) = (y.buffer::<u32>()?.download()?, self.problem.expected());
         Ok(Deviation::of_exact(&found, |bin| expected[bin]))
     }
 
+    fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
+        self.histogram.hold(held);
+    }
+
     fn workspace_bytes(&self) -> u64 {
-        4 * gpu::histogram::STATE_WORDS as u64
-    }
-}
-
-/// The histogram of random keys that are split over a team.
-struct Split<'a, K: Key + Number> {
-    problem: &'a Counting<K>,
-    keys: Vec<Buffer<K>>,
-    histogram: SplitHistogram<'a>,
-}
-
-impl<'a, K: Key + Number> Split<'a, K> {
-    fn new(problem: &'a Counting<K>, team: &'a Team<'a>, rung: HistogramRung) -> Result<Self, WorkbenchError> {
-        let keys = team.filled(problem.n, |index| problem.key(index))?;
-        let histogram = SplitHistogram::new(team, rung, problem.bins, &keys)?;
-        Ok(Self { problem, keys, histogram })
-    }
-}
-
-impl<K: Key + Number> SplitWork for Split<'_, K> {
-    fn run(&mut self) -> Result<(), WorkbenchError> {
-        self.histogram.run(&self.keys)?;
-        Ok(self.histogram.counts().map(drop)?)
-    }
-
-    fn verify(&mut self) -> Result<Deviation, WorkbenchError> {
-        self.histogram.run(&self.keys)?;
-        let (found, expected) = (self.histogram.counts()?, self.problem.expected());
-        Ok(Deviation::of_exact(&found, |bin| u64::from(expected[bin])))
+        4 * STATE_WORDS as u64
     }
 }

@@ -1,4 +1,4 @@
-//! The plain CPU answer: a division for each key.
+//! The reference of histogram on the CPU, with one division per key.
 
 use gpu::histogram::Key;
 

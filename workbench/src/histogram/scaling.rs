@@ -1,46 +1,53 @@
-//! A histogram on teams of more and more members.
+//! The measurements of histogram on teams.
 
 use cuda_std::Ladder;
+use gpu::histogram::Key;
 use launch::Buffer;
 
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
-use crate::scaling::SplitWork;
-use crate::scaling::{PERIOD, ScalingWork, pattern};
-use gridstride::capabilities;
+use crate::scaling::{PERIOD, ScalingMeasurement, SplitWork, pattern};
 use gridstride::histogram::{Bins, HistogramRung};
 use multi::histogram::SplitHistogram;
 use multi::team::Team;
 
-/// The works of that kind.
-pub(crate) fn works() -> Vec<ScalingWork> {
-    let any = ScalingWork::new("u8", 1.0, 1.0, |team, n| Histogram::prepare(team, n));
-    vec![ScalingWork { most: u32::MAX as usize, ..any }]
+/// Returns the measurements.
+pub(crate) fn measurements() -> Vec<ScalingMeasurement> {
+    let any = ScalingMeasurement::new("u8", 1.0, 1.0, prepare);
+    vec![ScalingMeasurement { max_elements: u32::MAX as usize, ..any }]
 }
 
-/// Uniform bytes in 256 bins.
-struct Histogram<'t> {
-    keys: Vec<Buffer<u8>>,
+/// Prepares the histogram of uniform bytes in 256 bins.
+fn prepare<'t>(team: &'t Team<'t>, n: usize) -> Result<Box<dyn SplitWork + 't>, WorkbenchError> {
+    let keys = pattern(0, |bits| bits as u8);
+    let mut expected = vec![0; 256];
+    for (index, &key) in keys.pattern().iter().enumerate() {
+        expected[usize::from(key)] += (n / PERIOD + usize::from(index < n % PERIOD)) as u64;
+    }
+    SplitCounts::boxed(team, HistogramRung::LAST, Bins::even(256, 0, 256)?, keys.on(team, n)?, expected)
+}
+
+/// The histogram of keys that are split over a team.
+pub(super) struct SplitCounts<'t, K: Key> {
+    keys: Vec<Buffer<K>>,
     histogram: SplitHistogram<'t>,
     expected: Vec<u64>,
 }
 
-impl<'t> Histogram<'t> {
-    fn prepare(team: &'t Team<'t>, n: usize) -> Result<Box<dyn SplitWork + 't>, WorkbenchError> {
-        let bins = Bins::even(256, 0, 256)?;
-        let keys = pattern(0, |bits| bits as u8);
-        let mut expected = vec![0; 256];
-        for (index, &key) in keys.pattern().iter().enumerate() {
-            expected[usize::from(key)] += (n / PERIOD + usize::from(index < n % PERIOD)) as u64;
-        }
-        let keys = keys.on(team, n)?;
-        let histogram =
-            SplitHistogram::new(team, HistogramRung::default_rung(&capabilities::of_type::<u8>()), bins, &keys)?;
+impl<'t, K: Key> SplitCounts<'t, K> {
+    pub(super) fn boxed(
+        team: &'t Team<'t>,
+        rung: HistogramRung,
+        bins: Bins,
+        keys: Vec<Buffer<K>>,
+        expected: Vec<u64>,
+    ) -> Result<Box<dyn SplitWork + 't>, WorkbenchError> {
+        let histogram = SplitHistogram::new(team, rung, bins, &keys)?;
         Ok(Box::new(Self { keys, histogram, expected }))
     }
 }
 
-impl SplitWork for Histogram<'_> {
+impl<K: Key> SplitWork for SplitCounts<'_, K> {
     fn run(&mut self) -> Result<(), WorkbenchError> {
         self.histogram.run(&self.keys)?;
         Ok(self.histogram.counts().map(drop)?)

@@ -1,5 +1,5 @@
-//! Life: every rung on boards of awkward sizes, in whole simulations and by grids too small for the board, which stride
-//! over it.
+//! The cases of Life: every rung on boards of awkward sizes, in whole simulations, and in grids that are smaller than
+//! the board.
 
 use cuda_std::Ladder;
 use gpu::life::{
@@ -15,7 +15,7 @@ use life::{Board, Grid, LifeRung, Rule, RuleAndTopology, RuleError, Simulation, 
 /// A simulation: columns, rows, generations.
 type Run = (usize, usize, u64);
 
-pub(super) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in LifeRung::ALL {
         let mut add_by = |kernels: &'static [&'static str], what: &str, runs: &'static [Run]| {
@@ -56,7 +56,7 @@ pub(super) fn cases() -> Vec<Case> {
     add("bitpacked", &["life_bitpacked", "life_population_words"], words_wrap);
     add("temporal", &["life_temporal"], tiles_wrap);
     let kernels: &[_] = &["life_soup", "life_hash_words", "life_changes_words"];
-    cases.push(Case::new("life", "bitpacked", kernels, "soups, hashes and changes", asked_of_words));
+    cases.push(Case::new("life", "bitpacked", kernels, "soups, hashes and changes", soups_hashes_and_changes));
     let kernels: &[_] = &["life_interleave", "life_soup", "life_deinterleave"];
     cases.push(Case::new("life", "streaming", kernels, "soups", |stage| {
         [(1, 1), (290, 40), (700, 33)].into_iter().try_for_each(|(width, height)| {
@@ -85,7 +85,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// Other rules than Life's, and the kernels that run them.
+/// Rules other than Life's, and the kernels that run them.
 const RULES: &[(LifeRung, &[&str], &str)] = &[
     (LifeRung::Bitpacked, &["life_counts", "life_population_words"], "B36/S23"),
     (LifeRung::Bitpacked, &["life_table", "life_population_words"], "B2-a/S12"),
@@ -93,7 +93,7 @@ const RULES: &[(LifeRung, &[&str], &str)] = &[
     (LifeRung::Streaming, INTERLEAVED, "B36/S23"),
 ];
 
-/// Bounded grids, and the kernels that fill their margins, keep dead what is dead beyond them, and mend corners.
+/// Bounded grids, and the kernels that fill their margins, keep cells beyond the edges dead, and correct corners.
 const GRIDS: &[(&str, &[&str], &[&str])] = &[
     (
         "shifted and twisted grids",
@@ -138,14 +138,14 @@ fn by_rule(stage: &Stage, rung: LifeRung, rule: &str) -> Result<(), CaseError> {
     Ok(())
 }
 
-/// The kernels of the rung `bitpacked` where the board's rows are whole vectors.
+/// The kernels of the rung `bitpacked` if the board's rows are whole vectors.
 const VECTORS: &[&str] = &["life_bitpacked_vectors", "life_population_words"];
 
 /// The kernels of the rungs whose bits are interleaved.
 const INTERLEAVED: &[&str] =
     &["life_streaming", "life_interleave_rows", "life_deinterleave", "life_edges", "life_population_interleaved"];
 
-/// As [`INTERLEAVED`], with births and deaths.
+/// Like [`INTERLEAVED`], with births and deaths.
 const INTERLEAVED_COUNTED: &[&str] = &[
     "life_streaming",
     "life_interleave_rows",
@@ -155,7 +155,7 @@ const INTERLEAVED_COUNTED: &[&str] = &[
     "life_changes_interleaved",
 ];
 
-/// As [`INTERLEAVED_COUNTED`], on boards of which some are tori of whole vectors.
+/// Like [`INTERLEAVED_COUNTED`], on boards that include tori of whole vectors.
 const WHOLE_MARGINS: &[&str] = &[
     "life_streaming",
     "life_streaming_torus",
@@ -166,7 +166,7 @@ const WHOLE_MARGINS: &[&str] = &[
     "life_changes_interleaved",
 ];
 
-/// The kernels of a rung, on boards whose rows are no whole vectors.
+/// Returns the kernels of a rung for boards whose rows are not whole vectors.
 fn kernels_of(rung: LifeRung) -> &'static [&'static str] {
     match rung {
         LifeRung::Global => &["life_global", "life_unpack", "life_pack", "life_population_cells"],
@@ -197,7 +197,7 @@ fn check(stage: &Stage, rung: LifeRung, (width, height, generations): Run) -> Re
     Ok(())
 }
 
-/// A grid that [`Simulation`] has for larger boards than a case can afford.
+/// Returns a grid that strides over the board, as [`Simulation`] has it only for very large boards.
 fn small() -> LaunchConfig {
     LaunchConfig::new(2, 32)
 }
@@ -231,7 +231,7 @@ fn words_wrap(stage: &Stage) -> Result<(), CaseError> {
     equal("the population", &total.download()?, &[expected.population()])
 }
 
-/// Rows of one board put in the place of others, above and below where one fold follows the other.
+/// Copies rows of one board to another, above, below and across the row where one fold follows the other.
 fn rows_as_they_lie(stage: &Stage) -> Result<(), CaseError> {
     let (device, width) = (&stage.device, 300);
     for (height, other_height, rows, first) in [(40, 44, 3..17, 20), (41, 40, 0..9, 31), (40, 40, 15..25, 3)] {
@@ -252,7 +252,7 @@ fn rows_as_they_lie(stage: &Stage) -> Result<(), CaseError> {
     Ok(())
 }
 
-fn asked_of_words(stage: &Stage) -> Result<(), CaseError> {
+fn soups_hashes_and_changes(stage: &Stage) -> Result<(), CaseError> {
     let (width, height) = (290, 40);
     let (device, first) = (&stage.device, soup(width, height)?);
     let mut before = device.alloc(first.words().len())?;
@@ -270,7 +270,7 @@ fn asked_of_words(stage: &Stage) -> Result<(), CaseError> {
     equal("the hash", &totals.download()?, &[first.hash(), 0, 0])
 }
 
-/// A grid that [`Simulation`] has for boards of a million rows, with more blocks than the board has strips.
+/// Runs a grid as for boards of a million rows, with more blocks than the board has strips.
 fn strips_along_z(stage: &Stage) -> Result<(), CaseError> {
     let (width, height) = (128, 3 * VECTOR_ROWS + 1);
     let board = soup(width, height)?;
@@ -282,7 +282,7 @@ fn strips_along_z(stage: &Stage) -> Result<(), CaseError> {
     equal("the board's words", &next.download()?, reference::advance(&board, 1).words())
 }
 
-/// A block that takes one tile after the other, with an odd number of barriers in each.
+/// Runs one block that takes several tiles, with an odd number of barriers in each.
 fn tiles_wrap(stage: &Stage) -> Result<(), CaseError> {
     let (width, height, generations) = (65, 500, 3);
     let board = soup(width, height)?;

@@ -1,7 +1,8 @@
-//! Life as a problem: random inputs, reference, cases, and what is measured of it.
+//! Life in the workbench: problem, reference, cases and measurements.
 
 mod cases;
 mod problem;
 mod scaling;
 
-pub use problem::Life as Algorithm;
+pub(crate) use cases::cases;
+pub use problem::LifeAlgorithm as Algorithm;

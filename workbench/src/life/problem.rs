@@ -1,45 +1,40 @@
 //! Life as an [`Algorithm`]: generations of a random board.
 //!
-//! A run is of several generations, as a simulation is: a small board stays in the caches from one to the next. The
-//! bytes of a generation are those of a board at one bit per cell, read once and written once. A rung that runs several
-//! generations per launch may move fewer, and one that keeps one byte per cell moves more.
+//! A run has several generations, so a small board stays in the caches between them. The bytes of a generation are
+//! those of a board with one bit per cell, read once and written once. A rung with several generations per launch may
+//! move fewer bytes. A rung with one byte per cell moves more.
 
 use cuda_std::{Ladder, Rung};
 use launch::{Device, Held, Queue, Resources};
 
 use crate::algorithm::{
-    Aim, Algorithm, Engine, Fact, Inputs, Options, Other, Prepared, Problem, ProblemOption, Purpose, Shape, Size,
-    Sizes, Target, Unit, Work, rung_of,
+    Aim, Algorithm, Engine, Fact, Inputs, Measurement, Options, Other, PreparedRung, Problem, ProblemOption, Purpose,
+    Shape, Size, Sizes, Target, Unit, rung_of,
 };
-use crate::case::Case;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
-use crate::scaling::ScalingWork;
+use crate::scaling::ScalingMeasurement;
 use gridstride::numbers::NumberType;
 use life::{Board, CpuSimulation, LifeRung, Rule, RuleError, Simulation, Topology, check_on, default_rung, reference};
 
 /// Conway's Life.
-pub struct Life;
+pub struct LifeAlgorithm;
 
-/// Generations of a run, and of one that is made longer: whole launches of every rung.
+/// The generations of a run, and of a longer run. They fill whole launches of every rung.
 const FEW_GENERATIONS: u64 = 8;
 const GENERATIONS: u64 = 480;
 
-/// The most cells for a rung whose one block works through the whole board.
+/// The largest number of cells for the rungs that run in one block.
 const MAX_OF_ONE_BLOCK: usize = 1 << 26;
 const MAX_OF_ONE_BLOCK_SIMULATED: usize = 1 << 12;
 
-/// Live cells of a soup.
+/// The density of live cells in a random board.
 const DENSITY: f64 = 0.25;
 
-/// Whole tiles of the temporal rung.
+/// A board of whole tiles of the temporal rung.
 const WHOLE_TILES: Shape = Shape::plane(960, 480);
 
-impl Algorithm for Life {
-    fn name(&self) -> &'static str {
-        LifeRung::ALGORITHM
-    }
-
+impl Algorithm for LifeAlgorithm {
     fn rungs(&self) -> &'static [Rung] {
         LifeRung::RUNGS
     }
@@ -59,46 +54,42 @@ impl Algorithm for Life {
 
     fn default_shape(&self, rung: Option<&Rung>, _purpose: Purpose) -> Shape {
         match rung.and_then(|rung| rung_of::<LifeRung>(rung).ok()) {
-            // What fits a block's shared memory twice.
+            // Two such boards fit in a block's shared memory.
             Some(LifeRung::Shared | LifeRung::Block) => Shape::plane(480, 240),
-            // Whole vectors.
+            // Rows of whole vectors.
             Some(LifeRung::Bitpacked) => Shape::plane(1024, 480),
             _ => WHOLE_TILES,
         }
     }
 
     fn problem(&self, shape: Shape, options: &Options) -> Result<Box<dyn Problem>, WorkbenchError> {
-        Ok(Box::new(Generations { size: shape.size(), seed: options.seed }))
+        Ok(Box::new(LifeProblem { size: shape.size(), seed: options.seed }))
     }
 
     fn unit(&self) -> Unit {
         Unit::Cells
     }
 
-    fn works(&self) -> Vec<Work> {
+    fn measurements(&self) -> Vec<Measurement> {
         const SIDE: usize = 65_536;
         const ONE: Aim = Aim::plane("Life, one generation per launch", SIDE, SIDE, &[Target::CellUpdates(1.6e13)]);
         const SEVERAL: Aim =
             Aim::plane("Life, several generations per launch", SIDE, SIDE, &[Target::CellUpdates(5.2e13)]);
-        vec![Work::vectors("bit").sizes(Sizes::Boards).ladder().aims(&[ONE, Aim { nth: 1, ..SEVERAL }])]
+        vec![Measurement::vectors("bit").sizes(Sizes::Boards).ladder().aims(&[ONE, Aim { nth: 1, ..SEVERAL }])]
     }
 
-    fn scaling_works(&self) -> Vec<ScalingWork> {
-        super::scaling::works()
+    fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
+        super::scaling::measurements()
     }
 
     fn has_engine(&self) -> bool {
         true
     }
 
-    fn cases(&self) -> Vec<Case> {
-        super::cases::cases()
-    }
-
     fn others(&self) -> &'static [Other] {
         const CONVERSIONS: Other = Other {
             name: "conversions",
-            idea: "From words to bytes and back, a random board, the population, its changes, and the board's hash.",
+            idea: "Conversion of words to bytes and back, a random board, the population, its changes, and the hash.",
             families: &[
                 "life_pack",
                 "life_unpack",
@@ -120,7 +111,7 @@ impl Algorithm for Life {
         };
         const INTERLEAVED: Other = Other {
             name: "interleaving",
-            idea: "From words to interleaved ones and back, rows by themselves, the board's edges, the population, and its changes.",
+            idea: "Conversion of words to interleaved ones and back, copies of rows, edges, the population, and its changes.",
             families: &[
                 "life_interleave",
                 "life_interleave_rows",
@@ -136,7 +127,7 @@ impl Algorithm for Life {
         };
         const GRIDS: Other = Other {
             name: "bounded grids",
-            idea: "Margins beyond other edges than a torus's, a bounded plane, and the corners of a cross-surface.",
+            idea: "Margins of grids other than a torus, a bounded plane, and the corners of a cross-surface.",
             families: &["life_edges_of", "life_streaming_plane", "life_corners"],
             shape: WHOLE_TILES,
             run: on_grids,
@@ -145,13 +136,18 @@ impl Algorithm for Life {
     }
 }
 
+/// Makes a random board on the device.
+fn soup(device: &Device, rung: LifeRung, shape: Shape, options: &Options) -> Result<Simulation, WorkbenchError> {
+    let Size { width, height } = shape.size();
+    Ok(Simulation::soup(device, rung, (width, height), DENSITY, options.seed, &Rule::LIFE)?)
+}
+
 fn convert(device: &Device, shape: Shape, options: &Options) -> Result<(), WorkbenchError> {
-    let board = Generations { size: shape.size(), seed: options.seed }.board()?;
+    let board = LifeProblem { size: shape.size(), seed: options.seed }.board()?;
     let mut bytes = Simulation::new(device, LifeRung::Global, &board)?;
     bytes.population()?;
     bytes.board()?;
-    let size = (shape.size().width, shape.size().height);
-    let mut words = Simulation::soup(device, LifeRung::Bitpacked, size, DENSITY, options.seed, &Rule::LIFE)?;
+    let mut words = soup(device, LifeRung::Bitpacked, shape, options)?;
     words.population()?;
     words.hash()?;
     words.advance_counting()?;
@@ -159,8 +155,7 @@ fn convert(device: &Device, shape: Shape, options: &Options) -> Result<(), Workb
 }
 
 fn interleave(device: &Device, shape: Shape, options: &Options) -> Result<(), WorkbenchError> {
-    let size = (shape.size().width, shape.size().height);
-    let mut life = Simulation::soup(device, LifeRung::Streaming, size, DENSITY, options.seed, &Rule::LIFE)?;
+    let mut life = soup(device, LifeRung::Streaming, shape, options)?;
     life.advance_counting()?;
     life.population()?;
     let board = life.board()?;
@@ -173,7 +168,7 @@ fn interleave(device: &Device, shape: Shape, options: &Options) -> Result<(), Wo
 }
 
 fn by_rules(device: &Device, shape: Shape, options: &Options) -> Result<(), WorkbenchError> {
-    let board = Generations { size: shape.size(), seed: options.seed }.board()?;
+    let board = LifeProblem { size: shape.size(), seed: options.seed }.board()?;
     for name in ["B36/S23", "B2-a/S12", "/2/3"] {
         let rule = name.parse().map_err(|error: RuleError| WorkbenchError::Options(error.to_string()))?;
         Simulation::with_rule(device, LifeRung::Bitpacked, &board, &rule, 0)?.advance(1)?;
@@ -182,21 +177,19 @@ fn by_rules(device: &Device, shape: Shape, options: &Options) -> Result<(), Work
 }
 
 fn on_grids(device: &Device, shape: Shape, options: &Options) -> Result<(), WorkbenchError> {
-    let size = (shape.size().width, shape.size().height);
     for topology in [Topology::Plane, Topology::CrossSurface] {
-        let life = Simulation::soup(device, LifeRung::Streaming, size, DENSITY, options.seed, &Rule::LIFE)?;
-        life.on(topology)?.advance(FEW_GENERATIONS)?;
+        soup(device, LifeRung::Streaming, shape, options)?.on(topology)?.advance(FEW_GENERATIONS)?;
     }
     Ok(())
 }
 
-/// Some generations of a random board.
-struct Generations {
+/// Generations of a random board.
+struct LifeProblem {
     size: Size,
     seed: u64,
 }
 
-impl Generations {
+impl LifeProblem {
     fn board(&self) -> Result<Board, WorkbenchError> {
         Ok(Board::random(self.size.width, self.size.height, DENSITY, self.seed)?)
     }
@@ -206,7 +199,7 @@ impl Generations {
     }
 }
 
-impl Problem for Generations {
+impl Problem for LifeProblem {
     fn title(&self) -> String {
         format!("life, a board of {}", self.size)
     }
@@ -237,7 +230,7 @@ impl Problem for Generations {
         Ok(check_on(rung_of(rung)?, device, (self.size.width, self.size.height), &Rule::LIFE)?)
     }
 
-    /// Returns the rung for one generation at a time, and the one for many.
+    /// Returns the default rung for single generations, and the one for many.
     fn default_rungs(&self, device: &Device) -> Vec<&'static Rung> {
         let size = (self.size.width, self.size.height);
         let rung = |generations| default_rung(device, size, &Rule::LIFE, Topology::TORUS, generations).rung();
@@ -245,24 +238,24 @@ impl Problem for Generations {
     }
 
     fn is_worth_measuring(&self, device: &Device, rung: &Rung) -> bool {
-        let most = if device.is_simulated() { MAX_OF_ONE_BLOCK_SIMULATED } else { MAX_OF_ONE_BLOCK };
+        let max = if device.is_simulated() { MAX_OF_ONE_BLOCK_SIMULATED } else { MAX_OF_ONE_BLOCK };
         let is_one_block = rung_of(rung).is_ok_and(|rung| matches!(rung, LifeRung::Block | LifeRung::Shared));
-        self.check(device, rung).is_ok() && (!is_one_block || self.cells() <= most as u64)
+        self.check(device, rung).is_ok() && (!is_one_block || self.cells() <= max as u64)
     }
 
     fn engine(&self) -> Result<Box<dyn Engine>, WorkbenchError> {
-        Ok(Box::new(OnCores(CpuSimulation::new(&self.board()?)?)))
+        Ok(Box::new(CpuEngine(CpuSimulation::new(&self.board()?)?)))
     }
 
     fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
-        Ok(Box::new(OnDevice { device: device.clone(), board: self.board()?, expected: None }))
+        Ok(Box::new(LifeInputs { device: device.clone(), board: self.board()?, expected: None }))
     }
 }
 
-/// On the processor's own cores.
-struct OnCores(CpuSimulation);
+/// The engine for the processor's cores.
+struct CpuEngine(CpuSimulation);
 
-impl Engine for OnCores {
+impl Engine for CpuEngine {
     fn setting(&self) -> String {
         format!("{}, {} threads", self.0.instructions(), CpuSimulation::cores())
     }
@@ -272,33 +265,33 @@ impl Engine for OnCores {
     }
 }
 
-struct OnDevice {
+struct LifeInputs {
     device: Device,
     board: Board,
-    /// The reference's board after a run, once somebody has asked.
+    /// The reference's board after a run, computed when it is first needed.
     expected: Option<Board>,
 }
 
-impl Inputs for OnDevice {
-    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError> {
+impl Inputs for LifeInputs {
+    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn PreparedRung + 'a>, WorkbenchError> {
         let simulation = Simulation::new(&self.device, rung_of(rung)?, &self.board)?;
-        Ok(Box::new(Ready { simulation, generations: FEW_GENERATIONS, on: self }))
+        Ok(Box::new(PreparedLife { simulation, generations: FEW_GENERATIONS, on: self }))
     }
 }
 
-struct Ready<'a> {
+struct PreparedLife<'a> {
     simulation: Simulation,
     generations: u64,
-    on: &'a mut OnDevice,
+    on: &'a mut LifeInputs,
 }
 
-impl Resources for Ready<'_> {
+impl Resources for PreparedLife<'_> {
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
         self.simulation.hold(held);
     }
 }
 
-impl Prepared for Ready<'_> {
+impl PreparedRung for PreparedLife<'_> {
     fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
         Ok(self.simulation.advance_in(queue, self.generations)?)
     }
@@ -336,7 +329,7 @@ mod tests {
     #[test]
     fn the_best_rungs_are_those_that_run_where_none_is_named() {
         let device = Device::open(DeviceChoice::Sim, &[]).unwrap();
-        let problem = Generations { size: Size { width: 8, height: 8 }, seed: 0 };
+        let problem = LifeProblem { size: Size { width: 8, height: 8 }, seed: 0 };
         let is_default = |rung: &&LifeRung| problem.is_default_rung(&device, rung.rung());
         let best: Vec<_> = LifeRung::ALL.iter().filter(is_default).copied().collect();
         assert_eq!(best, [LifeRung::Bitpacked], "in the simulator for any number of generations");

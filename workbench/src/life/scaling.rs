@@ -1,4 +1,4 @@
-//! Life on a team: a board that repeats a small one, and so is known after any number of generations.
+//! The measurements of Life on teams, on a board that repeats a small one. The small board is the reference.
 
 use std::ops::Range;
 
@@ -6,47 +6,46 @@ use launch::Group;
 
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
-use crate::scaling::ScalingWork;
-use crate::scaling::SplitWork;
+use crate::scaling::{ScalingMeasurement, SplitWork};
 use life::bands::BoardSpec;
 use life::{Bands, Board, CpuSimulation, Rule, Topology, Workers};
 use multi::team::Team;
 
-/// The works of that kind.
-pub(super) fn works() -> Vec<ScalingWork> {
-    // Two boards of bits, with their margins and halos.
-    let life = ScalingWork::new("cells", 0.0, 0.3, |team, n| Life::prepare(team, n));
-    vec![ScalingWork { whole: cells, ..life }]
+/// Returns the measurements.
+pub(super) fn measurements() -> Vec<ScalingMeasurement> {
+    // Two boards of one bit per cell, with margins and halos.
+    let life = ScalingMeasurement::new("cells", 0.0, 0.3, |team, n| Life::prepare(team, n));
+    vec![ScalingMeasurement { whole: cells, ..life }]
 }
 
-/// The most columns and rows of the board that is repeated.
+/// The largest width and height of the repeated board.
 const TILE: usize = 256;
 
-/// Rows that are looked at: so many pieces of so many, from the first to the last.
+/// The number of pieces that are compared, and the rows of each.
 const PIECES: usize = 16;
 const PIECE: usize = 16;
 
-/// Generations of a run, on GPUs and on simulated devices.
+/// Returns the generations of a run.
 fn generations(is_simulated: bool) -> u64 {
     if is_simulated { 24 } else { 2400 }
 }
 
-/// Columns and rows of a board of at most `n` cells, which whole tiles cover.
+/// Returns the width and height of a board of whole tiles with at most `n` cells.
 fn size(n: usize) -> (usize, usize) {
     let width = 1 << (n.max(1).ilog2() / 2);
     let height = (n.max(1) / width).max(1);
     (width, if height > TILE { height / TILE * TILE } else { height })
 }
 
-/// The cells of a board for `n`.
+/// Returns the number of cells of the board for `n`.
 fn cells(n: usize) -> usize {
     let (width, height) = size(n);
     width * height
 }
 
-/// A board that is advanced in bands.
+/// A board that is split into bands.
 struct Life<'t> {
-    /// Not on a rank without a member.
+    /// `None` on a rank without a member.
     bands: Option<Bands<'t>>,
     is_first: bool,
     generations: u64,
@@ -70,11 +69,11 @@ impl<'t> Life<'t> {
     }
 }
 
-/// Rows of the board that repeats `tile`.
+/// Returns rows of the board that repeats `tile`.
 fn rows_of(tile: &Board, width: usize, rows: Range<usize>) -> Result<Board, WorkbenchError> {
     let mut words = Vec::with_capacity(width.div_ceil(32) * rows.len());
     for y in rows.clone() {
-        // A tile is narrower than a word, or than the board, only where it is as wide as it.
+        // A tile that does not fill whole words is as wide as the board.
         let row = tile.row(y % tile.height());
         words.extend(row.iter().cycle().take(width.div_ceil(32)));
     }
@@ -96,7 +95,7 @@ impl SplitWork for Life<'_> {
         let Self { bands: Some(bands), is_first, tile, .. } = self else { return Ok(deviation) };
         let (width, height) = bands.size();
         bands.put::<WorkbenchError>(|rows| rows_of(tile, width, rows))?;
-        // With exchanges, and some of them not after a whole halo.
+        // Includes exchanges, also before a halo is used up.
         let generations = 2 * bands.halo() as u64 + 7;
         bands.advance(generations)?;
         let mut expected = CpuSimulation::new(tile)?;

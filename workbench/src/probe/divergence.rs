@@ -4,7 +4,7 @@ use gpu::probe::{Path, by_thread, by_warp, divergence_by_thread, divergence_by_w
 use launch::{Buffer, Device, Kernel, LaunchConfig};
 use thiserror::Error;
 
-/// Threads of a block.
+/// The number of threads per block.
 pub const BLOCK: u32 = 256;
 
 /// The parity that decides the branch.
@@ -20,7 +20,7 @@ impl Decision {
     /// Launches its kernel with `grid` blocks.
     ///
     /// # Errors
-    /// When the launch fails.
+    /// If the launch fails.
     pub fn launch(self, device: &Device, grid: u32, rounds: u32, y: &mut Buffer<f32>) -> Result<(), launch::Error> {
         let config = LaunchConfig::new(grid, BLOCK);
         match self {
@@ -51,7 +51,7 @@ pub fn reference(decision: Decision, i: usize, rounds: u32) -> f32 {
     value
 }
 
-/// An element of a result is wrong.
+/// The error of a wrong element.
 #[derive(Clone, PartialEq, Debug, Error)]
 #[error("the result of {kernel} with {rounds} rounds is wrong: element {i} is {found}, and should be {expected}")]
 pub struct WrongElement {
@@ -65,7 +65,7 @@ pub struct WrongElement {
 /// Compares `found` with the reference, which has a period of 256 elements.
 ///
 /// # Errors
-/// When an element is wrong.
+/// If an element is wrong.
 pub fn check(decision: Decision, rounds: u32, found: &[f32]) -> Result<(), WrongElement> {
     let period: Vec<f32> = (0..BLOCK as usize).map(|i| reference(decision, i, rounds)).collect();
     match found.iter().zip(period.iter().cycle()).position(|(found, expected)| found != expected) {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_element_is_told() {
+    fn a_wrong_element_is_reported() {
         let mut found: Vec<f32> = (0..1000).map(|i| reference(Decision::Warp, i, 3)).collect();
         check(Decision::Warp, 3, &found).unwrap();
         assert!(check(Decision::Thread, 3, &found).is_err() && check(Decision::Warp, 4, &found).is_err());

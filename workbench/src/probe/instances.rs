@@ -22,7 +22,7 @@ pub struct Arrays<T: Operand> {
 /// The kernels of one operand and unroll factor.
 #[derive(Clone, Copy, Debug)]
 pub struct Instance<T: Operand> {
-    /// Elements that a thread handles in a pass.
+    /// The number of elements that a thread handles in a pass.
     pub unroll: usize,
     /// Returns the instance of that kernel.
     pub info: fn(BandwidthKernel) -> &'static KernelInfo,
@@ -39,71 +39,41 @@ pub trait Measured: Operand {
     const INSTANCES: [Instance<Self>; 5];
 }
 
+/// The instance of an operand and an unroll factor.
+macro_rules! instance {
+    ($T:ident $unroll:literal) => {
+        Instance {
+            unroll: $unroll,
+            info: |kernel| match kernel {
+                BandwidthKernel::Read => <global_read<$T, $unroll> as Kernel>::INFO,
+                BandwidthKernel::Write => <global_write<$T, $unroll> as Kernel>::INFO,
+                BandwidthKernel::Copy => <global_copy<$T, $unroll> as Kernel>::INFO,
+                BandwidthKernel::Copy2 => <global_copy2<$T, $unroll> as Kernel>::INFO,
+                BandwidthKernel::CopyAlternating => <global_copy_alternating<$T, $unroll> as Kernel>::INFO,
+            },
+            launch: |device, kernel, config, Arrays { a, b, y }| {
+                let (a, b, y) = (a.view(), b.view(), y.view_mut());
+                let call = match kernel {
+                    BandwidthKernel::Read => global_read::<$T, $unroll>(a, y),
+                    BandwidthKernel::Write => global_write::<$T, $unroll>(WORD, y),
+                    BandwidthKernel::Copy => global_copy::<$T, $unroll>(a, y),
+                    BandwidthKernel::Copy2 => global_copy2::<$T, $unroll>(a, b, y),
+                    BandwidthKernel::CopyAlternating => global_copy_alternating::<$T, $unroll>(a, y),
+                };
+                device.launch(config, call)
+            },
+        }
+    };
+}
+
 macro_rules! measured {
-    ($($operand:ident $name:literal)*) => {$(
-        impl Measured for $operand {
+    ($($T:ident $name:literal)*) => {$(
+        impl Measured for $T {
             const NAME: &'static str = $name;
-            const INSTANCES: [Instance<Self>; 5] = [
-                instance::<$operand, 1>(),
-                instance::<$operand, 2>(),
-                instance::<$operand, 4>(),
-                instance::<$operand, 8>(),
-                instance::<$operand, 16>(),
-            ];
+            const INSTANCES: [Instance<Self>; 5] =
+                [instance!($T 1), instance!($T 2), instance!($T 4), instance!($T 8), instance!($T 16)];
         }
     )*};
 }
 
 measured! { u8 "u8" u16 "u16" u32 "u32" u64 "u64" U32x4 "u32x4" }
-
-const fn instance<T: Operand, const UNROLL: usize>() -> Instance<T>
-where
-    global_read<T, UNROLL>: Kernel,
-    global_write<T, UNROLL>: Kernel,
-    global_copy<T, UNROLL>: Kernel,
-    global_copy2<T, UNROLL>: Kernel,
-    global_copy_alternating<T, UNROLL>: Kernel,
-{
-    Instance { unroll: UNROLL, info: info::<T, UNROLL>, launch: launch::<T, UNROLL> }
-}
-
-fn info<T: Operand, const UNROLL: usize>(kernel: BandwidthKernel) -> &'static KernelInfo
-where
-    global_read<T, UNROLL>: Kernel,
-    global_write<T, UNROLL>: Kernel,
-    global_copy<T, UNROLL>: Kernel,
-    global_copy2<T, UNROLL>: Kernel,
-    global_copy_alternating<T, UNROLL>: Kernel,
-{
-    match kernel {
-        BandwidthKernel::Read => <global_read<T, UNROLL> as Kernel>::INFO,
-        BandwidthKernel::Write => <global_write<T, UNROLL> as Kernel>::INFO,
-        BandwidthKernel::Copy => <global_copy<T, UNROLL> as Kernel>::INFO,
-        BandwidthKernel::Copy2 => <global_copy2<T, UNROLL> as Kernel>::INFO,
-        BandwidthKernel::CopyAlternating => <global_copy_alternating<T, UNROLL> as Kernel>::INFO,
-    }
-}
-
-fn launch<T: Operand, const UNROLL: usize>(
-    device: &Device,
-    kernel: BandwidthKernel,
-    config: LaunchConfig,
-    arrays: &mut Arrays<T>,
-) -> Result<(), Error>
-where
-    global_read<T, UNROLL>: Kernel,
-    global_write<T, UNROLL>: Kernel,
-    global_copy<T, UNROLL>: Kernel,
-    global_copy2<T, UNROLL>: Kernel,
-    global_copy_alternating<T, UNROLL>: Kernel,
-{
-    let Arrays { a, b, y } = arrays;
-    let (a, b, y) = (a.view(), b.view(), y.view_mut());
-    match kernel {
-        BandwidthKernel::Read => device.launch(config, global_read::<T, UNROLL>(a, y)),
-        BandwidthKernel::Write => device.launch(config, global_write::<T, UNROLL>(WORD, y)),
-        BandwidthKernel::Copy => device.launch(config, global_copy::<T, UNROLL>(a, y)),
-        BandwidthKernel::Copy2 => device.launch(config, global_copy2::<T, UNROLL>(a, b, y)),
-        BandwidthKernel::CopyAlternating => device.launch(config, global_copy_alternating::<T, UNROLL>(a, y)),
-    }
-}

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A bandwidth kernel, by what it does with memory.
+/// A bandwidth kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BandwidthKernel {
     /// Read one array.
@@ -23,45 +23,47 @@ impl BandwidthKernel {
 
     /// Returns its name on the command line.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Copy => "copy",
-            Self::Copy2 => "copy2",
-            Self::CopyAlternating => "copy_alternating",
-        }
+        self.facts().0
     }
 
-    /// Returns what it does, in a line.
+    /// Returns its description, in a line.
     pub const fn idea(self) -> &'static str {
-        match self {
-            Self::Read => "Read one array.",
-            Self::Write => "Write one array.",
-            Self::Copy => "Read one array and write another: several loads, then as many stores.",
-            Self::Copy2 => "Read two arrays and write a third.",
-            Self::CopyAlternating => "Read one array and write another, each element stored before the next is loaded.",
-        }
+        self.facts().1
     }
 
     /// Returns the number of arrays that are read or written.
     pub const fn arrays(self) -> u64 {
+        self.facts().2
+    }
+
+    /// Returns the names of its functions.
+    pub const fn families(self) -> &'static [&'static str] {
+        self.facts().3
+    }
+
+    /// Returns name, idea, arrays and families.
+    const fn facts(self) -> (&'static str, &'static str, u64, &'static [&'static str]) {
+        const COPY: &str = "Read one array and write another: several loads, then as many stores.";
+        const ALTERNATING: &str = "Read one array and write another, each element stored before the next is loaded.";
         match self {
-            Self::Read | Self::Write => 1,
-            Self::Copy | Self::CopyAlternating => 2,
-            Self::Copy2 => 3,
+            Self::Read => ("read", "Read one array.", 1, &["global_read"]),
+            Self::Write => ("write", "Write one array.", 1, &["global_write"]),
+            Self::Copy => ("copy", COPY, 2, &["global_copy"]),
+            Self::Copy2 => ("copy2", "Read two arrays and write a third.", 3, &["global_copy2"]),
+            Self::CopyAlternating => ("copy_alternating", ALTERNATING, 2, &["global_copy_alternating"]),
         }
     }
 
-    /// Returns the blocks of a launch on data for `needed` blocks, on a GPU that holds `at_once` of them.
+    /// Returns the number of blocks to launch for data of `needed` blocks, on a GPU that holds `at_once` blocks.
     ///
-    /// A kernel that only reads loops in the resident blocks, and each thread combines many elements. A kernel that
-    /// writes is faster with a block for each block's worth of data.
+    /// A kernel that only reads runs in resident blocks whose threads combine many elements each. A kernel that writes
+    /// is faster with one block per block of data.
     pub fn grid(self, needed: usize, at_once: u32) -> u32 {
         let needed = u32::try_from(needed).unwrap_or(LARGEST_GRID).clamp(1, LARGEST_GRID);
         if self == Self::Read { needed.min(at_once) } else { needed }
     }
 
-    /// Returns how [`grid`](Self::grid) chooses, in words.
+    /// Returns a description of [`grid`](Self::grid).
     pub fn grid_in_words(self) -> &'static str {
         if self == Self::Read {
             "as many blocks as the GPU holds at once"

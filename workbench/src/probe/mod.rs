@@ -1,4 +1,4 @@
-//! The probes' kernels: by operand and unroll factor, their references, and the schedules that they record.
+//! The probes: their kernels by operand and unroll factor, their references, and the schedules that they record.
 
 use launch::{Device, Error, KernelInfo};
 
@@ -10,13 +10,13 @@ pub mod schedule;
 pub use instances::{Arrays, Instance, Measured, WORD};
 pub use kernel::BandwidthKernel;
 
-/// Threads of a block that bandwidth is measured with.
+/// The numbers of threads per block with which bandwidth is measured.
 pub const BLOCKS: [u32; 5] = [32, 64, 128, 256, 512];
 
-/// Returns the number of blocks of `threads` threads that the whole device holds at once, for `kernel`.
+/// Returns the number of blocks of `kernel`, with `threads` threads, that the device holds at once.
 ///
 /// # Errors
-/// When the device fails.
+/// If the device fails.
 pub fn full_grid(device: &Device, kernel: &'static KernelInfo, threads: u32) -> Result<u32, Error> {
     let on_each = device.occupancy(kernel, threads, 0)?.blocks_per_multiprocessor.max(1);
     Ok(on_each.saturating_mul(device.multiprocessors()))

@@ -1,23 +1,23 @@
-//! The records of `schedule_record`: which block ran where and when, and which blocks ran at once.
+//! The records of `schedule_record`: the multiprocessor and the times of each block, and which blocks ran concurrently.
 
 use gpu::probe::RECORD;
 use serde::Serialize;
 use thiserror::Error;
 
-/// Where and when a block ran. Times are nanoseconds since the first block began.
+/// The multiprocessor and the times of a block. Times are nanoseconds since the first block began.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Debug)]
 pub struct BlockRun {
     /// Its number in the grid.
     pub block: usize,
     /// Its multiprocessor's number.
     pub multiprocessor: u64,
-    /// When the first of its warps began.
+    /// The time at which its first warp began.
     pub begin: u64,
-    /// When the last of its warps ended.
+    /// The time at which its last warp ended.
     pub end: u64,
-    /// Its slot on the multiprocessor, from 0. Blocks that ran there at once have different slots.
+    /// Its slot on the multiprocessor, from 0. Concurrent blocks have different slots.
     pub place: usize,
-    /// The number of the block in that slot, from 1.
+    /// The position of the block among those of its slot, from 1.
     pub wave: usize,
 }
 
@@ -28,11 +28,11 @@ pub struct Multiprocessor {
     pub number: u64,
     /// Its blocks in the order in which they began.
     pub runs: Vec<BlockRun>,
-    /// The most that ran at once.
+    /// The largest number of blocks that ran concurrently.
     pub at_once: usize,
 }
 
-/// A record contradicts itself or another one.
+/// The error of a record that contradicts itself or another one.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("the record of block {block} is wrong: {why}")]
 pub struct WrongRecord {
@@ -44,7 +44,7 @@ pub struct WrongRecord {
 /// Returns the blocks that the `records` of a grid with `warps` warps per block describe, by multiprocessor.
 ///
 /// # Errors
-/// When the warps of a block ran on different multiprocessors, or a warp ended before it began.
+/// If the warps of a block ran on different multiprocessors, or if a warp ended before it began.
 pub fn multiprocessors(records: &[u64], warps: usize) -> Result<Vec<Multiprocessor>, WrongRecord> {
     let mut all: Vec<BlockRun> = Vec::new();
     for (block, records) in records.chunks_exact(RECORD * warps.max(1)).enumerate() {
@@ -79,9 +79,9 @@ pub fn multiprocessors(records: &[u64], warps: usize) -> Result<Vec<Multiprocess
 }
 
 impl Multiprocessor {
-    /// Gives each run the first slot that is free when it begins.
+    /// Assigns each run the first slot that is free when it begins.
     fn of(runs: &[BlockRun]) -> Self {
-        // For each slot: when its last block ended, and the wave of that block.
+        // The end of the last block of each slot, and its wave.
         let mut places: Vec<(u64, usize)> = Vec::new();
         let mut placed = Vec::with_capacity(runs.len());
         for run in runs {
@@ -97,10 +97,10 @@ impl Multiprocessor {
     }
 }
 
-/// Returns the most blocks of the whole GPU that ran at once.
+/// Returns the largest number of blocks of the whole GPU that ran concurrently.
 pub fn at_once(multiprocessors: &[Multiprocessor]) -> usize {
     let runs = || multiprocessors.iter().flat_map(|one| &one.runs);
-    // At one time ends come before begins.
+    // At equal times, ends sort before begins.
     let mut changes: Vec<(u64, i64)> = runs().flat_map(|run| [(run.begin, 1), (run.end, -1)]).collect();
     changes.sort_unstable();
     let mut now = 0;
@@ -108,14 +108,14 @@ pub fn at_once(multiprocessors: &[Multiprocessor]) -> usize {
         now += change;
         now
     });
-    counts.max().map_or(0, |most| usize::try_from(most).unwrap_or(0))
+    counts.max().map_or(0, |max| usize::try_from(max).unwrap_or(0))
 }
 
-/// Returns the number of blocks that began before one of a lower number.
+/// Returns the number of blocks that began before a block of a lower number.
 pub fn early(multiprocessors: &[Multiprocessor]) -> usize {
     let mut runs: Vec<&BlockRun> = multiprocessors.iter().flat_map(|one| &one.runs).collect();
     runs.sort_by_key(|run| run.block);
-    // The latest begin of the blocks of lower numbers.
+    // The latest begin among the blocks of lower numbers.
     let mut latest_before = None;
     let mut early = 0;
     for run in runs {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_true_is_an_error() {
+    fn contradictory_records_are_an_error() {
         let message = |records: &[u64]| multiprocessors(records, 2).unwrap_err().to_string();
         assert!(message(&[1, 0, 10, 20, 2, 1, 10, 20]).contains("block 0 is wrong: it has warps on 1 and on 2"));
         assert!(message(&[1, 0, 10, 20, 1, 1, 30, 20]).contains("10 ns before it began"));

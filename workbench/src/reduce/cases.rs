@@ -1,5 +1,5 @@
-//! reduce: every rung as planned, in blocks of every kind, with several tiles per block, with one, and on maps, which
-//! do not commute.
+//! The cases of reduce: every rung as planned, in blocks of every kind, and with one or several tiles per block. Some
+//! reduce affine maps, which do not commute.
 
 use cuda_std::Ladder;
 use gpu::collective::flagged_words::words;
@@ -14,16 +14,16 @@ use gridstride::capabilities;
 use gridstride::numbers::Number;
 use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
 
-/// Grids and parts that no plan for a few elements has: several tiles per block, the last one not whole; whole warps,
-/// half a warp, and blocks without elements.
-const PARTS: [(u32, u32, u32); 4] = [(3, 64, 2003), (2, 256, 4300), (4, 16, 300), (3, 32, 4000)];
+/// Blocks, threads and segment lengths that no plan for few elements has. They give several tiles per block, a partial
+/// last tile, half a warp, and blocks without elements.
+const SEGMENTS: [(u32, u32, u32); 4] = [(3, 64, 2003), (2, 256, 4300), (4, 16, 300), (3, 32, 4000)];
 
-/// The kernels that the grid-stride rung launches for a small input, and for any other.
+/// The kernels of the grid-stride rung: for small inputs, for others, and for views that are not aligned.
 const ONE_TILE: &[&str] = &["reduce_one_tile"];
 const GRID_STRIDE: &[&str] = &["reduce_grid_stride"];
 const UNALIGNED: &[&str] = &["reduce_unaligned"];
 
-pub(super) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in ReduceRung::ALL {
         let (planned, other) = match rung {
@@ -69,7 +69,7 @@ pub(super) fn cases() -> Vec<Case> {
             });
         } else {
             add(other, "sum of i32, several tiles per block", |stage, rung| {
-                PARTS.into_iter().try_for_each(|(blocks, block, part)| check_parts(stage, rung, blocks, block, part))
+                SEGMENTS.into_iter().try_for_each(|(blocks, block, part)| check_parts(stage, rung, blocks, block, part))
             });
         }
         if rung.rung().entry(&capabilities::of_operator::<Affine, Compose>()).is_some() {
@@ -88,7 +88,7 @@ fn input<T: Number>(n: usize) -> Vec<T> {
     (0..n).map(|index| inputs.element(index)).collect()
 }
 
-/// Twice in the same memory: the second run finds what the first has left.
+/// Reduces twice in the same memory, so that the second run starts from the state that the first has left.
 fn check<T: Number + ReduceElement<O>, O: Reference<T>>(stage: &Stage, plan: Plan) -> Result<(), CaseError> {
     let x = input::<T>(plan.n());
     let answer = reference::reduce::<T, O>(x.len(), |index| x[index]);
@@ -106,7 +106,7 @@ fn check_one_tile<T: Number + ReduceElement<O>, O: Reference<T>>(stage: &Stage, 
     check::<T, O>(stage, plan)
 }
 
-/// One launch of a rung that leaves a partial result per block.
+/// Launches a rung that leaves one partial result per block.
 fn step<T: ReduceElement<O>, O: Operator<T>>(
     stage: &Stage,
     rung: ReduceRung,
@@ -178,14 +178,14 @@ fn check_maps(stage: &Stage, rung: ReduceRung) -> Result<(), CaseError> {
     let maps: Vec<Affine> =
         (0..3001).map(|i| Affine { factor: bits(i) as u32 | 1, offset: (bits(i) >> 32) as u32 }).collect();
     let x = stage.device.upload(&maps)?;
-    // Not by the operator: a number goes through all maps.
+    // Applies all maps to a number, so that it does not depend on the operator.
     let value = |maps: &[Affine], start| maps.iter().fold(start, |value, map| map.apply(value));
     for block in [32, 64, 256] {
         let plan = Plan::with_block(rung, maps.len(), size_of::<Affine>(), block);
         let all = Reducer::<Affine, Compose>::with_plan(&stage.device, plan)?.reduce(&x)?;
         equal("the map at 0 and 1", &[0, 1].map(|start| all.apply(start)), &[0, 1].map(|start| value(&maps, start)))?;
     }
-    let (blocks, block, part) = PARTS[0];
+    let (blocks, block, part) = SEGMENTS[0];
     let mut y: Buffer<Affine> = stage.device.alloc(blocks as usize)?;
     step::<Affine, Compose>(stage, rung, LaunchConfig::new(blocks, block), part, &x, &mut y)?;
     let mut expected: Vec<u32> = maps.chunks(part as usize).map(|part| value(part, 5)).collect();

@@ -1,18 +1,18 @@
-//! The random inputs of a reduction. The factors of a product are such that it neither overflows nor vanishes.
+//! The random inputs of a reduction. A product of the factors neither overflows nor vanishes.
 
 use crate::inputs::RandomVector;
 use gridstride::numbers::{Number, OperatorName};
 
-/// Factors other than 1 in a product of floats, on average: their logarithms to base 2 add up to 18 in the mean square,
-/// and seven times that is the range of an `f32`.
+/// The average number of factors other than 1 in a product of floats. The sum of their binary logarithms has a standard
+/// deviation of 18, and the range of an `f32` is seven times that.
 const MAX_FACTORS: f64 = 1024.0;
 
-/// A number that a product of many is made of.
+/// A number with random factors for a product.
 pub trait Factor: Number {
-    /// Returns one of `n` factors, made of 64 random bits.
+    /// Converts 64 random bits to one of `n` factors.
     ///
-    /// A float is 2^u with u in −1..1, so that no product of some of them leaves the range; if `n` is above 1024, about
-    /// 1024 are, and the others are 1. An integer is odd, so that the product modulo 2^w depends on every bit of each.
+    /// A float is 2^u with u in −1..1. If `n` exceeds 1024, about 1024 factors are such numbers and the others are 1.
+    /// An integer is odd, so that the product modulo 2^w depends on every bit of each factor.
     fn factor(bits: u64, n: usize) -> Self;
 }
 
@@ -30,7 +30,7 @@ macro_rules! floats {
     ($($type:ident)*) => {$(
         impl Factor for $type {
             fn factor(bits: u64, n: usize) -> Self {
-                // Other bits than those that the factor is made of.
+                // These bits differ from those that become the factor.
                 let drawn = (bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as f64 / f64::from(u32::MAX);
                 if drawn * n as f64 > MAX_FACTORS { 1.0 } else { Self::from_random(bits).exp2() }
             }
@@ -41,7 +41,7 @@ macro_rules! floats {
 integers! { i32 u32 i64 u64 }
 floats! { f32 f64 }
 
-/// Returns element `index` of `n` to reduce with the operator.
+/// Returns element `index` of `n`, for the operator.
 pub fn element<T: Factor>(operator: OperatorName, inputs: RandomVector<T>, n: usize, index: usize) -> T {
     match operator {
         OperatorName::Product => T::factor(inputs.bits(index), n),

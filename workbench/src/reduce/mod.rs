@@ -1,4 +1,4 @@
-//! Reduce as a problem: random inputs, reference, cases, and what is measured of it.
+//! Reduce in the workbench: problem, reference, cases and measurements.
 
 mod cases;
 pub mod inputs;
@@ -7,4 +7,5 @@ mod problem;
 pub mod reference;
 mod scaling;
 
+pub(crate) use cases::cases;
 pub use problem::ReduceAlgorithm as Algorithm;

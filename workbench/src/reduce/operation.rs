@@ -1,88 +1,90 @@
-//! A reduction whose operator is known when it runs: what is compiled for each pair of a type and an operator.
+//! The functions that are compiled for each pair of an element type and an operator.
 
-use cuda_std::{ArgumentId, Global};
-use launch::{Buffer, Device, Queue, Resources};
+use cuda_std::ArgumentId;
+use launch::{Device, Queue, Resources};
 
 use super::inputs::{Factor, element};
 use super::reference::{self, Answer, Reference};
+use super::scaling::SplitReduce;
+use crate::deviation::Deviation;
+use crate::error::WorkbenchError;
 use crate::inputs::RandomVector;
-use gridstride::AlgorithmError;
+use crate::scaling::SplitWork;
+use crate::vectors::{DeviceVector, HostVector};
 use gridstride::capabilities::of_operator;
-use gridstride::numbers::OperatorName;
-use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
-use multi::MultiError;
-use multi::reduce::SplitReduction;
+use gridstride::numbers::{NumberType, OperatorName};
+use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer, before_first_vector};
 use multi::team::Team;
 
-/// The functions of an operator on `T` that a problem calls. The problem itself is compiled once per type.
-pub(super) struct Operation<T: Factor> {
+/// The functions of an operator on an element type.
+pub(super) struct Operation {
     pub(super) operator: OperatorName,
-    /// The identity of the kernels' instances: the type and the operator.
+    pub(super) number: NumberType,
+    /// The generic arguments of the kernels: the type and the operator.
     pub(super) instance: [ArgumentId; 2],
-    /// Makes a reducer of a plan.
-    pub(super) reducer: fn(&Device, Plan) -> MadeReducer<T>,
-    /// Makes a reducer of vectors that are split over a team.
-    pub(super) split: for<'t> fn(&'t Team<'t>, ReduceRung, &[Buffer<T>]) -> MadeSplitReducer<'t, T>,
-    /// Returns the reference's answer for a vector of so many elements.
-    pub(super) answer: fn(RandomVector<T>, usize) -> Answer<T>,
+    /// Makes a reducer that follows a plan.
+    pub(super) reducer: fn(&Device, Plan) -> MadeReducer,
+    /// Makes the reduction of that many elements of a seed on a team.
+    pub(super) split: Split,
+    /// Makes the judge of that many elements of a seed.
+    pub(super) judge: fn(u64, usize) -> Judge,
 }
 
-type MadeReducer<T> = Result<Box<dyn AnyReducer<T>>, AlgorithmError>;
-type MadeSplitReducer<'t, T> = Result<Box<dyn AnySplitReducer<T> + 't>, MultiError>;
+type MadeReducer = Result<Box<dyn AnyReducer>, WorkbenchError>;
+type Split = for<'t> fn(&'t Team<'t>, ReduceRung, usize, u64) -> Result<Box<dyn SplitWork + 't>, WorkbenchError>;
 
-impl<T: Factor> Operation<T> {
-    pub(super) const fn of<O: Reference<T>>() -> Self
-    where
-        T: ReduceElement<O>,
-    {
+/// Compares a result with the reference, given the largest number of roundings on a path to it.
+pub(super) type Judge = Box<dyn Fn(&HostVector, usize) -> Deviation + Send + Sync>;
+
+impl Operation {
+    pub(super) const fn of<T: Factor + ReduceElement<O>, O: Reference<T>>() -> Self {
         Self {
             operator: O::NAME,
+            number: T::TYPE,
             instance: of_operator::<T, O>(),
             reducer: |device, plan| Ok(Box::new(Reducer::<T, O>::with_plan(device, plan)?)),
-            split: |team, rung, x| Ok(Box::new(SplitReduction::<T, O>::new(team, rung, x)?)),
-            answer: |vector, n| reference::reduce::<T, O>(n, |index| element(O::NAME, vector, n, index)),
+            split: |team, rung, n, seed| {
+                let x = team.filled(n, |index| element(O::NAME, RandomVector::<T>::new(seed, 0), n, index))?;
+                SplitReduce::<T, O>::boxed(team, rung, x, answer::<T, O>(seed, n))
+            },
+            judge: |seed, n| {
+                let answer = answer::<T, O>(seed, n);
+                Box::new(move |found, roundings| answer.deviation(found.elements()[0], roundings))
+            },
         }
     }
 }
 
-/// A [`Reducer`] by any operator.
-pub(super) trait AnyReducer<T: Factor>: Resources {
-    fn run(&mut self, queue: Queue<'_>, x: Global<'_, T>) -> Result<(), AlgorithmError>;
-    fn refresh(&mut self) -> Result<(), AlgorithmError>;
-    fn result(&self) -> &Buffer<T>;
-    fn plan(&self) -> &Plan;
+/// Returns the reference for `n` elements of `seed`.
+fn answer<T: Factor, O: Reference<T>>(seed: u64, n: usize) -> Answer<T> {
+    reference::reduce::<T, O>(n, |index| element(O::NAME, RandomVector::new(seed, 0), n, index))
 }
 
-impl<T: Factor + ReduceElement<O>, O: Reference<T>> AnyReducer<T> for Reducer<T, O> {
-    fn run(&mut self, queue: Queue<'_>, x: Global<'_, T>) -> Result<(), AlgorithmError> {
-        self.run_view(queue, x).map(drop)
+/// A [`Reducer`] of any element type and operator.
+pub(super) trait AnyReducer: Resources {
+    fn run(&mut self, queue: Queue<'_>, x: &DeviceVector) -> Result<(), WorkbenchError>;
+    fn reset(&mut self) -> Result<(), WorkbenchError>;
+    fn plan(&self) -> &Plan;
+
+    /// Copies the result of a run on `x` to `into`. Returns the largest number of roundings on a path to it.
+    fn result(&self, x: &DeviceVector, into: &mut HostVector) -> Result<usize, WorkbenchError>;
+}
+
+impl<T: Factor + ReduceElement<O>, O: Reference<T>> AnyReducer for Reducer<T, O> {
+    fn run(&mut self, queue: Queue<'_>, x: &DeviceVector) -> Result<(), WorkbenchError> {
+        Ok(self.run_view(queue, x.view()?).map(drop)?)
     }
 
-    fn refresh(&mut self) -> Result<(), AlgorithmError> {
+    fn reset(&mut self) -> Result<(), WorkbenchError> {
         Ok(self.refresh()?)
-    }
-
-    fn result(&self) -> &Buffer<T> {
-        self.result()
     }
 
     fn plan(&self) -> &Plan {
         self.plan()
     }
-}
 
-/// A [`SplitReduction`] by any operator.
-pub(super) trait AnySplitReducer<T: Factor> {
-    fn reduce(&mut self, x: &[Buffer<T>]) -> Result<T, MultiError>;
-    fn roundings(&self) -> usize;
-}
-
-impl<T: Factor + ReduceElement<O>, O: Reference<T>> AnySplitReducer<T> for SplitReduction<'_, T, O> {
-    fn reduce(&mut self, x: &[Buffer<T>]) -> Result<T, MultiError> {
-        self.reduce(x)
-    }
-
-    fn roundings(&self) -> usize {
-        self.roundings()
+    fn result(&self, x: &DeviceVector, into: &mut HostVector) -> Result<usize, WorkbenchError> {
+        self.result().download_into(into.elements_mut())?;
+        Ok(self.plan().roundings_from(before_first_vector(x.view::<T>()?)))
     }
 }

@@ -1,44 +1,39 @@
 //! Reduction as an [`Algorithm`].
 
-use cuda_std::{Global, Ladder, Rung};
-use launch::{Buffer, Device, Held, Queue, Resources};
+use std::sync::OnceLock;
 
-use super::inputs::{Factor, element};
-use super::operation::{AnyReducer, AnySplitReducer, Operation};
-use super::reference::Answer;
-use crate::algorithm::{
-    Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
-};
-use crate::case::Case;
+use cuda_std::{ArgumentId, Ladder, Rung};
+use launch::{Device, Held, Queue};
+
+use super::inputs::element;
+use super::operation::{AnyReducer, Judge, Operation};
+use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
-use crate::inputs::{self, REMEDY, RandomVector};
-use crate::scaling::ScalingWork;
-use crate::scaling::SplitWork;
+use crate::inputs::RandomVector;
+use crate::scaling::{ScalingMeasurement, SplitWork};
+use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
 use gridstride::capabilities;
-use gridstride::numbers::{OperatorName, with_number, with_operator};
-use gridstride::reduce::{Plan, ReduceRung, before_first_vector};
+use gridstride::numbers::{OperatorName, with_operator};
+use gridstride::reduce::{Plan, ReduceRung};
 use multi::team::Team;
 
 /// Reduction by an operator.
 pub struct ReduceAlgorithm;
 
 impl Algorithm for ReduceAlgorithm {
-    fn name(&self) -> &'static str {
-        ReduceRung::ALGORITHM
-    }
-
     fn rungs(&self) -> &'static [Rung] {
         ReduceRung::RUNGS
     }
 
     fn about(&self) -> &'static str {
         "Measure the reduction of a vector to its sum, product, minimum or maximum, and check it\n\n\
-         Times are medians of several runs after a first one, by device events on a GPU and by the clock in the simulator. \
-         Bandwidth counts each element once, in GB of 10⁹ bytes, and stands beside the speed of the device's own copy in the \
-         same run. Integers, minima and maxima must be exact. The sum of floats must be within r·ε·Σ|x| of a reference in \
-         compensated double precision, where r is the number of roundings on the longest way through the rung's tree; their \
-         product within the error that n roundings of mean zero can add up to."
+         Times are medians of several runs after a warm-up, by device events on a GPU and by the clock in the \
+         simulator. Bandwidth counts each element once, in GB of 10⁹ bytes. It is shown beside the speed of the \
+         device's own copy in the same run. Integers, minima and maxima must be exact. The sum of floats must be \
+         within r·ε·Σ|x| of a reference in compensated double precision, where r is the largest number of roundings \
+         on a path through the rung's tree. The relative error of a product of k floats other than 1 must be at \
+         most (1 + ε/2)^(k−1) − 1."
     }
 
     fn options(&self) -> &'static [ProblemOption] {
@@ -49,152 +44,114 @@ impl Algorithm for ReduceAlgorithm {
         let (n, seed) = (shape.elements(), options.seed);
         let number = options.element_type(self.name(), &capabilities::types(self.rungs()))?;
         let (operator, from) = (options.value("op", OperatorName::Sum)?, options.value("from", 0)?);
-        with_number!(number, [f32 f64 i32 u32 i64 u64], T => {
-            let operation = with_operator!(operator, O => Operation::of::<O>());
-            Ok(Box::new(ReduceProblem::<T> { n, from, seed, operation }))
-        }, _ => Err(WorkbenchError::Options(format!("reduce has no element type '{number}'"))))
+        let operation = typed!(number, [f32 f64 i32 u32 i64 u64], T => {
+            Ok(with_operator!(operator, O => Operation::of::<T, O>()))
+        });
+        Ok(Box::new(ReduceProblem { n, from, seed, operation: operation?, judge: OnceLock::new() }))
     }
 
-    fn works(&self) -> Vec<Work> {
+    fn measurements(&self) -> Vec<Measurement> {
         const AS_CUB: &[Target] = &[Target::Peer(1.0, "CUB")];
         vec![
-            Work::vectors("f32").ladder().aims(const { &[Aim::vector("sum f32", 28, AS_CUB)] }).small(),
-            Work::vectors("i32").aims(const { &[Aim::vector("sum i32", 28, AS_CUB)] }),
-            Work::vectors("f64"),
+            Measurement::vectors("f32").ladder().aims(const { &[Aim::vector("sum f32", 28, AS_CUB)] }).small(),
+            Measurement::vectors("i32").aims(const { &[Aim::vector("sum i32", 28, AS_CUB)] }),
+            Measurement::vectors("f64"),
         ]
     }
 
-    fn scaling_works(&self) -> Vec<ScalingWork> {
-        super::scaling::works()
-    }
-
-    fn cases(&self) -> Vec<Case> {
-        super::cases::cases()
+    fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
+        super::scaling::measurements()
     }
 }
 
-/// The reduction of `n` random elements of `T`.
-struct ReduceProblem<T: Factor> {
+/// The reduction of `n` random elements.
+struct ReduceProblem {
     n: usize,
     /// The element of its buffer with which the vector begins.
     from: usize,
     seed: u64,
-    operation: Operation<T>,
+    operation: Operation,
+    /// The reference, computed when it is first needed.
+    judge: OnceLock<Judge>,
 }
 
-impl<T: Factor> ReduceProblem<T> {
+impl ReduceProblem {
     fn plan(&self, device: &Device, rung: &Rung) -> Result<Plan, WorkbenchError> {
-        Ok(Plan::new(rung_of(rung)?, self.n, size_of::<T>(), device.multiprocessors()))
-    }
-
-    /// Returns the elements of `x` that are reduced.
-    fn segment<'x>(&self, x: &'x Buffer<T>) -> Global<'x, T> {
-        x.view().part(self.from, self.n)
-    }
-
-    fn vector(&self) -> RandomVector<T> {
-        RandomVector::new(self.seed, 0)
-    }
-
-    fn element(&self, index: usize) -> T {
-        element(self.operation.operator, self.vector(), self.n, index)
-    }
-
-    fn answer(&self) -> Answer<T> {
-        (self.operation.answer)(self.vector(), self.n)
+        Ok(Plan::new(rung_of(rung)?, self.n, self.operation.number.bytes(), device.multiprocessors()))
     }
 }
 
-impl<T: Factor> Problem for ReduceProblem<T> {
-    fn title(&self) -> String {
-        format!("reduce, {} of {}, n = {}{}", self.operation.operator, T::TYPE, self.n, inputs::from_element(self.from))
+impl VectorProblem for ReduceProblem {
+    fn heading(&self) -> String {
+        let Operation { operator, number, .. } = self.operation;
+        format!("reduce, {operator} of {number}, n = {}", self.n)
     }
 
-    fn facts(&self) -> Vec<(&'static str, Fact)> {
-        let operator = ("operator", Fact::Name(self.operation.operator.name()));
-        let facts = vec![("n", Fact::Count(self.n as u64)), ("type", Fact::Name(T::TYPE.name())), operator];
-        facts.into_iter().chain(inputs::from_fact(self.from)).collect()
+    fn properties(&self) -> Vec<(&'static str, Fact)> {
+        let Operation { operator, number, .. } = self.operation;
+        let operator = ("operator", Fact::Name(operator.name()));
+        vec![("n", Fact::Count(self.n as u64)), ("type", Fact::Name(number.name())), operator]
     }
 
-    fn elements(&self) -> u64 {
-        self.n as u64
+    fn on_team<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
+        (self.operation.split)(team, rung_of(rung)?, self.n, self.seed)
     }
 
-    fn bytes(&self) -> u64 {
-        (self.n as u64).saturating_mul(size_of::<T>() as u64)
+    fn instance(&self) -> Vec<ArgumentId> {
+        self.operation.instance.to_vec()
     }
 
-    fn memory_bytes(&self, device: &Device, rungs: &[&Rung]) -> u64 {
-        let workspace = |rung: &&Rung| self.plan(device, rung).map_or(0, |plan| plan.workspace_bytes());
-        self.bytes().saturating_add(rungs.iter().map(workspace).max().unwrap_or(0))
+    fn workspace_bytes(&self, device: &Device, rung: &Rung) -> u64 {
+        self.plan(device, rung).map_or(0, |plan| plan.workspace_bytes())
     }
 
-    fn check(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
-        Ok(capabilities::check(rung_of::<ReduceRung>(rung)?, &self.operation.instance, self.n)?)
+    fn ladder(&self) -> &'static [Rung] {
+        ReduceRung::RUNGS
     }
 
-    fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![ReduceRung::default_rung(&self.operation.instance).rung()]
+    fn layouts(&self) -> Layouts {
+        let x = Layout { number: self.operation.number, from: self.from, len: self.n };
+        // The reducer has a buffer for the result.
+        Layouts { x, y: Layout { from: 0, len: 0, ..x }, accesses: 1 }
     }
 
-    fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
-        let mut host = inputs::host_memory(self.n, REMEDY)?;
-        inputs::fill_with(&mut host, |index| self.element(index));
-        Ok(Box::new(OnDevice { problem: self, x: inputs::uploaded_from(device, self.from, &host)?, answer: None }))
+    fn fill(&self, _is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError> {
+        typed!(self.operation.number, [f32 f64 i32 u32 i64 u64], T => {
+            let vector = RandomVector::<T>::new(self.seed, 0);
+            x.fill(|index| element(self.operation.operator, vector, self.n, index));
+            Ok(())
+        })
     }
 
-    fn split<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
-        Ok(Box::new(Split::new(self, team, rung_of(rung)?)?))
-    }
-}
-
-struct OnDevice<'p, T: Factor> {
-    problem: &'p ReduceProblem<T>,
-    x: Buffer<T>,
-    /// The reference's, computed when it is first needed.
-    answer: Option<Answer<T>>,
-}
-
-impl<T: Factor> Inputs for OnDevice<'_, T> {
-    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError> {
-        let Self { problem, x, answer } = self;
-        let reducer = (problem.operation.reducer)(x.device(), problem.plan(x.device(), rung)?)?;
-        Ok(Box::new(PreparedReduction { problem, x, answer, reducer, sets: Vec::new() }))
+    fn computation(&self, device: &Device, rung: &Rung) -> Result<Box<dyn Computation + '_>, WorkbenchError> {
+        let reducer = (self.operation.reducer)(device, self.plan(device, rung)?)?;
+        Ok(Box::new(ReduceComputation { problem: self, reducer }))
     }
 }
 
-struct PreparedReduction<'a, T: Factor> {
-    problem: &'a ReduceProblem<T>,
-    x: &'a Buffer<T>,
-    answer: &'a mut Option<Answer<T>>,
-    reducer: Box<dyn AnyReducer<T>>,
-    sets: Vec<Buffer<T>>,
+struct ReduceComputation<'p> {
+    problem: &'p ReduceProblem,
+    reducer: Box<dyn AnyReducer>,
 }
 
-impl<T: Factor> Resources for PreparedReduction<'_, T> {
+impl Computation for ReduceComputation<'_> {
+    fn run(&mut self, queue: Queue<'_>, Vectors { x, .. }: Vectors<'_>) -> Result<(), WorkbenchError> {
+        self.reducer.run(queue, x)
+    }
+
+    fn reset(&mut self, _vectors: Vectors<'_>) -> Result<(), WorkbenchError> {
+        self.reducer.reset()
+    }
+
+    fn compare(&mut self, Vectors { x, .. }: Vectors<'_>) -> Result<Deviation, WorkbenchError> {
+        let ReduceProblem { n, seed, operation, judge, .. } = self.problem;
+        let mut found = HostVector::new(operation.number, 1)?;
+        let roundings = self.reducer.result(x, &mut found)?;
+        Ok(judge.get_or_init(|| (operation.judge)(*seed, *n))(&found, roundings))
+    }
+
     fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
-        held.shared(self.x);
-        self.sets.iter().for_each(|set| held.shared(set));
         self.reducer.hold(held);
-    }
-}
-
-impl<T: Factor> Prepared for PreparedReduction<'_, T> {
-    fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
-        Ok(self.reducer.run(queue, self.problem.segment(self.x))?)
-    }
-
-    fn refresh(&mut self) -> Result<(), WorkbenchError> {
-        Ok(self.reducer.refresh()?)
-    }
-
-    fn compare(&mut self) -> Result<Deviation, WorkbenchError> {
-        let found = self.reducer.result().download()?;
-        let problem = self.problem;
-        let answer = self.answer.get_or_insert_with(|| problem.answer());
-        let lead = before_first_vector(problem.segment(self.x));
-        let roundings = self.reducer.plan().roundings_from(lead);
-        Ok(found.first().map_or_else(Deviation::default, |&found| answer.deviation(found, roundings)))
     }
 
     fn workspace_bytes(&self) -> u64 {
@@ -203,40 +160,5 @@ impl<T: Factor> Prepared for PreparedReduction<'_, T> {
 
     fn is_for_series(&self) -> bool {
         true
-    }
-
-    fn make_sets(&mut self, sets: usize) -> Result<(), WorkbenchError> {
-        self.sets = (0..sets).map(|_| inputs::copied(self.x)).collect::<Result<_, _>>()?;
-        Ok(())
-    }
-
-    fn run_set(&mut self, set: usize, queue: Queue<'_>) -> Result<(), WorkbenchError> {
-        Ok(self.reducer.run(queue, self.problem.segment(&self.sets[set]))?)
-    }
-}
-
-/// A reduction of random elements that are split over a team.
-struct Split<'a, T: Factor> {
-    x: Vec<Buffer<T>>,
-    reducer: Box<dyn AnySplitReducer<T> + 'a>,
-    answer: Answer<T>,
-}
-
-impl<'a, T: Factor> Split<'a, T> {
-    fn new(problem: &ReduceProblem<T>, team: &'a Team<'a>, rung: ReduceRung) -> Result<Self, WorkbenchError> {
-        let x = team.filled(problem.n, |index| problem.element(index))?;
-        let reducer = (problem.operation.split)(team, rung, &x)?;
-        Ok(Self { x, reducer, answer: problem.answer() })
-    }
-}
-
-impl<T: Factor> SplitWork for Split<'_, T> {
-    fn run(&mut self) -> Result<(), WorkbenchError> {
-        Ok(self.reducer.reduce(&self.x).map(drop)?)
-    }
-
-    fn verify(&mut self) -> Result<Deviation, WorkbenchError> {
-        let found = self.reducer.reduce(&self.x)?;
-        Ok(self.answer.deviation(found, self.reducer.roundings()))
     }
 }

@@ -1,19 +1,18 @@
-//! The plain CPU answer, on all cores, and how far from it a result may be.
+//! The reference of reduce on the CPU, on all cores, and the error bound of a result.
 //!
 //! | | answer | bound of the error |
 //! |---|---|---|
 //! | integers | modulo 2^w | none: exact |
-//! | min, max | the least or greatest number; NaN only gives way | none: exact |
+//! | min, max | the least or greatest number; NaN is ignored | none: exact |
 //! | sum of floats | in double precision with compensation (Neumaier) | *r*·ε·Σ\|x\| |
 //! | product of floats | in double precision with compensation (Ogita, Rump, Oishi) | *d*·\|Πx\| |
 //!
-//! ε is the distance from 1 to the next number of the type, so that a rounding is off by at most ε/2. *r* is the number
-//! of roundings on the longest way from an element to the result, which
-//! [`Plan::roundings`](gridstride::reduce::Plan::roundings) gives:
-//! what a thread combines one after the other, and the depth of the tree.
+//! ε is the distance from 1 to the next number of the type, so a rounding errs by at most ε/2.
+//! [`Plan::roundings`](gridstride::reduce::Plan::roundings) returns *r*, the largest number of roundings on the path
+//! from an element to the result.
 //!
-//! A product of *k* factors other than 1 is rounded *k* − 1 times, whatever the tree, and every rounding goes into it:
-//! *d* is (1 + ε/2)^(*k*−1) − 1. Multiplying by 1 is exact. So the inputs of a long product have few other factors.
+//! A product of *k* factors other than 1 is rounded *k* − 1 times in any tree. Every rounding affects it, so *d* is
+//! (1 + ε/2)^(*k*−1) − 1. Multiplication by 1 is exact, so the inputs of a long product are mostly 1.
 
 use gpu::operator::{Max, Min, Operator, Product, Sum};
 
@@ -21,29 +20,29 @@ use crate::deviation::Deviation;
 use crate::inputs::in_parts;
 use gridstride::numbers::{NamedOperator, Number};
 
-/// The combined elements: exact, or a float with its error bound.
+/// The reference result: exact, or a float and the data of its error bound.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Answer<T> {
-    /// This.
+    /// The exact result.
     Exact(T),
-    /// About this sum of floats.
+    /// A sum of floats.
     Sum {
         /// The sum.
         value: f64,
         /// The sum of the absolute values.
         magnitude: f64,
     },
-    /// About this product of floats.
+    /// A product of floats.
     Product {
         /// The product.
         value: f64,
-        /// Its factors other than 1.
+        /// The number of factors other than 1.
         factors: usize,
     },
 }
 
 impl<T: Number> Answer<T> {
-    /// Returns the allowed distance of a result, with at most `roundings` between an element and the result.
+    /// Returns the error bound of a result with at most `roundings` roundings on the path from an element to it.
     pub fn bound(&self, roundings: usize) -> f64 {
         let epsilon = T::EPSILON.unwrap_or(0.0);
         match *self {
@@ -51,7 +50,7 @@ impl<T: Number> Answer<T> {
             Self::Sum { magnitude, .. } => roundings as f64 * epsilon * magnitude,
             Self::Product { value, factors } => {
                 let of_result = (factors.saturating_sub(1) as f64 * (epsilon / 2.0).ln_1p()).exp_m1();
-                // The answer itself is rounded once.
+                // The reference itself is rounded once.
                 let of_answer = if factors > 1 { f64::EPSILON } else { 0.0 };
                 value.abs() * (of_result + of_answer)
             }
@@ -71,7 +70,7 @@ impl<T: Number> Answer<T> {
     }
 }
 
-/// An operator with a plain implementation for `T`, which shares nothing with the kernels.
+/// An operator with an implementation for `T` that shares no code with the kernels.
 pub trait Reference<T: Number>: Operator<T> + NamedOperator {
     /// The state of a reference that has combined a segment.
     type Part: Send + Sync;
@@ -82,11 +81,11 @@ pub trait Reference<T: Number>: Operator<T> + NamedOperator {
     /// Combines a segment and the one after it.
     fn merge(earlier: Self::Part, later: Self::Part) -> Self::Part;
 
-    /// Returns the answer for all elements.
+    /// Returns the result for all elements.
     fn answer(all: Self::Part) -> Answer<T>;
 }
 
-/// Returns the elements `element(0)` to `element(n − 1)` combined.
+/// Returns `element(0)` to `element(n − 1)` combined.
 pub fn reduce<T: Number, O: Reference<T>>(n: usize, element: impl Fn(usize) -> T + Sync) -> Answer<T> {
     let parts = in_parts(n, |part| O::of(part.map(&element)));
     let all = parts.into_iter().reduce(O::merge).unwrap_or_else(|| O::of(std::iter::empty()));
@@ -124,7 +123,7 @@ macro_rules! integers {
 
 macro_rules! floats {
     ($($type:ident)*) => {$(
-        // A comparison with a NaN is false: the number stays.
+        // A comparison with NaN is false, so the number stays.
         exact! { Min $type |a, b| if b < a { b } else { a }, $type::INFINITY }
         exact! { Max $type |a, b| if b > a { b } else { a }, $type::NEG_INFINITY }
 
@@ -140,7 +139,7 @@ macro_rules! floats {
             fn merge(mut earlier: CompensatedSum, later: CompensatedSum) -> CompensatedSum {
                 earlier.add(later.sum);
                 earlier.correction += later.correction;
-                // What `add` counted of the later sum is counted in full here.
+                // `add` counted the magnitude of the later sum, not those of its terms.
                 earlier.magnitude += later.magnitude - later.sum.abs();
                 earlier
             }
@@ -180,7 +179,7 @@ macro_rules! floats {
 integers! { u32 i32 u64 i64 }
 floats! { f32 f64 }
 
-/// A sum as an unevaluated pair: what rounding cut off is summed beside it.
+/// A sum with a correction, which accumulates the rounding errors.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CompensatedSum {
     sum: f64,
@@ -198,12 +197,12 @@ impl CompensatedSum {
     }
 
     fn value(self) -> f64 {
-        // Nothing corrects an infinity or a NaN.
+        // An infinity or NaN stays as it is.
         if self.sum.is_finite() && self.correction != 0.0 { self.sum + self.correction } else { self.sum }
     }
 }
 
-/// A product as an unevaluated pair: what rounding cut off is multiplied along.
+/// A product with a correction, which accumulates the rounding errors.
 #[derive(Clone, Copy, Debug)]
 pub struct CompensatedProduct {
     product: f64,
@@ -241,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rounding_cuts_off_is_kept() {
+    fn rounding_errors_are_corrected() {
         let sum = of::<_, Sum>(&[1.0, 1e100, 1.0, -1e100]);
         assert_eq!(sum, Answer::Sum { value: 2.0, magnitude: 2e100 + 2.0 });
         // (1 + 2⁻³⁰)(1 − 2⁻³⁰) = 1 − 2⁻⁶⁰, which is half of what a double resolves below 1: times 1 + 2⁻⁵² it is not 1.
@@ -273,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_give_what_the_whole_gives() {
+    fn segments_combine_to_the_whole() {
         let x: Vec<f64> = (0..1000).map(|i| f64::from(i * i % 97) / 97.0 - 0.3).collect();
         let mut parts = CompensatedSum::default();
         for part in x.chunks(77) {

@@ -1,68 +1,74 @@
-//! Reductions on teams of more and more members.
+//! The measurements of reduce on teams.
 
 use gpu::operator::{Operator, Sum};
 use launch::Buffer;
 
+use super::reference::Answer;
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
-use crate::scaling::SplitWork;
-use crate::scaling::{PERIOD, ScalingWork, pattern};
+use crate::scaling::{PERIOD, ScalingMeasurement, SplitWork, pattern};
 use gridstride::numbers::Number;
-use gridstride::reduce::{ReduceElement, default_rung};
+use gridstride::reduce::{ReduceElement, ReduceRung, default_rung};
 use multi::reduce::SplitReduction;
 use multi::team::Team;
 
-/// The works of that kind.
-pub(crate) fn works() -> Vec<ScalingWork> {
+/// Returns the measurements.
+pub(crate) fn measurements() -> Vec<ScalingMeasurement> {
     vec![
-        ScalingWork::new("f32", 4.0, 4.0, |team, n| Reduce::prepare(team, n, |bits| (bits % 17) as f32 - 8.0)),
-        ScalingWork::new("i32", 4.0, 4.0, |team, n| Reduce::prepare(team, n, |bits| bits as i32)),
+        ScalingMeasurement::new("f32", 4.0, 4.0, |team, n| prepare(team, n, |bits| (bits % 17) as f32 - 8.0)),
+        ScalingMeasurement::new("i32", 4.0, 4.0, |team, n| prepare(team, n, |bits| bits as i32)),
     ]
 }
 
-/// Sums of numbers so small that no order of additions rounds: of floats, whole ones from −8 to 8.
-struct Reduce<'t, T: ReduceElement<Sum>>
+/// Prepares a sum that does not round in any order: of integers, or of whole floats from −8 to 8.
+fn prepare<'t, T: Number + ReduceElement<Sum>>(
+    team: &'t Team<'t>,
+    n: usize,
+    element: fn(u64) -> T,
+) -> Result<Box<dyn SplitWork + 't>, WorkbenchError>
 where
     Sum: Operator<T>,
 {
-    x: Vec<Buffer<T>>,
-    reduction: SplitReduction<'t, T, Sum>,
-    expected: T,
+    let x = pattern(0, element);
+    let sum = |elements: &[T]| elements.iter().copied().fold(Sum::IDENTITY, Sum::combine);
+    let mut expected = sum(&x.pattern()[..n % PERIOD]);
+    // Adds n / PERIOD times the sum of the pattern, by doubling.
+    let (mut times, mut power) = (n / PERIOD, sum(x.pattern()));
+    while times > 0 {
+        if times % 2 == 1 {
+            expected = Sum::combine(expected, power);
+        }
+        (times, power) = (times / 2, Sum::combine(power, power));
+    }
+    SplitReduce::<T, Sum>::boxed(team, default_rung::<T, Sum>(), x.on(team, n)?, Answer::Exact(expected))
 }
 
-impl<'t, T: Number + ReduceElement<Sum>> Reduce<'t, T>
-where
-    Sum: Operator<T>,
-{
-    fn prepare(team: &'t Team<'t>, n: usize, element: fn(u64) -> T) -> Result<Box<dyn SplitWork + 't>, WorkbenchError> {
-        let x = pattern(0, element);
-        let sum = |elements: &[T]| elements.iter().copied().fold(Sum::IDENTITY, Sum::combine);
-        let mut expected = sum(&x.pattern()[..n % PERIOD]);
-        // n / PERIOD times the pattern, by doubling.
-        let (mut times, mut power) = (n / PERIOD, sum(x.pattern()));
-        while times > 0 {
-            if times % 2 == 1 {
-                expected = Sum::combine(expected, power);
-            }
-            (times, power) = (times / 2, Sum::combine(power, power));
-        }
-        let x = x.on(team, n)?;
-        let reduction = SplitReduction::new(team, default_rung::<T, Sum>(), &x)?;
-        Ok(Box::new(Self { x, reduction, expected }))
+/// The reduction of a vector that is split over a team.
+pub(super) struct SplitReduce<'t, T: ReduceElement<O>, O: Operator<T>> {
+    x: Vec<Buffer<T>>,
+    reduction: SplitReduction<'t, T, O>,
+    answer: Answer<T>,
+}
+
+impl<'t, T: Number + ReduceElement<O>, O: Operator<T>> SplitReduce<'t, T, O> {
+    pub(super) fn boxed(
+        team: &'t Team<'t>,
+        rung: ReduceRung,
+        x: Vec<Buffer<T>>,
+        answer: Answer<T>,
+    ) -> Result<Box<dyn SplitWork + 't>, WorkbenchError> {
+        let reduction = SplitReduction::new(team, rung, &x)?;
+        Ok(Box::new(Self { x, reduction, answer }))
     }
 }
 
-impl<T: Number + ReduceElement<Sum>> SplitWork for Reduce<'_, T>
-where
-    Sum: Operator<T>,
-{
+impl<T: Number + ReduceElement<O>, O: Operator<T>> SplitWork for SplitReduce<'_, T, O> {
     fn run(&mut self) -> Result<(), WorkbenchError> {
         Ok(self.reduction.reduce(&self.x).map(drop)?)
     }
 
     fn verify(&mut self) -> Result<Deviation, WorkbenchError> {
-        let mut deviation = Deviation::default();
-        deviation.add_exact(0, self.reduction.reduce(&self.x)?, self.expected);
-        Ok(deviation)
+        let found = self.reduction.reduce(&self.x)?;
+        Ok(self.answer.deviation(found, self.reduction.roundings()))
     }
 }

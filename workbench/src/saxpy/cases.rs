@@ -1,4 +1,4 @@
-//! saxpy: every rung as planned, in a grid that it goes over several times, and on views that are not aligned.
+//! The cases of saxpy: every rung as planned, in a grid smaller than the vector, and on views that are not aligned.
 
 use gpu::saxpy::{saxpy_unaligned, saxpy_vectorised};
 use launch::{Call, LaunchConfig};
@@ -7,12 +7,12 @@ use crate::case::{Case, CaseError, Stage, equal, right};
 use crate::inputs::RandomVector;
 use crate::saxpy::reference::{self, Reference};
 use cuda_std::{Global, GlobalMut, GpuFloat, Ladder};
-use gridstride::saxpy::{Real, SaxpyRung, launch, plan};
+use gridstride::saxpy::{SaxpyElement, SaxpyRung, launch, plan};
 
-/// Lengths: one element, several blocks with a tail.
+/// The lengths: a single element, and several blocks with a tail.
 const LENGTHS: [usize; 2] = [1, 2081];
 
-pub(super) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in SaxpyRung::ALL {
         let mut add = |what: &str, work: fn(&Stage, SaxpyRung) -> Result<(), CaseError>| {
@@ -44,11 +44,11 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-fn inputs<T: Real>() -> [RandomVector<T>; 2] {
+fn inputs<T: SaxpyElement>() -> [RandomVector<T>; 2] {
     [0, 1].map(|vector| RandomVector::new(1, vector))
 }
 
-fn vectors<T: Real>(n: usize) -> [Vec<T>; 2] {
+fn vectors<T: SaxpyElement>(n: usize) -> [Vec<T>; 2] {
     inputs().map(|input| (0..n).map(|index| input.element(index)).collect())
 }
 
@@ -65,8 +65,8 @@ fn check_not_aligned(stage: &Stage) -> Result<(), CaseError> {
     check_from(stage, 1, 1, saxpy_vectorised::<f32, 4>)
 }
 
-/// `kernel` on what begins with element `from` of a buffer and element `to` of another, and ends an element before they
-/// do.
+/// Runs `kernel` on views that begin with element `from` of one buffer and element `to` of another. Both buffers extend
+/// beyond the views.
 fn check_from<T: Reference>(
     stage: &Stage,
     from: usize,

@@ -1,8 +1,9 @@
-//! Saxpy as a problem: random inputs, reference, cases, and what is measured of it.
+//! saxpy in the workbench: problem, reference, cases and measurements.
 
 mod cases;
 mod problem;
 pub mod reference;
 mod scaling;
 
-pub use problem::Saxpy as Algorithm;
+pub(crate) use cases::cases;
+pub use problem::SaxpyAlgorithm as Algorithm;

@@ -1,42 +1,35 @@
 //! saxpy as an [`Algorithm`].
 
 use cuda_std::{Ladder, Rung};
-use launch::{Buffer, Device, Held, LaunchConfig, Queue, Resources};
+use launch::{Buffer, Device, Queue};
 
 use super::reference::{self, Reference};
-use crate::algorithm::{
-    Aim, Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Target, Work, rung_of,
-};
-use crate::case::Case;
+use crate::algorithm::{Aim, Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, Target, rung_of};
 use crate::deviation::Deviation;
-use crate::error::WorkbenchError;
-use crate::inputs::{self, REMEDY, RandomVector};
-use crate::scaling::ScalingWork;
-use crate::scaling::SplitWork;
+use crate::error::{WorkbenchError, invalid};
+use crate::inputs::{self, RandomVector};
+use crate::scaling::{ScalingMeasurement, SplitWork};
+use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
 use gridstride::capabilities;
-use gridstride::numbers::{NumberType, with_number};
-use gridstride::saxpy::{SaxpyRung, launch, plan};
+use gridstride::numbers::{Number, NumberType};
+use gridstride::saxpy::{SaxpyRung, saxpy_views};
 use multi::saxpy::split_saxpy;
 use multi::team::Team;
 
 /// `y = a·x + y`.
-pub struct Saxpy;
+pub struct SaxpyAlgorithm;
 
-impl Algorithm for Saxpy {
-    fn name(&self) -> &'static str {
-        SaxpyRung::ALGORITHM
-    }
-
+impl Algorithm for SaxpyAlgorithm {
     fn rungs(&self) -> &'static [Rung] {
         SaxpyRung::RUNGS
     }
 
     fn about(&self) -> &'static str {
         "Measure y = a·x + y and check it\n\n\
-         Times are medians of several runs after a first one, by device events on a GPU and by the clock in the simulator. \
-         Bandwidth counts three elements for each, two read and one written, in GB of 10⁹ bytes, and stands beside the speed \
-         of the device's own copy in the same run. A result is right if it is within ε·(|a·x| + |y|) of a reference in double \
-         precision, ε = 2⁻²³ for f32 and 2⁻⁵² for f64."
+         Times are medians of several runs after a warm-up, by device events on a GPU and by the clock in the \
+         simulator. Bandwidth counts three elements for each, two read and one written, in GB of 10⁹ bytes. It is \
+         shown beside the speed of the device's own copy in the same run. A result is right if it is within \
+         ε·(|a·x| + |y|) of a reference in double precision, with ε = 2⁻²³ for f32 and 2⁻⁵² for f64."
     }
 
     fn options(&self) -> &'static [ProblemOption] {
@@ -57,146 +50,107 @@ impl Algorithm for Saxpy {
         let (n, seed) = (shape.elements(), options.seed);
         let (a, from) = (options.value("a", 2.0)?, options.value("from", 0)?);
         let number = options.element_type(self.name(), &capabilities::types(self.rungs()))?;
-        if number == NumberType::F32 && !(a as f32).is_finite() {
-            let text = format!("--a {a:e} is too large for f32: use --type f64, or a lesser one");
-            return Err(WorkbenchError::Options(text));
+        // Kernels take the factor in the element type.
+        let a = if number == NumberType::F32 { f64::from(a as f32) } else { a };
+        if !a.is_finite() {
+            return invalid!(
+                "--a {} is too large for f32: use --type f64, or a smaller one",
+                options.get("a").unwrap_or("2")
+            );
         }
-        with_number!(number, [f32 f64], T => Ok(Box::new(Axpy::<T> { a: a as T, n, from, seed })), _ => {
-            Err(WorkbenchError::Options(format!("saxpy has no element type '{number}'")))
-        })
+        Ok(Box::new(SaxpyProblem { a, n, from, seed, number }))
     }
 
-    fn works(&self) -> Vec<Work> {
+    fn measurements(&self) -> Vec<Measurement> {
         const AIMS: &[Aim] = &[Aim::vector("saxpy f32", 28, &[Target::Peer(1.25, "cuBLAS"), Target::Copy(98.0)])];
-        vec![Work::vectors("f32").ladder().aims(AIMS).small(), Work::vectors("f64")]
+        vec![Measurement::vectors("f32").ladder().aims(AIMS).small(), Measurement::vectors("f64")]
     }
 
-    fn scaling_works(&self) -> Vec<ScalingWork> {
-        super::scaling::works()
-    }
-
-    fn cases(&self) -> Vec<Case> {
-        super::cases::cases()
+    fn scaling_measurements(&self) -> Vec<ScalingMeasurement> {
+        super::scaling::measurements()
     }
 }
 
 /// `y = a·x + y` on random vectors of `n` elements.
-pub(super) struct Axpy<T> {
-    pub(super) a: T,
-    pub(super) n: usize,
+struct SaxpyProblem {
+    a: f64,
+    n: usize,
     /// The element of their buffers with which the vectors begin.
     from: usize,
     seed: u64,
+    number: NumberType,
 }
 
-impl<T: Reference> Axpy<T> {
-    /// x and y.
-    pub(super) fn vectors(&self) -> [RandomVector<T>; 2] {
+impl SaxpyProblem {
+    /// Returns x and y.
+    fn vectors<T: Number>(&self) -> [RandomVector<T>; 2] {
         [0, 1].map(|vector| RandomVector::new(self.seed, vector))
     }
 }
 
-impl<T: Reference> Problem for Axpy<T> {
-    fn title(&self) -> String {
-        format!("saxpy, {}, n = {}, a = {}{}", T::TYPE, self.n, self.a, inputs::from_element(self.from))
+impl VectorProblem for SaxpyProblem {
+    fn heading(&self) -> String {
+        format!("saxpy, {}, n = {}, a = {}", self.number, self.n, inputs::text(self.number, self.a))
     }
 
-    fn facts(&self) -> Vec<(&'static str, Fact)> {
-        let a = ("a", Fact::Number(self.a.to_f64()));
-        let facts = vec![("n", Fact::Count(self.n as u64)), a, ("type", Fact::Name(T::TYPE.name()))];
-        facts.into_iter().chain(inputs::from_fact(self.from)).collect()
+    fn properties(&self) -> Vec<(&'static str, Fact)> {
+        let a = ("a", Fact::Number(self.a));
+        vec![("n", Fact::Count(self.n as u64)), a, ("type", Fact::Name(self.number.name()))]
     }
 
-    fn elements(&self) -> u64 {
-        self.n as u64
+    fn on_team<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
+        typed!(self.number, [f32 f64], T => Ok(Box::new(Split::<T>::new(self, team, rung_of(rung)?)?)))
     }
 
-    fn bytes(&self) -> u64 {
+    fn ladder(&self) -> &'static [Rung] {
+        SaxpyRung::RUNGS
+    }
+
+    fn layouts(&self) -> Layouts {
         // x and y are read, y is written.
-        (self.n as u64).saturating_mul(3 * size_of::<T>() as u64)
+        let x = Layout { number: self.number, from: self.from, len: self.n };
+        Layouts { x, y: x, accesses: 3 }
     }
 
-    fn memory_bytes(&self, _device: &Device, _rungs: &[&Rung]) -> u64 {
-        (self.n as u64).saturating_mul(2 * size_of::<T>() as u64)
+    fn fill(&self, _is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError> {
+        x.fill_random(self.number, self.seed, 0)
     }
 
-    fn check(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
-        Ok(capabilities::check(rung_of::<SaxpyRung>(rung)?, &capabilities::of_type::<T>(), self.n)?)
-    }
-
-    fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![SaxpyRung::default_rung(&capabilities::of_type::<T>()).rung()]
-    }
-
-    fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
-        let [x, y] = self.vectors();
-        let mut host = inputs::host_memory(self.n, REMEDY)?;
-        x.fill(&mut host);
-        let x = inputs::uploaded_from(device, self.from, &host)?;
-        y.fill(&mut host);
-        Ok(Box::new(OnDevice { problem: self, x, y: inputs::uploaded_from(device, self.from, &host)?, host }))
-    }
-
-    fn split<'a>(&'a self, team: &'a Team<'a>, rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
-        Ok(Box::new(Split::new(self, team, rung_of(rung)?)?))
+    fn computation(&self, device: &Device, rung: &Rung) -> Result<Box<dyn Computation + '_>, WorkbenchError> {
+        self.supports(device, rung)?;
+        Ok(Box::new(SaxpyComputation { problem: self, rung: rung_of(rung)? }))
     }
 }
 
-struct OnDevice<'p, T: Reference> {
-    problem: &'p Axpy<T>,
-    x: Buffer<T>,
-    y: Buffer<T>,
-    host: Vec<T>,
-}
-
-impl<T: Reference> Inputs for OnDevice<'_, T> {
-    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError> {
-        self.problem.check(self.x.device(), rung)?;
-        let rung = rung_of(rung)?;
-        let plan = plan::<T>(rung, self.problem.n, self.x.device());
-        Ok(Box::new(Ready { rung, plan, on: self }))
-    }
-}
-
-struct Ready<'a, 'p, T: Reference> {
+struct SaxpyComputation<'p> {
+    problem: &'p SaxpyProblem,
     rung: SaxpyRung,
-    plan: LaunchConfig,
-    on: &'a mut OnDevice<'p, T>,
 }
 
-impl<T: Reference> Resources for Ready<'_, '_, T> {
-    fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
-        held.shared(&self.on.x);
-        self.on.y.hold(held);
-    }
-}
-
-impl<T: Reference> Prepared for Ready<'_, '_, T> {
-    fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
-        let OnDevice { problem: Axpy { a, n, from, .. }, x, y, .. } = &mut *self.on;
-        Ok(launch(queue, self.rung, self.plan, *a, x.view().part(*from, *n), y.view_mut().part(*from, *n))?)
+impl Computation for SaxpyComputation<'_> {
+    fn run(&mut self, queue: Queue<'_>, Vectors { x, y, .. }: Vectors<'_>) -> Result<(), WorkbenchError> {
+        typed!(self.problem.number, [f32 f64], T => {
+            Ok(saxpy_views(queue, self.rung, T::from_f64(self.problem.a), x.view()?, y.view_mut()?)?)
+        })
     }
 
-    fn refresh(&mut self) -> Result<(), WorkbenchError> {
-        let [_, y] = self.on.problem.vectors();
-        y.fill(&mut self.on.host);
-        Ok(self.on.y.upload_range(self.on.problem.from, &self.on.host)?)
+    fn reset(&mut self, Vectors { y, host, .. }: Vectors<'_>) -> Result<(), WorkbenchError> {
+        host.fill_random(self.problem.number, self.problem.seed, 1)?;
+        Ok(y.upload(host)?)
     }
 
-    fn compare(&mut self) -> Result<Deviation, WorkbenchError> {
-        let [x, y] = self.on.problem.vectors();
-        self.on.y.download_range(self.on.problem.from, &mut self.on.host)?;
-        Ok(reference::deviation(self.on.problem.a, x, y, &self.on.host))
-    }
-
-    fn workspace_bytes(&self) -> u64 {
-        0
+    fn compare(&mut self, Vectors { y, host, .. }: Vectors<'_>) -> Result<Deviation, WorkbenchError> {
+        y.download(host)?;
+        typed!(self.problem.number, [f32 f64], T => {
+            let [x, y] = self.problem.vectors();
+            Ok(reference::deviation(T::from_f64(self.problem.a), x, y, host.elements()))
+        })
     }
 }
 
 /// saxpy of random vectors that are split over a team.
 struct Split<'a, T: Reference> {
-    problem: &'a Axpy<T>,
+    problem: &'a SaxpyProblem,
     team: &'a Team<'a>,
     rung: SaxpyRung,
     x: Vec<Buffer<T>>,
@@ -204,30 +158,27 @@ struct Split<'a, T: Reference> {
 }
 
 impl<'a, T: Reference> Split<'a, T> {
-    fn new(problem: &'a Axpy<T>, team: &'a Team<'a>, rung: SaxpyRung) -> Result<Self, WorkbenchError> {
-        let [x, y] = problem.vectors().map(|vector| team.filled(problem.n, move |index| vector.element(index)));
+    fn new(problem: &'a SaxpyProblem, team: &'a Team<'a>, rung: SaxpyRung) -> Result<Self, WorkbenchError> {
+        let [x, y] = problem.vectors::<T>().map(|vector| team.filled(problem.n, move |index| vector.element(index)));
         Ok(Self { problem, team, rung, x: x?, y: y? })
     }
 }
 
 impl<T: Reference> SplitWork for Split<'_, T> {
     fn run(&mut self) -> Result<(), WorkbenchError> {
-        Ok(split_saxpy(self.team, self.rung, self.problem.a, &self.x, &mut self.y)?)
+        Ok(split_saxpy(self.team, self.rung, T::from_f64(self.problem.a), &self.x, &mut self.y)?)
     }
 
     fn verify(&mut self) -> Result<Deviation, WorkbenchError> {
         let [x, y] = self.problem.vectors();
-        let mut host = Vec::new();
-        for (buffer, part) in self.y.iter_mut().zip(self.team.segments(self.problem.n)) {
-            host.resize(part.len(), T::zeroed());
-            inputs::fill_with(&mut host, |index| y.element(part.start + index));
-            buffer.upload(&host)?;
-        }
+        // Frees the old buffers first.
+        self.y.clear();
+        self.y = self.team.filled(self.problem.n, |index| y.element(index))?;
         self.run()?;
         let mut deviation = Deviation::default();
-        for (buffer, part) in self.y.iter().zip(self.team.segments(self.problem.n)) {
-            let found = buffer.download()?;
-            deviation = deviation.merge(reference::deviation_from(part.start, self.problem.a, x, y, &found));
+        for (buffer, segment) in self.y.iter().zip(self.team.segments(self.problem.n)) {
+            let (a, found) = (T::from_f64(self.problem.a), buffer.download()?);
+            deviation = deviation.merge(reference::deviation_from(segment.start, a, x, y, &found));
         }
         Ok(deviation)
     }

@@ -1,21 +1,21 @@
-//! The plain CPU answer, in double precision, and how far from it a result may be.
+//! The reference of saxpy on the CPU, in double precision, and the error bound of a result.
 //!
-//! The product of two `f32` is exact in `f64`, so that the reference for `f32` is off by one rounding of `f64` alone. A
-//! kernel rounds to `f32` once (fused multiply-add) or twice (product, then sum). Each rounding is off by at most ε/2
-//! of what it rounds, with ε = 2⁻²³, so that both kinds stay within `ε·(|a·x| + |y|)`, and one subnormal step where the
-//! result is as small as that. For `f64` the reference is the sum rounded once, and ε = 2⁻⁵².
+//! The product of two `f32` is exact in `f64`, so the reference for `f32` errs by one rounding to `f64`. A kernel
+//! rounds to `f32` once (fused multiply-add) or twice (product, then sum). Each rounding errs by at most ε/2 of its
+//! value, with ε = 2⁻²³. Both kinds therefore stay within `ε·(|a·x| + |y|)`, plus one subnormal step for tiny results.
+//! For `f64` the reference is rounded once, and ε = 2⁻⁵².
 
 use crate::deviation::Deviation;
 use crate::inputs::{self, RandomVector};
 use gridstride::numbers::Number;
-use gridstride::saxpy::Real;
+use gridstride::saxpy::SaxpyElement;
 
 /// A float with a reference.
-pub trait Reference: Real {
-    /// The least number above zero.
+pub trait Reference: SaxpyElement {
+    /// The smallest number above zero.
     const SUBNORMAL_STEP: f64;
 
-    /// `a·x + y` in double precision.
+    /// Returns `a·x + y` in double precision.
     fn exact(a: Self, x: Self, y: Self) -> f64;
 }
 
@@ -36,21 +36,21 @@ impl Reference for f64 {
     }
 }
 
-/// `a·x + y` for each element, in double precision.
+/// Returns `a·x + y` for each element, in double precision.
 ///
 /// # Panics
-/// When `x` and `y` are not of the same length.
+/// If `x` and `y` differ in length.
 pub fn saxpy<T: Reference>(a: T, x: &[T], y: &[T]) -> Vec<f64> {
-    assert_eq!(x.len(), y.len(), "x and y differ in length");
+    assert_eq!(x.len(), y.len(), "x and y must have the same length");
     x.iter().zip(y).map(|(&x, &y)| element(a, x, y)).collect()
 }
 
-/// `a·x + y` in double precision.
+/// Returns `a·x + y` in double precision.
 pub fn element<T: Reference>(a: T, x: T, y: T) -> f64 {
     T::exact(a, x, y)
 }
 
-/// Returns the allowed distance of a result from [`element`].
+/// Returns the error bound of a result, compared with [`element`].
 pub fn bound<T: Reference>(a: T, x: T, y: T) -> f64 {
     let epsilon = <T as Number>::EPSILON.unwrap_or_default();
     epsilon * ((a.to_f64() * x.to_f64()).abs() + y.to_f64().abs()) + T::SUBNORMAL_STEP
@@ -61,7 +61,7 @@ pub fn deviation<T: Reference>(a: T, x: RandomVector<T>, y: RandomVector<T>, fou
     deviation_from(0, a, x, y, found)
 }
 
-/// As [`deviation`], where `found` are the elements from `first` on.
+/// Like [`deviation`], where `found` has the elements from `first` on.
 pub(crate) fn deviation_from<T: Reference>(
     first: usize,
     a: T,

@@ -1,23 +1,21 @@
-//! saxpy on teams of more and more members.
+//! The measurements of saxpy on teams.
 
 use cuda_std::Ladder;
 use launch::Buffer;
 
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
-use crate::scaling::SplitWork;
-use crate::scaling::{ScalingWork, compare, pattern};
-use gridstride::capabilities;
+use crate::scaling::{ScalingMeasurement, SplitWork, compare, pattern};
 use gridstride::saxpy::SaxpyRung;
 use multi::saxpy::split_saxpy;
 use multi::team::{Repeated, Team};
 
-/// The works of that kind.
-pub(crate) fn works() -> Vec<ScalingWork> {
-    vec![ScalingWork::new("f32", 12.0, 8.0, |team, n| Saxpy::prepare(team, n))]
+/// Returns the measurements.
+pub(crate) fn measurements() -> Vec<ScalingMeasurement> {
+    vec![ScalingMeasurement::new("f32", 12.0, 8.0, |team, n| Saxpy::prepare(team, n))]
 }
 
-/// y = 2x + y of whole numbers.
+/// `y = 2x + y` of whole numbers.
 struct Saxpy<'t> {
     team: &'t Team<'t>,
     n: usize,
@@ -38,27 +36,15 @@ impl<'t> Saxpy<'t> {
 
 impl SplitWork for Saxpy<'_> {
     fn run(&mut self) -> Result<(), WorkbenchError> {
-        Ok(split_saxpy(
-            self.team,
-            SaxpyRung::default_rung(&capabilities::of_type::<f32>()),
-            Self::A,
-            &self.x,
-            &mut self.y,
-        )?)
+        Ok(split_saxpy(self.team, SaxpyRung::LAST, Self::A, &self.x, &mut self.y)?)
     }
 
     fn verify(&mut self) -> Result<Deviation, WorkbenchError> {
-        let [x, y] = &self.patterns;
-        for (buffer, part) in self.y.iter_mut().zip(self.team.segments(self.n)) {
-            y.fill(buffer, part.start)?;
+        for (buffer, segment) in self.y.iter_mut().zip(self.team.segments(self.n)) {
+            self.patterns[1].fill(buffer, segment.start)?;
         }
-        split_saxpy(
-            self.team,
-            SaxpyRung::default_rung(&capabilities::of_type::<f32>()),
-            Self::A,
-            &self.x,
-            &mut self.y,
-        )?;
+        self.run()?;
+        let [x, y] = &self.patterns;
         compare(self.team, self.n, &self.y, |index| Self::A * x.element(index) + y.element(index))
     }
 }

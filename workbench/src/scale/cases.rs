@@ -1,4 +1,4 @@
-//! scale: every rung, at its ends.
+//! The cases of scale: every rung at the ends of its range.
 
 use cuda_std::Ladder;
 use gpu::scale::scale_unaligned;
@@ -7,9 +7,9 @@ use launch::LaunchConfig;
 use crate::case::{Case, CaseError, Stage, equal};
 use crate::inputs::RandomVector;
 use crate::scale::reference::{self, Product};
-use gridstride::scale::{Scalable, ScaleRung, launch, scale};
+use gridstride::scale::{ScaleElement, ScaleRung, launch, scale};
 
-pub(super) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in ScaleRung::ALL {
         let mut add = |what: &str, work: fn(&Stage, ScaleRung) -> Result<(), CaseError>| {
@@ -41,13 +41,13 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-fn input<T: Scalable>(n: usize) -> Vec<T> {
+fn input<T: ScaleElement>(n: usize) -> Vec<T> {
     let inputs = RandomVector::new(2, 0);
     (0..n).map(|index| inputs.element(index)).collect()
 }
 
-/// Scales a view that begins with element `from` of a buffer to one that begins with element `to` of another. Both
-/// buffers end later.
+/// Scales a view that begins with element `from` of a buffer into one that begins with element `to` of another. Both
+/// buffers extend beyond the views.
 fn check_from(stage: &Stage, from: usize, to: usize) -> Result<(), CaseError> {
     let (n, x) = (601, input::<i32>(605));
     let (dx, mut y) = (stage.device.upload(&x)?, stage.device.zeroed(x.len())?);
@@ -58,7 +58,7 @@ fn check_from(stage: &Stage, from: usize, to: usize) -> Result<(), CaseError> {
     equal("y", &y.download()?, &expected)
 }
 
-fn check<T: Scalable + Product>(stage: &Stage, rung: ScaleRung, n: usize, s: T) -> Result<(), CaseError> {
+fn check<T: ScaleElement + Product>(stage: &Stage, rung: ScaleRung, n: usize, s: T) -> Result<(), CaseError> {
     let x = input::<T>(n);
     let (dx, mut y) = (stage.device.upload(&x)?, stage.device.alloc(n)?);
     scale(&stage.device, rung, s, &dx, &mut y)?;

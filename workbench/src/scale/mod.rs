@@ -1,7 +1,8 @@
-//! Scale as a problem: random inputs, reference, cases, and what is measured of it.
+//! scale in the workbench: problem, reference, cases and measurements.
 
 mod cases;
 mod problem;
 pub mod reference;
 
-pub use problem::Scale as Algorithm;
+pub(crate) use cases::cases;
+pub use problem::ScaleAlgorithm as Algorithm;

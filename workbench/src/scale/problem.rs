@@ -3,35 +3,32 @@
 use std::str::FromStr;
 
 use cuda_std::{Ladder, Rung};
-use launch::{Buffer, Device, Held, LaunchConfig, Queue, Resources};
+use launch::{Device, LaunchConfig, Queue};
 
 use super::reference::Product;
-use crate::algorithm::{Algorithm, Fact, Inputs, Options, Prepared, Problem, ProblemOption, Shape, Work, rung_of};
-use crate::case::Case;
+use crate::algorithm::{Algorithm, Fact, Measurement, Options, Problem, ProblemOption, Shape, rung_of};
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
-use crate::inputs::{self, REMEDY, RandomVector};
+use crate::inputs::{self, RandomVector};
+use crate::vectors::{Computation, HostVector, Layout, Layouts, VectorProblem, Vectors, typed};
 use gridstride::capabilities;
-use gridstride::numbers::{NumberType, with_number};
-use gridstride::scale::{Scalable, ScaleRung, launch, plan};
+use gridstride::numbers::{Number, NumberType};
+use gridstride::scale::{ScaleElement, ScaleRung, launch, plan};
 
 /// `y = s·x`.
-pub struct Scale;
+pub struct ScaleAlgorithm;
 
-impl Algorithm for Scale {
-    fn name(&self) -> &'static str {
-        ScaleRung::ALGORITHM
-    }
-
+impl Algorithm for ScaleAlgorithm {
     fn rungs(&self) -> &'static [Rung] {
         ScaleRung::RUNGS
     }
 
     fn about(&self) -> &'static str {
         "Measure y = s·x and check it\n\n\
-         Times are medians of several runs after a first one, by device events on a GPU and by the clock in the simulator. \
-         Bandwidth counts 8 bytes per element, in GB of 10⁹ bytes, and stands beside the speed of the device's own copy in the \
-         same run. A result is right if it is the exact product, rounded once to a float or wrapped to an integer."
+         Times are medians of several runs after a warm-up, by device events on a GPU and by the clock in the \
+         simulator. Bandwidth counts 8 bytes per element, in GB of 10⁹ bytes. It is shown beside the speed of the \
+         device's own copy in the same run. A result is right if it is the exact product, rounded once to a float \
+         or wrapped to an integer."
     }
 
     fn options(&self) -> &'static [ProblemOption] {
@@ -44,130 +41,83 @@ impl Algorithm for Scale {
         let (n, seed) = (shape.elements(), options.seed);
         let number = options.element_type(self.name(), &capabilities::types(self.rungs()))?;
         let (text, from) = (options.get("factor").unwrap_or("3"), options.value("from", 0)?);
-        with_number!(number, [f32 i32], T => Ok(Box::new(Scaling::<T> { s: factor(text)?, n, from, seed })), _ => {
-            Err(WorkbenchError::Options(format!("scale has no element type '{number}'")))
-        })
+        let s = typed!(number, [f32 i32], T => factor::<T>(text).map(Number::to_f64))?;
+        Ok(Box::new(ScaleProblem { s, n, from, seed, number }))
     }
 
-    fn works(&self) -> Vec<Work> {
-        vec![Work::vectors("f32").ladder(), Work::vectors("i32")]
-    }
-
-    fn cases(&self) -> Vec<Case> {
-        super::cases::cases()
+    fn measurements(&self) -> Vec<Measurement> {
+        vec![Measurement::vectors("f32").ladder(), Measurement::vectors("i32")]
     }
 }
 
-fn factor<T: FromStr + Scalable>(text: &str) -> Result<T, WorkbenchError> {
+fn factor<T: FromStr + ScaleElement>(text: &str) -> Result<T, WorkbenchError> {
     text.parse().ok().filter(|&factor: &T| factor.to_f64().is_finite()).ok_or_else(|| {
         let number = match T::TYPE {
             NumberType::F32 => "a finite number, such as 2.5",
             _ => "a whole number from -2147483648 to 2147483647",
         };
-        WorkbenchError::Options(format!("'{text}' is no --factor for {}: it must be {number}", T::TYPE))
+        WorkbenchError::Options(format!("'{text}' is not a --factor for {}: use {number}", T::TYPE))
     })
 }
 
 /// `y = s·x` on a random vector of `n` elements.
-struct Scaling<T> {
-    s: T,
+struct ScaleProblem {
+    s: f64,
     n: usize,
     /// The element of their buffers with which the vectors begin.
     from: usize,
     seed: u64,
+    number: NumberType,
 }
 
-impl<T: Scalable + Product> Scaling<T> {
-    fn vector(&self) -> RandomVector<T> {
-        RandomVector::new(self.seed, 0)
-    }
-}
-
-impl<T: Scalable + Product> Problem for Scaling<T> {
-    fn title(&self) -> String {
-        format!("scale, {}, n = {}, s = {}{}", T::TYPE, self.n, self.s, inputs::from_element(self.from))
+impl VectorProblem for ScaleProblem {
+    fn heading(&self) -> String {
+        format!("scale, {}, n = {}, s = {}", self.number, self.n, inputs::text(self.number, self.s))
     }
 
-    fn facts(&self) -> Vec<(&'static str, Fact)> {
-        let factor = ("factor", Fact::Number(self.s.to_f64()));
-        let facts = vec![("n", Fact::Count(self.n as u64)), factor, ("type", Fact::Name(T::TYPE.name()))];
-        facts.into_iter().chain(inputs::from_fact(self.from)).collect()
+    fn properties(&self) -> Vec<(&'static str, Fact)> {
+        let factor = ("factor", Fact::Number(self.s));
+        vec![("n", Fact::Count(self.n as u64)), factor, ("type", Fact::Name(self.number.name()))]
     }
 
-    fn elements(&self) -> u64 {
-        self.n as u64
+    fn ladder(&self) -> &'static [Rung] {
+        ScaleRung::RUNGS
     }
 
-    fn bytes(&self) -> u64 {
-        (self.n as u64).saturating_mul(2 * size_of::<T>() as u64)
+    fn layouts(&self) -> Layouts {
+        let x = Layout { number: self.number, from: self.from, len: self.n };
+        Layouts { x, y: x, accesses: 2 }
     }
 
-    fn memory_bytes(&self, _device: &Device, _rungs: &[&Rung]) -> u64 {
-        self.bytes()
+    fn fill(&self, _is_exact: bool, x: &mut HostVector) -> Result<(), WorkbenchError> {
+        x.fill_random(self.number, self.seed, 0)
     }
 
-    fn check(&self, _device: &Device, rung: &Rung) -> Result<(), WorkbenchError> {
-        Ok(capabilities::check(rung_of::<ScaleRung>(rung)?, &capabilities::of_type::<T>(), self.n)?)
-    }
-
-    fn default_rungs(&self, _device: &Device) -> Vec<&'static Rung> {
-        vec![ScaleRung::default_rung(&capabilities::of_type::<T>()).rung()]
-    }
-
-    fn inputs(&self, device: &Device) -> Result<Box<dyn Inputs + '_>, WorkbenchError> {
-        let mut host = inputs::host_memory(self.n, REMEDY)?;
-        self.vector().fill(&mut host);
-        let x = inputs::uploaded_from(device, self.from, &host)?;
-        Ok(Box::new(OnDevice { problem: self, y: device.alloc(x.len())?, x, host }))
-    }
-}
-
-struct OnDevice<'p, T: Scalable> {
-    problem: &'p Scaling<T>,
-    x: Buffer<T>,
-    y: Buffer<T>,
-    host: Vec<T>,
-}
-
-impl<T: Scalable + Product> Inputs for OnDevice<'_, T> {
-    fn prepare<'a>(&'a mut self, rung: &Rung) -> Result<Box<dyn Prepared + 'a>, WorkbenchError> {
+    fn computation(&self, device: &Device, rung: &Rung) -> Result<Box<dyn Computation + '_>, WorkbenchError> {
         let rung = rung_of(rung)?;
-        let plan = plan(rung, self.problem.n, self.x.device())?;
-        Ok(Box::new(Ready { rung, plan, on: self }))
+        Ok(Box::new(ScaleComputation { problem: self, rung, plan: plan(rung, self.n, device)? }))
     }
 }
 
-struct Ready<'a, 'p, T: Scalable> {
+struct ScaleComputation<'p> {
+    problem: &'p ScaleProblem,
     rung: ScaleRung,
     plan: LaunchConfig,
-    on: &'a mut OnDevice<'p, T>,
 }
 
-impl<T: Scalable> Resources for Ready<'_, '_, T> {
-    fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
-        held.shared(&self.on.x);
-        self.on.y.hold(held);
-    }
-}
-
-impl<T: Scalable + Product> Prepared for Ready<'_, '_, T> {
-    fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError> {
-        let OnDevice { problem: Scaling { s, n, from, .. }, x, y, .. } = &mut *self.on;
-        Ok(launch(queue, self.rung, self.plan, *s, x.view().part(*from, *n), y.view_mut().part(*from, *n))?)
+impl Computation for ScaleComputation<'_> {
+    fn run(&mut self, queue: Queue<'_>, Vectors { x, y, .. }: Vectors<'_>) -> Result<(), WorkbenchError> {
+        typed!(self.problem.number, [f32 i32], T => {
+            Ok(launch(queue, self.rung, self.plan, T::from_f64(self.problem.s), x.view()?, y.view_mut()?)?)
+        })
     }
 
-    fn refresh(&mut self) -> Result<(), WorkbenchError> {
-        Ok(self.on.y.fill_zero()?)
-    }
-
-    fn compare(&mut self) -> Result<Deviation, WorkbenchError> {
-        self.on.y.download_range(self.on.problem.from, &mut self.on.host)?;
-        let (s, vector) = (self.on.problem.s, self.on.problem.vector());
-        Ok(Deviation::of_exact(&self.on.host, |index| T::product(s, vector.element(index))))
-    }
-
-    fn workspace_bytes(&self) -> u64 {
-        0
+    fn compare(&mut self, Vectors { y, host, .. }: Vectors<'_>) -> Result<Deviation, WorkbenchError> {
+        y.download(host)?;
+        typed!(self.problem.number, [f32 i32], T => {
+            let (s, x) = (T::from_f64(self.problem.s), RandomVector::new(self.problem.seed, 0));
+            Ok(Deviation::of_exact(host.elements(), |index| T::product(s, x.element(index))))
+        })
     }
 }
 

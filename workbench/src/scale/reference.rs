@@ -1,10 +1,10 @@
-//! The plain CPU answer, in a type that holds the product exactly, then brought back to the element's type.
+//! The reference of scale on the CPU: the exact product in a wider type, converted to the element's type.
 
 use gridstride::numbers::Number;
 
-/// The product of two elements as a kernel is to give it, exactly.
+/// An element with a reference of its product.
 pub trait Product: Number {
-    /// `s·x`: of floats the nearest float, of integers the lower bits.
+    /// Returns the float nearest to `s·x`, or the lower bits of an integer product.
     fn product(s: Self, x: Self) -> Self;
 }
 
@@ -21,7 +21,7 @@ impl Product for i32 {
     }
 }
 
-/// `s·x` for each element.
+/// Returns `s·x` for each element.
 pub fn scale<T: Product>(s: T, x: &[T]) -> Vec<T> {
     x.iter().map(|&x| T::product(s, x)).collect()
 }

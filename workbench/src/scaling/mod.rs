@@ -1,5 +1,5 @@
-//! Works of any size for a benchmark of teams: their inputs repeat a pattern, so that no host holds a vector, and their
-//! results are known by it.
+//! Measurements on teams. Their inputs repeat a pattern, so no host holds a whole vector, and the pattern gives the
+//! expected results.
 
 use std::ops::Range;
 
@@ -18,73 +18,74 @@ mod teams;
 
 pub use work::{SplitWork, time};
 
-/// A work that a benchmark runs on teams of more and more members.
-pub struct ScalingWork {
-    /// The type of its elements.
+/// A measurement that a benchmark repeats on growing teams.
+pub struct ScalingMeasurement {
+    /// The element type.
     pub number: &'static str,
-    /// Bytes that one run reads and writes at least, for each element.
+    /// The bytes per element that a run must read and write.
     pub bytes: f64,
-    /// Bytes of device memory for each element.
+    /// The bytes of device memory per element.
     pub memory: f64,
-    /// The most elements of a member.
-    pub most: usize,
-    /// The share of the elements that a member has at most, of so many members.
+    /// The largest number of elements per member.
+    pub max_elements: usize,
+    /// Returns the largest share of the elements that one of that many members has.
     pub share: fn(usize) -> f64,
-    /// Elements of the largest input that it has of at most so many.
+    /// Returns the largest supported number of elements up to that number.
     pub whole: fn(usize) -> usize,
-    /// Makes it ready for vectors of that many elements.
+    /// Prepares the work.
     pub prepare: Prepare,
 }
 
-impl ScalingWork {
-    /// A work of elements that are divided evenly, any number of them: of type `number`, each of which takes `bytes` of
-    /// reading and writing and `memory` bytes of a device.
+impl ScalingMeasurement {
+    /// Returns a measurement of evenly divided elements of type `number`. An element takes `bytes` bytes of reads and
+    /// writes and `memory` bytes of device memory.
     pub fn new(number: &'static str, bytes: f64, memory: f64, prepare: Prepare) -> Self {
         let share = |members| 1.0 / members as f64;
-        Self { number, bytes, memory, most: usize::MAX, share, whole: |n| n, prepare }
+        Self { number, bytes, memory, max_elements: usize::MAX, share, whole: |n| n, prepare }
     }
 }
 
-/// Makes a work of so many elements ready on a team.
+/// Prepares work on that many elements on a team.
 pub type Prepare = for<'t> fn(&'t Team<'t>, usize) -> Result<Box<dyn SplitWork + 't>, WorkbenchError>;
 
-/// Elements of a pattern. A prime, so that parts and tiles begin anywhere in it.
+/// The number of elements of a pattern. It is prime, so that segments and tiles begin at different elements of it.
 pub(crate) const PERIOD: usize = 65_521;
 
-/// The number of pieces of a segment that are compared, and the elements of each, from the segment's first to its last.
+/// The number of pieces of a segment that are compared, and the elements of each.
 const PIECES: usize = 16;
 const PIECE: usize = 4096;
 
-/// A pattern of what `element` makes of random bits.
+/// Returns a pattern of elements that `element` makes from random bits.
 pub(crate) fn pattern<T: Element>(vector: u64, element: impl Fn(u64) -> T) -> Repeated<T> {
     let random = RandomVector::<u64>::new(0, vector);
     Repeated::new((0..PERIOD).map(|index| element(random.bits(index))).collect())
 }
 
-/// Compares pieces of this rank's parts of a result of `n` elements with what `expected` gives for each index.
+/// Compares pieces of this rank's segments of a result of `n` elements with `expected`, which returns the element of an
+/// index.
 pub(crate) fn compare<T: Number>(
     team: &Team<'_>,
     n: usize,
-    parts: &[Buffer<T>],
+    segments: &[Buffer<T>],
     expected: impl Fn(usize) -> T,
 ) -> Result<Deviation, WorkbenchError> {
     let mut deviation = Deviation::default();
-    for (buffer, part) in parts.iter().zip(team.segments(n)) {
-        deviation = deviation.merge(compare_part(buffer, part.start, &expected)?);
+    for (buffer, segment) in segments.iter().zip(team.segments(n)) {
+        deviation = deviation.merge(compare_segment(buffer, segment.start, &expected)?);
     }
     Ok(deviation)
 }
 
-/// As [`compare`], of the part that begins with element `first`.
-pub(crate) fn compare_part<T: Number>(
-    part: &Buffer<T>,
+/// Like [`compare`], for the segment that begins with element `first`.
+pub(crate) fn compare_segment<T: Number>(
+    segment: &Buffer<T>,
     first: usize,
     expected: impl Fn(usize) -> T,
 ) -> Result<Deviation, WorkbenchError> {
     let mut deviation = Deviation::default();
-    for piece in pieces(part.len()) {
+    for piece in pieces(segment.len()) {
         let mut found = vec![T::zeroed(); piece.len()];
-        part.download_range(piece.start, &mut found)?;
+        segment.download_range(piece.start, &mut found)?;
         for (at, found) in piece.zip(found) {
             deviation.add_exact(first + at, found, expected(first + at));
         }
@@ -92,11 +93,11 @@ pub(crate) fn compare_part<T: Number>(
     Ok(deviation)
 }
 
-/// Pieces of `0..len`, from its first element to its last. All of it where it is short.
+/// Returns the pieces of `0..len`, which include its first and last elements. A short range is a single piece.
 fn pieces(len: usize) -> Vec<Range<usize>> {
     let (count, size) = if len <= PIECES * PIECE { (1, len) } else { (PIECES, PIECE) };
     let piece = |piece: usize| {
-        // Without a product of the length, which might overflow.
+        // Divides first, because a product with the length might overflow.
         let start = if piece + 1 == count { len - size } else { (len - size) / (count - 1) * piece };
         start..start + size
     };
@@ -123,9 +124,9 @@ mod tests {
         let (ranks, group) = (alone(), Group::open(&"sim:2".parse().unwrap(), crate::MODULES).unwrap());
         let team = Team::new(&group, &ranks).unwrap();
         let x = pattern(0, |bits| bits as u32);
-        let mut parts = x.on(&team, 5000).unwrap();
-        assert_eq!(compare(&team, 5000, &parts, |index| x.element(index)).unwrap(), Deviation::default());
-        parts[1].upload_range(7, &[x.element(2507) ^ 1]).unwrap();
-        assert_eq!(compare(&team, 5000, &parts, |index| x.element(index)).unwrap().wrong.unwrap().index, 2507);
+        let mut segments = x.on(&team, 5000).unwrap();
+        assert_eq!(compare(&team, 5000, &segments, |index| x.element(index)).unwrap(), Deviation::default());
+        segments[1].upload_range(7, &[x.element(2507) ^ 1]).unwrap();
+        assert_eq!(compare(&team, 5000, &segments, |index| x.element(index)).unwrap().wrong.unwrap().index, 2507);
     }
 }

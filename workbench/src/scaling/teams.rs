@@ -1,4 +1,4 @@
-//! Tests that work split over a team has the result of one device.
+//! Tests that work on a team has the result of one device.
 
 use std::fmt::Debug;
 
@@ -11,7 +11,7 @@ use gridstride::capabilities;
 use gridstride::histogram::{Bins, HistogramRung};
 use gridstride::reduce::{self, ReduceElement};
 use gridstride::saxpy::SaxpyRung;
-use gridstride::scan::{self, ScanKind, Scannable};
+use gridstride::scan::{self, ScanElement, ScanKind};
 use multi::MultiError;
 use multi::histogram::SplitHistogram;
 use multi::ranks::{alone, in_threads};
@@ -24,10 +24,10 @@ use crate::catalogue;
 use crate::reduce::reference as reduced;
 use crate::scan::reference::scan as scanned;
 
-/// None, fewer than members, and numbers that none of 2, 3, 4, 7 divides.
+/// Lengths: 0, fewer than members, and numbers that none of 2, 3, 4, 7 divides.
 const SIZES: [usize; 6] = [0, 1, 2, 5, 1009, 10_007];
 
-/// Bits to make elements of.
+/// Returns the random bits of an element.
 fn bits(index: usize) -> u64 {
     RandomVector::<u64>::new(5, 0).bits(index)
 }
@@ -48,7 +48,7 @@ fn on_teams(work: impl Fn(&Team<'_>) + Sync) {
     }
 }
 
-/// The parts of a vector of which each rank has its own, on every rank.
+/// Returns the whole vector, of which each rank passes its segments.
 fn whole<T: Element>(team: &Team<'_>, parts: &[Buffer<T>]) -> Vec<T> {
     let own: Vec<T> = parts.iter().flat_map(|part| part.download().unwrap()).collect();
     team.gather(&own).unwrap()
@@ -100,7 +100,7 @@ fn a_sum_of_floats_is_within_its_roundings() {
 
 fn check_scan<T, O>(element: fn(u64) -> T)
 where
-    T: Scannable<O> + ReduceElement<O> + PartialEq + Debug,
+    T: ScanElement<O> + ReduceElement<O> + PartialEq + Debug,
     O: Operator<T>,
 {
     on_teams(|team| {
@@ -166,7 +166,7 @@ fn rounds_cover_each_element_once_and_give_the_last_member_more() {
     assert_eq!([1 << 20, 1 << 28, 1 << 34].map(|n| Rounds::new::<f32>(&team, n).len()), [1, 4, 32]);
 }
 
-/// Parts that no team would make: one member has most, some have nothing.
+/// Segments that no team makes: one member has most elements, and some have none.
 #[test]
 fn parts_may_be_uneven_and_empty() {
     for lengths in [[0, 0, 0, 0], [0, 5000, 0, 3], [1, 0, 4099, 0], [0, 0, 0, 7], [2, 1, 0, 1]] {
@@ -287,7 +287,7 @@ fn buffers_of_another_number_are_refused() {
 #[test]
 fn every_work_is_right_on_teams_of_any_size() {
     let check = |team: &Team<'_>, n| {
-        for (algorithm, work) in catalogue::scaling_works() {
+        for (algorithm, work) in catalogue::scaling_measurements() {
             let mut prepared = (work.prepare)(team, n).unwrap();
             for _ in 0..2 {
                 assert_eq!(prepared.verify().unwrap(), Deviation::default(), "{} of {n}", algorithm.name());

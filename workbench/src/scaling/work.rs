@@ -1,31 +1,31 @@
-//! Work that is run on a team and checked.
+//! Measurement on a team, and its timing.
 
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
 use multi::team::Team;
 
-/// A piece of work of a [`Team`], with its inputs: a run allocates nothing. All ranks call the same methods in the same
+/// Measurement of a [`Team`] on its inputs. A run allocates nothing. All ranks must call the same methods in the same
 /// order.
 pub trait SplitWork {
-    /// Runs it. On GPUs it may return before they are done; what it exchanges between members is part of it.
+    /// Runs it, with all exchanges between members. On GPUs it may return before they have finished.
     ///
     /// # Errors
-    /// Whatever prevents a launch, or when another rank has ended.
+    /// The error of a launch, or an error if another rank has ended.
     fn run(&mut self) -> Result<(), WorkbenchError>;
 
-    /// Runs it on fresh inputs, and compares what this rank has of the result with the reference.
+    /// Runs it on fresh inputs, and compares this rank's segments of the result with the reference.
     ///
     /// # Errors
-    /// As for [`run`](Self::run), and when a launch made before failed.
+    /// As for [`run`](Self::run), and if an earlier launch failed.
     fn verify(&mut self) -> Result<Deviation, WorkbenchError>;
 
-    /// Returns the generations per run of a cellular automaton, whose figures are cell updates and not bytes.
+    /// Returns the generations per run of Life, whose figures are cell updates; `None` for other algorithms.
     fn generations(&self) -> Option<u64> {
         None
     }
 }
 
-/// Returns the seconds that `work` takes, from the moment when all ranks of `team` are ready until the last is done.
+/// Returns the seconds that `work` takes, from when all ranks of `team` are ready until the last has finished.
 ///
 /// # Errors
 /// As for [`SplitWork::run`].

@@ -1,5 +1,5 @@
-//! scan: every rung as planned, in grids that it goes over several times, and the single passes with a tail, with more
-//! tiles than a warp looks at at once, and with elements of several words.
+//! The cases of scan: every rung as planned, and in grids smaller than the vector. The single-pass rungs also run with
+//! a tail, with more tiles than a warp reads at once, and with elements of several words.
 
 use cuda_std::Ladder;
 use gpu::operator::{Affine, Compose, Min, Operator, Sum};
@@ -13,11 +13,11 @@ use super::reference;
 use crate::case::{Case, CaseError, Stage, bits, equal, right};
 use crate::inputs::RandomVector;
 use gridstride::numbers::Number;
-use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, tile};
+use gridstride::scan::{ScanElement, ScanKind, ScanRung, Scanner, tile};
 
 const KINDS: [ScanKind; 2] = [ScanKind::Inclusive, ScanKind::Exclusive];
 
-pub(super) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in ScanRung::ALL {
         let mut add = |what: &str, work: fn(&Stage, ScanRung) -> Result<(), CaseError>| {
@@ -76,7 +76,7 @@ fn maps(n: usize) -> Vec<Affine> {
     (0..n).map(|i| Affine { factor: bits(i) as u32 | 1, offset: (bits(i) >> 32) as u32 }).collect()
 }
 
-fn found<T: Scannable<O>, O: Operator<T>>(
+fn found<T: ScanElement<O>, O: Operator<T>>(
     stage: &Stage,
     rung: ScanRung,
     kind: ScanKind,
@@ -89,7 +89,7 @@ fn found<T: Scannable<O>, O: Operator<T>>(
 
 fn check<T, O>(stage: &Stage, rung: ScanRung, kind: ScanKind, x: &[T]) -> Result<(), CaseError>
 where
-    T: Scannable<O> + PartialEq + std::fmt::Debug,
+    T: ScanElement<O> + PartialEq + std::fmt::Debug,
     O: Operator<T>,
 {
     equal("y", &found::<T, O>(stage, rung, kind, x)?, &reference::scan::<T, O>(kind, x))
@@ -99,12 +99,12 @@ fn both_kinds(stage: &Stage, rung: ScanRung, n: usize) -> Result<(), CaseError> 
     KINDS.into_iter().try_for_each(|kind| check::<i32, Sum>(stage, rung, kind, &input(n)))
 }
 
-/// Elements of a tile of a scan of a few tiles.
+/// Returns the number of elements in a tile, for a scan of few tiles.
 fn small_tile(rung: ScanRung, element_bytes: usize) -> usize {
     tile(rung, 1, element_bytes)
 }
 
-fn check_sums<T: Number + Scannable<Sum>>(stage: &Stage, rung: ScanRung, n: usize) -> Result<(), CaseError>
+fn check_sums<T: Number + ScanElement<Sum>>(stage: &Stage, rung: ScanRung, n: usize) -> Result<(), CaseError>
 where
     Sum: Operator<T>,
 {
@@ -123,7 +123,7 @@ fn check_not_aligned(stage: &Stage, rung: ScanRung) -> Result<(), CaseError> {
         let call = scan_look_back::<i32, Sum, 4>(part, dy.view_mut().part(1, n), 0, CHUNKS as u32, states.view_mut());
         stage.device.launch(LaunchConfig::new(tiles, THREADS), call)?;
     } else {
-        // A head of three elements, and then whole vectors.
+        // Three elements precede the first whole vector.
         let (y, head, rest) = (dy.view_mut(), (1, 3), (4, n - 3));
         let [head_x, x] = [head, rest].map(|(first, n)| dx.view().part(first, n));
         let [head_y, y] = [head, rest].map(|(first, n)| y.part(first, n));
@@ -135,7 +135,7 @@ fn check_not_aligned(stage: &Stage, rung: ScanRung) -> Result<(), CaseError> {
     equal("y", &y[1..], &reference::scan::<i32, Sum>(ScanKind::Inclusive, &x[1..]))
 }
 
-/// A grid that the plans have for more elements than a case can afford.
+/// A grid that strides over the elements, as plans have it only for very many.
 const SMALL: (u32, u32) = (2, 32);
 
 fn naive_step_wraps(stage: &Stage) -> Result<(), CaseError> {
@@ -148,7 +148,7 @@ fn naive_step_wraps(stage: &Stage) -> Result<(), CaseError> {
     equal("y", &dy.download()?, &(0..x.len()).map(expected).collect::<Vec<_>>())
 }
 
-/// The whole scan, as the plan has it, but for the grids.
+/// Runs the launches of the planned scan in grids that stride over the elements.
 fn sweeps_wrap(stage: &Stage) -> Result<(), CaseError> {
     let (device, config) = (&stage.device, LaunchConfig::new(SMALL.0, SMALL.1));
     let x = input::<i32>(451);

@@ -1,9 +1,9 @@
-//! The command's inputs: such that an element left out or taken twice anywhere shows in the result.
+//! The random inputs of a scan. An element that is lost or used twice changes the result.
 
-use crate::inputs::{self, RandomVector};
+use crate::inputs::RandomVector;
 use gridstride::numbers::{Number, NumberType, OperatorName};
 
-/// The vector to scan with an operator, `n` elements long.
+/// The vector of `n` elements to scan by an operator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScanInput<T> {
     random: RandomVector<T>,
@@ -13,19 +13,14 @@ pub(super) struct ScanInput<T> {
 }
 
 impl<T: Number> ScanInput<T> {
-    /// The vector that is measured. Floats are in −1..1 for a sum; only their sums round.
+    /// Returns the vector that is measured. For a sum, floats are in −1..1. Only sums of floats round.
     pub(super) fn new(operator: OperatorName, seed: u64, n: usize) -> Self {
         Self { random: RandomVector::new(seed, 0), n, operator, is_exact: false }
     }
 
-    /// The vector of floats whose prefixes, and all partial results, are exact.
+    /// Returns the vector of floats whose partial results are all exact.
     pub(super) fn exact(self) -> Self {
         Self { is_exact: true, ..self }
-    }
-
-    /// Fills `out` with the elements from element `first` on, on all cores.
-    pub(super) fn fill(&self, first: usize, out: &mut [T]) {
-        inputs::fill_with(out, |index| self.element(first + index));
     }
 
     /// Returns element `index`.
@@ -36,7 +31,7 @@ impl<T: Number> ScanInput<T> {
         let bits = self.random.bits(index);
         match (self.operator, T::EPSILON) {
             (OperatorName::Sum, _) => self.random.element(index),
-            // An odd number: no product of any is 0.
+            // The number is odd, so no product is 0.
             (OperatorName::Product, None) => T::from_random(bits | 1 << (64 - 8 * size_of::<T>())),
             (OperatorName::Product, Some(_)) => self.exact_element(index),
             (OperatorName::Min, _) => self.rank(!self.rising(index, bits)),
@@ -44,9 +39,9 @@ impl<T: Number> ScanInput<T> {
         }
     }
 
-    /// Element `index` of the input of floats whose prefixes, and all partial results, are exact: sums are multiples of
-    /// 2⁻¹⁹ in −1/2..1/2, and products are powers of two. Each prefix is random, and an element is what changes the
-    /// prefix before it.
+    /// Returns element `index` of the vector whose partial results are all exact. Sums are multiples of 2⁻¹⁹ in
+    /// −1/2..1/2, and products are powers of two. Each prefix is random, and an element is the difference or ratio of
+    /// two prefixes.
     fn exact_element(&self, index: usize) -> T {
         let prefix = |index: usize| self.random.bits(index);
         let before = |value: fn(u64) -> f64, none| index.checked_sub(1).map_or(none, |index| value(prefix(index)));
@@ -62,13 +57,14 @@ impl<T: Number> ScanInput<T> {
         }
     }
 
-    /// Rises from 0 to 2⁶⁴ over the vector, with steps back: many elements are greater than all before.
+    /// Returns a value that rises from 0 to 2⁶⁴ over the vector, with random steps back, so that many elements exceed
+    /// all earlier ones.
     fn rising(&self, index: usize, bits: u64) -> u64 {
         let step = u64::MAX / (self.n as u64).max(1);
         (index as u64 * step).saturating_sub(bits % (step / 2).saturating_mul(16).max(1))
     }
 
-    /// The number of rank `rank` among all of its type.
+    /// Returns the number at position `rank` of the ordered values of its type.
     fn rank(&self, rank: u64) -> T {
         match T::TYPE {
             NumberType::I32 | NumberType::I64 => T::from_random(rank ^ 1 << 63),

@@ -1,4 +1,4 @@
-//! Scan as a problem: random inputs, reference, cases, and what is measured of it.
+//! Scan in the workbench: problem, reference, cases and measurements.
 
 mod cases;
 mod inputs;
@@ -7,4 +7,5 @@ mod problem;
 pub mod reference;
 mod scaling;
 
+pub(crate) use cases::cases;
 pub use problem::ScanAlgorithm as Algorithm;

@@ -1,74 +1,79 @@
-//! A scan whose operator is known when it runs: what is compiled for each pair of a type and an operator.
+//! The functions that are compiled for each pair of an element type and an operator.
 
-use cuda_std::{Global, GlobalMut};
 use gpu::operator::Operator;
 use launch::{Buffer, Device, Queue, Resources};
 
 use super::inputs::ScanInput;
-use super::reference::compare_exact_from;
+use super::problem::ScanProblem;
+use super::reference::{compare_exact_from, compare_sums_from, sum_depth};
 use crate::deviation::Deviation;
+use crate::error::WorkbenchError;
+use crate::scaling::SplitWork;
+use crate::vectors::{HostVector, Vectors};
 use gridstride::AlgorithmError;
-use gridstride::numbers::{NamedOperator, Number, OperatorName};
+use gridstride::numbers::{NamedOperator, Number, NumberType, OperatorName};
 use gridstride::reduce::ReduceElement;
-use gridstride::scan::{ScanKind, ScanRung, Scannable, Scanner, check_on};
+use gridstride::scan::{ScanElement, ScanKind, ScanRung, Scanner, check_on, default_rung, temporary_bytes};
 use multi::MultiError;
 use multi::scan::SplitScan;
 use multi::team::Team;
 
-/// The functions of an operator on `T` that a problem calls. The problem itself is compiled once per type.
-pub(super) struct Operation<T: Number> {
+/// The functions of an operator on an element type.
+pub(super) struct Operation {
     pub(super) operator: OperatorName,
-    /// Checks that a rung scans so many elements on a device.
+    pub(super) number: NumberType,
+    /// Checks that a rung scans that many elements on a device.
     pub(super) check: fn(ScanRung, &Device, usize) -> Result<(), AlgorithmError>,
-    /// Makes a scanner of so many elements.
-    pub(super) scanner: fn(&Device, ScanRung, usize) -> MadeScanner<T>,
-    /// Makes a scan of vectors that are split over a team.
-    pub(super) split: for<'t> fn(&'t Team<'t>, ScanRung, &[Buffer<T>]) -> MadeSplitScan<'t, T>,
-    /// Compares the segment of a scan that begins with an element, where no grouping rounds.
-    pub(super) compare_exact: fn(usize, ScanKind, &ScanInput<T>, &[T]) -> Deviation,
+    /// Returns the default rung for that many elements on a device.
+    pub(super) default_rung: fn(&Device, usize) -> ScanRung,
+    /// Returns the bytes of temporary storage of a rung for that many elements.
+    pub(super) temporary_bytes: fn(ScanRung, usize) -> u64,
+    /// Makes a scanner of that many elements.
+    pub(super) scanner: fn(&Device, ScanRung, usize) -> MadeScanner,
+    /// Makes the scan of the problem on a team.
+    pub(super) split: Split,
+    /// Compares the scan of the input, or of the exact input, where no grouping rounds.
+    pub(super) compare_exact: fn(&ScanProblem, bool, &HostVector) -> Deviation,
 }
 
-type MadeScanner<T> = Result<Box<dyn AnyScanner<T>>, AlgorithmError>;
-type MadeSplitScan<'t, T> = Result<Box<dyn AnySplitScan<T> + 't>, MultiError>;
+type MadeScanner = Result<Box<dyn AnyScanner>, WorkbenchError>;
+type Split = for<'a> fn(&'a ScanProblem, &'a Team<'a>, ScanRung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError>;
 
-impl<T: Number> Operation<T> {
-    pub(super) const fn of<O: Operator<T> + NamedOperator>() -> Self
+impl Operation {
+    pub(super) const fn of<T, O: Operator<T> + NamedOperator>() -> Self
     where
-        T: Scannable<O> + ReduceElement<O>,
+        T: Number + ScanElement<O> + ReduceElement<O>,
     {
         Self {
             operator: O::NAME,
+            number: T::TYPE,
             check: check_on::<T, O>,
+            default_rung: default_rung::<T>,
+            temporary_bytes: temporary_bytes::<T>,
             scanner: |device, rung, n| Ok(Box::new(Scanner::<T, O>::new(device, rung, n)?)),
-            split: |team, rung, x| Ok(Box::new(SplitScan::<T, O>::new(team, |_, _| rung, x)?)),
-            compare_exact: |first, kind, input, found| {
-                compare_exact_from::<T, O>(first, kind, |index| input.element(index), found)
+            split: |problem, team, rung| {
+                let input = problem.input::<T>(false);
+                let (x, y) = (team.filled(problem.n, |index| input.element(index))?, team.alloc(problem.n)?);
+                let scan = Box::new(SplitScan::<T, O>::new(team, |_, _| rung, &x)?);
+                Ok(Box::new(SplitScanWork { problem, team, rung, x, y, scan }))
+            },
+            compare_exact: |problem, is_exact, found| {
+                let input = problem.input::<T>(is_exact);
+                compare_exact_from::<T, O>(0, problem.kind, |index| input.element(index), found.elements())
             },
         }
     }
 }
 
-/// A [`Scanner`] by any operator.
-pub(super) trait AnyScanner<T: Number>: Resources {
-    fn scan(
-        &mut self,
-        queue: Queue<'_>,
-        kind: ScanKind,
-        x: Global<'_, T>,
-        y: GlobalMut<'_, T>,
-    ) -> Result<(), AlgorithmError>;
+/// A [`Scanner`] of any element type and operator.
+pub(super) trait AnyScanner: Resources {
+    fn scan(&mut self, queue: Queue<'_>, kind: ScanKind, vectors: Vectors<'_>) -> Result<(), WorkbenchError>;
     fn temporary_bytes(&self) -> u64;
 }
 
-impl<T: Number + Scannable<O>, O: Operator<T>> AnyScanner<T> for Scanner<T, O> {
-    fn scan(
-        &mut self,
-        queue: Queue<'_>,
-        kind: ScanKind,
-        x: Global<'_, T>,
-        y: GlobalMut<'_, T>,
-    ) -> Result<(), AlgorithmError> {
-        self.scan_views(queue, kind, x, y)
+impl<T: Number + ScanElement<O>, O: Operator<T>> AnyScanner for Scanner<T, O> {
+    fn scan(&mut self, queue: Queue<'_>, kind: ScanKind, vectors: Vectors<'_>) -> Result<(), WorkbenchError> {
+        Ok(self.scan_views(queue, kind, vectors.x.view()?, vectors.y.view_mut()?)?)
     }
 
     fn temporary_bytes(&self) -> u64 {
@@ -77,17 +82,75 @@ impl<T: Number + Scannable<O>, O: Operator<T>> AnyScanner<T> for Scanner<T, O> {
 }
 
 /// A [`SplitScan`] by any operator.
-pub(super) trait AnySplitScan<T: Number> {
+trait AnySplitScan<T: Number> {
     fn scan(&mut self, kind: ScanKind, x: &mut [Buffer<T>], y: &mut [Buffer<T>]) -> Result<(), MultiError>;
     fn roundings(&self) -> Result<usize, MultiError>;
+
+    /// Compares the segment that begins with element `first` where no grouping rounds.
+    fn compare_exact(&self, first: usize, kind: ScanKind, input: &ScanInput<T>, found: &[T]) -> Deviation;
 }
 
-impl<T: Number + Scannable<O> + ReduceElement<O>, O: Operator<T>> AnySplitScan<T> for SplitScan<'_, T, O> {
+impl<T: Number + ScanElement<O> + ReduceElement<O>, O: Operator<T>> AnySplitScan<T> for SplitScan<'_, T, O> {
     fn scan(&mut self, kind: ScanKind, x: &mut [Buffer<T>], y: &mut [Buffer<T>]) -> Result<(), MultiError> {
         self.scan(kind, x, y)
     }
 
     fn roundings(&self) -> Result<usize, MultiError> {
         self.roundings()
+    }
+
+    fn compare_exact(&self, first: usize, kind: ScanKind, input: &ScanInput<T>, found: &[T]) -> Deviation {
+        compare_exact_from::<T, O>(first, kind, |index| input.element(index), found)
+    }
+}
+
+/// Compares a segment, given its first index.
+type Compare<'c, T> = &'c dyn Fn(&dyn AnySplitScan<T>, usize, &[T]) -> Deviation;
+
+/// The scan of random elements that are split over a team.
+struct SplitScanWork<'a, T: Number> {
+    problem: &'a ScanProblem,
+    team: &'a Team<'a>,
+    rung: ScanRung,
+    x: Vec<Buffer<T>>,
+    y: Vec<Buffer<T>>,
+    scan: Box<dyn AnySplitScan<T> + 'a>,
+}
+
+impl<'a, T: Number> SplitScanWork<'a, T> {
+    /// Runs on `input` and compares each segment by `compare`, which takes the segment's first index.
+    fn checked(&mut self, input: &ScanInput<T>, compare: Compare<'_, T>) -> Result<Deviation, WorkbenchError> {
+        // Frees the old buffers first.
+        self.x.clear();
+        self.x = self.team.filled(self.problem.n, |index| input.element(index))?;
+        self.y.iter_mut().try_for_each(Buffer::fill_zero)?;
+        self.run()?;
+        let mut deviation = Deviation::default();
+        for (y, segment) in self.y.iter().zip(self.team.segments(self.problem.n)) {
+            deviation = deviation.merge(compare(&*self.scan, segment.start, &y.download()?));
+        }
+        Ok(deviation)
+    }
+}
+
+impl<T: Number> SplitWork for SplitScanWork<'_, T> {
+    fn run(&mut self) -> Result<(), WorkbenchError> {
+        Ok(self.scan.scan(self.problem.kind, &mut self.x, &mut self.y)?)
+    }
+
+    fn verify(&mut self) -> Result<Deviation, WorkbenchError> {
+        let (kind, rung, sums_round) = (self.problem.kind, self.rung, self.problem.sums_round());
+        let (exact, input) = (self.problem.input(sums_round), self.problem.input(false));
+        let deviation = self.checked(&exact, &|scan, first, found| scan.compare_exact(first, kind, &exact, found))?;
+        if !sums_round {
+            return Ok(deviation);
+        }
+        // The measured input comes last, and so it stays.
+        let roundings = self.scan.roundings()? as f64;
+        let rounded = self.checked(&input, &|_, first, found| {
+            let depth = |at| roundings + sum_depth(rung, at, found.len(), size_of::<T>());
+            compare_sums_from(first, depth, kind, |index| input.element(index), found)
+        })?;
+        Ok(deviation.merge(rounded))
     }
 }

@@ -1,9 +1,8 @@
-//! The plain CPU answer, and how far from it a result may be.
+//! The reference of scan on the CPU, and the error bound of a result.
 //!
-//! Integers, minima and maxima are exact however they are grouped. A sum of floats is not: each addition is off by at
-//! most ε/2 of its result, and what an element passes through on the way into a prefix is a tree of additions, whose
-//! depth depends on the kernel ([`sum_depth`]). So a prefix is off by at most `depth · ε · Σ|x|` over its elements. The
-//! reference adds in twice the precision of an `f64`.
+//! Integers, minima and maxima are exact in any grouping. In a sum of floats, each addition errs by at most ε/2 of its
+//! result. A kernel adds in a tree whose depth is [`sum_depth`], so a prefix errs by at most `depth · ε · Σ|x|` over
+//! its elements. The reference adds in twice the precision of `f64`.
 
 use std::ops::Range;
 
@@ -14,7 +13,7 @@ use crate::inputs;
 use gridstride::numbers::Number;
 use gridstride::scan::{ScanKind, ScanRung, tile};
 
-/// The scan of `x`, one element after the other.
+/// Returns the scan of `x`, computed element by element.
 pub fn scan<T: Copy, O: Operator<T>>(kind: ScanKind, x: &[T]) -> Vec<T> {
     let mut prefix = O::IDENTITY;
     x.iter()
@@ -33,15 +32,15 @@ fn choose<A>(kind: ScanKind, before: A, upto: A) -> A {
     }
 }
 
-/// Additions, at most, that an element passes through on the way into prefix `index` of `n` elements of
+/// Returns the largest number of additions on the path from an element to prefix `index` of `n` elements of
 /// `element_bytes` bytes.
 ///
-/// For `LookBack`: within a tile those of a thread's vectors, of the shuffles, of the chunks and of the warps, and two
-/// that add the tiles before; the tile's sum is grouped otherwise but no deeper. Then those of the shuffles that
-/// combine the states of other tiles, and one per tile, as every tile's prefix may come from that of the tile before.
+/// For `LookBack`, a tile contributes the additions within a thread, of the shuffles, of the chunks and of the warps.
+/// Two more add the earlier tiles. The look-back contributes the additions of its shuffles, and one per tile, because
+/// each prefix may derive from that of the previous tile.
 ///
-/// For `Pipelined`: the same within a tile. Then those of the shuffles that combine the sums of other tiles, plus one
-/// per 32 states of a lane, plus one per tile.
+/// For `Pipelined`, a tile contributes the same. Combining the sums of other tiles contributes the additions of the
+/// shuffles, one per 32 states of a lane, and one per tile.
 pub fn sum_depth(rung: ScanRung, index: usize, n: usize, element_bytes: usize) -> f64 {
     let levels = f64::from(n.next_power_of_two().ilog2());
     match rung {
@@ -59,8 +58,8 @@ pub fn sum_depth(rung: ScanRung, index: usize, n: usize, element_bytes: usize) -
     }
 }
 
-/// Compares `found`, the scan of `element(0)`, `element(1)`, …, with the reference where no grouping rounds: integers,
-/// minima and maxima, and floats whose partial results are all exact. On all cores.
+/// Compares `found`, the scan of `element(0)`, `element(1)`, …, with the reference. No partial result may round, as
+/// with integers, minima and maxima. Uses all cores.
 pub fn compare_exact<T: Number, O: Operator<T>>(
     kind: ScanKind,
     element: impl Fn(usize) -> T + Sync,
@@ -69,7 +68,7 @@ pub fn compare_exact<T: Number, O: Operator<T>>(
     compare_exact_from::<T, O>(0, kind, element, found)
 }
 
-/// As [`compare_exact`], where `found` is the part of the scan from element `first` on.
+/// Like [`compare_exact`], where `found` has the elements of the scan from `first` on.
 pub(super) fn compare_exact_from<T: Number, O: Operator<T>>(
     first: usize,
     kind: ScanKind,
@@ -89,7 +88,7 @@ pub(super) fn compare_exact_from<T: Number, O: Operator<T>>(
     in_two_passes(first, found.len(), O::IDENTITY, &fold, O::combine, &compare)
 }
 
-/// Compares `found`, the sums by `kernel` of the floats `element(0)`, `element(1)`, …, with the reference. On all
+/// Compares `found`, the sums of the floats `element(0)`, `element(1)`, … by `rung`, with the reference. Uses all
 /// cores.
 pub fn compare_sums<T: Number>(
     rung: ScanRung,
@@ -101,8 +100,8 @@ pub fn compare_sums<T: Number>(
     compare_sums_from(0, depth, kind, element, found)
 }
 
-/// As [`compare_sums`], where `found` is the part of the scan from element `first` on, and `depth` is the number of
-/// additions that an element passes through, at most, on the way into an element of it.
+/// Like [`compare_sums`], where `found` has the elements of the scan from `first` on. `depth` returns the largest
+/// number of additions on the path to an element of `found`.
 pub(super) fn compare_sums_from<T: Number>(
     first: usize,
     depth: impl Fn(usize) -> f64 + Sync,
@@ -120,7 +119,7 @@ pub(super) fn compare_sums_from<T: Number>(
             prefix = add(prefix, index);
             let Sums { sum, magnitude } = choose(kind, before, prefix);
             let at = index - first;
-            // The second part is what the reference loses as it becomes an `f64`.
+            // The second term is the rounding of the reference to `f64`.
             let bound = depth(at) * epsilon * magnitude + f64::EPSILON * sum.high.abs();
             deviation.add(index, found[at].to_f64(), sum.high, bound);
         }
@@ -129,8 +128,8 @@ pub(super) fn compare_sums_from<T: Number>(
     in_two_passes(first, found.len(), Sums::default(), &fold, Sums::merge, &compare)
 }
 
-/// Compares the `n` elements from `first` on with their prefixes: every core first folds its segment from `start`, then
-/// goes over it again from the prefix of the segments before.
+/// Compares the `n` elements from `first` on in two passes. Every core folds its segment from `start`. Then it compares
+/// the segment, starting from the prefix of the earlier segments.
 fn in_two_passes<A: Copy + Send + Sync>(
     first: usize,
     n: usize,
@@ -157,7 +156,7 @@ fn in_two_passes<A: Copy + Send + Sync>(
     inputs::in_parts(n, of_part).into_iter().fold(Deviation::default(), Deviation::merge)
 }
 
-/// The sum of some numbers and of their magnitudes.
+/// The sum of numbers and the sum of their magnitudes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     sum: Double,
@@ -174,7 +173,7 @@ impl Sums {
     }
 }
 
-/// A number of twice the precision: the sum of two, of which `high` is the nearest `f64`.
+/// A number of twice the precision: `high + low`, where `high` is the nearest `f64`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Double {
     high: f64,
@@ -182,7 +181,7 @@ struct Double {
 }
 
 impl Double {
-    /// Knuth's two-sum gives the rounding error of `high + x` exactly.
+    /// Adds by Knuth's two-sum, which computes the rounding error of `high + x` exactly.
     fn plus(self, x: f64) -> Self {
         let sum = self.high + x;
         let part = sum - self.high;

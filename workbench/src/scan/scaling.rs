@@ -1,24 +1,23 @@
-//! A scan on teams of more and more members.
+//! The measurements of scan on teams.
 
 use gpu::operator::Sum;
 use launch::Buffer;
 
 use crate::deviation::Deviation;
 use crate::error::WorkbenchError;
-use crate::scaling::SplitWork;
-use crate::scaling::{PERIOD, ScalingWork, compare_part, pattern};
+use crate::scaling::{PERIOD, ScalingMeasurement, SplitWork, compare_segment, pattern};
 use gridstride::scan::{ScanKind, default_rung};
 use multi::scan::{RoundScan, Rounds};
 use multi::team::{Repeated, Team};
 
-/// The works of that kind.
-pub(crate) fn works() -> Vec<ScalingWork> {
-    let even = ScalingWork::new("f32", 8.0, 8.0, |team, n| Scan::prepare(team, n));
-    vec![ScalingWork { share: Rounds::largest_share, ..even }]
+/// Returns the measurements.
+pub(crate) fn measurements() -> Vec<ScalingMeasurement> {
+    let even = ScalingMeasurement::new("f32", 8.0, 8.0, |team, n| Scan::prepare(team, n));
+    vec![ScalingMeasurement { share: Rounds::largest_share, ..even }]
 }
 
-/// Inclusive sums of floats, of which each is a number of a pattern: an element is what changes the prefix before it.
-/// All are multiples of 2⁻¹⁹ between −1/2 and 1/2, so that no sum of elements next to each other rounds.
+/// An inclusive sum whose results are a repeated pattern of small whole floats. An element is the difference of two
+/// results, so no sum of adjacent elements rounds.
 struct Scan<'t> {
     rounds: Rounds,
     prefixes: Repeated<f32>,
@@ -29,9 +28,9 @@ struct Scan<'t> {
 
 impl<'t> Scan<'t> {
     fn prepare(team: &'t Team<'t>, n: usize) -> Result<Box<dyn SplitWork + 't>, WorkbenchError> {
-        // Whole and small: exact in whichever order they are added, and however long the vector is.
+        // Small whole numbers are exact in any order of additions and for any length.
         let mut prefixes = pattern(0, |bits| (bits % 17) as f32 - 8.0).pattern().to_vec();
-        // The last is what the first changes: the pattern begins anew.
+        // The last result is 0, so that the pattern can repeat.
         prefixes[PERIOD - 1] = 0.0;
         let changes = (0..PERIOD).map(|index| prefixes[index] - prefixes[(index + PERIOD - 1) % PERIOD]).collect();
         let (changes, prefixes) = (Repeated::new(changes), Repeated::new(prefixes));
@@ -59,7 +58,7 @@ impl SplitWork for Scan<'_> {
         for (round, parts) in self.y.iter().enumerate() {
             for (device, part) in parts.iter().enumerate() {
                 let first = self.rounds.segment(round, device).start;
-                deviation = deviation.merge(compare_part(part, first, |index| self.prefixes.element(index))?);
+                deviation = deviation.merge(compare_segment(part, first, |index| self.prefixes.element(index))?);
             }
         }
         Ok(deviation)

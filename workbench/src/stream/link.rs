@@ -1,4 +1,4 @@
-//! The link between host and device: its speed in each direction alone, and in both at once.
+//! The speed of the link between host and device, in each direction and in both at once.
 
 use std::time::Duration;
 
@@ -6,24 +6,24 @@ use launch::{Buffer, Device, Error, PinnedBuffer};
 
 use super::{BYTES_TO_DEVICE, BYTES_TO_HOST, median};
 
-/// What [`Link::measure`] copies at a time: 64 MiB.
+/// The number of elements that [`Link::measure`] copies at a time: 64 MiB.
 const ELEMENTS: usize = 16 << 20;
 
-/// Copies there for each one back, when both directions are busy: as many as saxpy has.
+/// The copies to the device per copy back when both directions are busy, as in saxpy.
 const COPIES_THERE: usize = (BYTES_TO_DEVICE / BYTES_TO_HOST) as usize;
 
-/// The speed of the link between host and device, in bytes per second, of copies from and to page-locked memory.
+/// The speed of copies between page-locked host memory and the device, in bytes per second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Link {
-    /// To the device, with nothing coming back.
+    /// To the device, while nothing is copied back.
     pub host_to_device: f64,
-    /// Back, with nothing going there.
+    /// To the host, while nothing is copied to the device.
     pub device_to_host: f64,
-    /// Both at once, the bytes of both together: two go there for one that comes back.
+    /// Both directions together, with two bytes to the device per byte back.
     pub both: f64,
 }
 
-/// Memory at both ends.
+/// The memory at both ends of the link.
 struct Ends {
     from: PinnedBuffer<f32>,
     into: PinnedBuffer<f32>,
@@ -33,11 +33,11 @@ struct Ends {
 }
 
 impl Link {
-    /// Copies 64 MiB there and back, and then 128 MiB there while 64 MiB come back, `runs` times, once at the least,
-    /// after a first time. Each speed is that of the median.
+    /// Copies 64 MiB to the device and back, then 128 MiB to the device while 64 MiB are copied back. Repeats this
+    /// `runs` times, at least once, after a first time. Each speed is that of the median.
     ///
     /// # Errors
-    /// As for [`Device::pinned`] and [`Device::alloc`], and whatever prevents a copy.
+    /// As for [`Device::pinned`] and [`Device::alloc`], and the error of a copy.
     pub fn measure(device: &Device, runs: usize) -> Result<Self, Error> {
         let mut ends = Ends {
             from: device.pinned(ELEMENTS)?,
@@ -63,21 +63,21 @@ impl Link {
         })
     }
 
-    /// The least that a run on `n` elements could take, in seconds: each direction as fast as it is alone, at the same
-    /// time.
+    /// Returns the minimal seconds of a run on `n` elements: both directions at once, each as fast as alone.
     pub fn floor(self, n: usize) -> f64 {
         let seconds = |bytes: u64, speed: f64| (n as u64).saturating_mul(bytes) as f64 / speed;
         seconds(BYTES_TO_DEVICE, self.host_to_device).max(seconds(BYTES_TO_HOST, self.device_to_host))
     }
 
-    /// What `n` elements' bytes take there and back, in seconds, at the speed that both directions have together.
+    /// Returns the seconds that the bytes of `n` elements take to the device and back, at the speed of both directions
+    /// together.
     pub fn two_way(self, n: usize) -> f64 {
         (n as u64).saturating_mul(BYTES_TO_DEVICE + BYTES_TO_HOST) as f64 / self.both
     }
 }
 
 impl Ends {
-    /// The times of a copy there, and of a copy back after it.
+    /// Returns the times of a copy to the device and of a copy back after it.
     fn one_after_the_other(&mut self) -> Result<(Duration, Duration), Error> {
         let Self { from, into, there: [buffer, _], device, .. } = self;
         let view = buffer.view_mut();
@@ -93,7 +93,7 @@ impl Ends {
         Ok((uploaded.elapsed_since(&began)?, downloaded.elapsed_since(&uploaded)?))
     }
 
-    /// The time until the last of the copies of both directions is done.
+    /// Returns the time until the copies of both directions have finished.
     fn both_at_once(&mut self) -> Result<Duration, Error> {
         let Self { from, into, there: buffers, back: buffer, device } = self;
         let (from, targets, source) = (&*from, buffers.each_mut().map(Buffer::view_mut), buffer.view());
@@ -101,7 +101,7 @@ impl Ends {
             let [there, back] = streams else { return Ok(None) };
             let began = there.record()?;
             back.wait(&began)?;
-            // Asked for first, so that it starts no later.
+            // Enqueued first, so that it does not start later.
             back.download(source, into)?;
             targets.into_iter().try_for_each(|target| there.upload(target, from))?;
             Ok(Some((began, [there.record()?, back.record()?])))

@@ -1,16 +1,16 @@
-//! saxpy on vectors of the host, copied to the device and back by five programs.
+//! saxpy on host vectors, by five programs that copy them to the device and back.
 //!
 //! | program | host memory | copies and kernel | source |
 //! |---|---|---|---|
 //! | [`DeviceVectors::synchronous`] | pageable | one after the other, the host waits for each | stream1Device |
 //! | [`DeviceVectors::in_streams`], one stream | page-locked | one after the other, the host goes on | stream2Async |
-//! | [`DeviceVectors::in_streams`], several | page-locked | a chunk's overlap with the others' | stream3Streams |
+//! | [`DeviceVectors::in_streams`], several | page-locked | chunks overlap with each other | stream3Streams |
 //! | [`DeviceVectors::in_stages`] | page-locked | a stream for each stage; chunks go from one to the next | |
 //! | [`mapped`] | page-locked, mapped | none: the kernel reads and writes the host's memory | stream4Mapped |
 //!
-//! All of them move 12 bytes per element over the link between host and GPU: x and y there, the result back. The kernel
-//! takes hardly any time beside that. Every program gives the right result on any device; its times mean something only
-//! on a GPU.
+//! Each moves 12 bytes per element over the link between host and GPU: x and y to the device, the result back. The
+//! kernel takes little time compared with that. Every program has the right result on any device. Its times are
+//! meaningful only on a GPU.
 //!
 //! Source: N. Wilt, "The CUDA Handbook", Addison-Wesley, 2013, chapter 11 and its programs.
 
@@ -26,21 +26,21 @@ mod overlapped;
 
 pub use link::Link;
 
-/// Bytes per element that go to the device.
+/// The bytes per element that are copied to the device.
 pub const BYTES_TO_DEVICE: u64 = 8;
-/// Bytes per element that come back.
+/// The bytes per element that are copied back.
 pub const BYTES_TO_HOST: u64 = 4;
 
 /// The times of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Times {
-    /// The copies to the device, if they are a stage of their own.
+    /// The time of the copies to the device, if they are a separate stage.
     pub host_to_device: Option<Duration>,
-    /// The kernel, if it is a stage of its own.
+    /// The time of the kernel, if it is a separate stage.
     pub kernel: Option<Duration>,
-    /// The copy back, if it is a stage of its own.
+    /// The time of the copy back, if it is a separate stage.
     pub device_to_host: Option<Duration>,
-    /// The whole run, by the host's clock: from data in the host's memory to the result there.
+    /// The time of the whole run by the host's clock, from data in host memory to the result there.
     pub wall: Duration,
 }
 
@@ -53,7 +53,7 @@ pub struct DeviceVectors {
 }
 
 impl DeviceVectors {
-    /// Allocates `n` elements of each.
+    /// Allocates vectors of `n` elements.
     ///
     /// # Errors
     /// As for [`Device::alloc`].
@@ -61,11 +61,11 @@ impl DeviceVectors {
         Ok(Self { x: device.alloc(n)?, y: device.alloc(n)?, device: device.clone() })
     }
 
-    /// `out = a·x + y`: copies x and y to the device, computes, and copies the result back, each when the one before is
-    /// done.
+    /// Computes `out = a·x + y`: copies x and y to the device, runs the kernel, and copies the result back, one after
+    /// the other.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] unless each vector is as long as these, and whatever prevents a copy or the launch.
+    /// [`Error::LengthMismatch`] if a vector has another length; otherwise the error of a copy or the launch.
     pub fn synchronous(&mut self, a: f32, x: &[f32], y: &[f32], out: &mut [f32]) -> Result<Times, Error> {
         self.check_lengths(x, y, out)?;
         let Self { x: device_x, y: device_y, device } = self;
@@ -96,10 +96,10 @@ impl DeviceVectors {
     }
 }
 
-/// `y = a·x + y` in the host's memory: the kernel reads and writes it in place, over the link.
+/// Computes `y = a·x + y` in host memory, which the kernel reads and writes over the link.
 ///
 /// # Errors
-/// [`Error::LengthMismatch`] when `x` and `y` are not of the same length, and whatever prevents the launch.
+/// [`Error::LengthMismatch`] if `x` and `y` differ in length; otherwise the error of the launch.
 pub fn mapped(a: f32, x: &MappedBuffer<f32>, y: &mut MappedBuffer<f32>) -> Result<Times, Error> {
     if x.len() != y.len() {
         return Err(Error::LengthMismatch { what: "add a·x to y", buffer: x.len(), other: y.len() });
@@ -129,7 +129,7 @@ fn between(earlier: &Option<Event>, later: &Option<Event>) -> Result<Option<Dura
     }
 }
 
-/// Returns the median, of two the longer; zero for none.
+/// Returns the median, the longer of two middle times; zero for no times.
 pub fn median(mut times: Vec<Duration>) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Copies and kernels that overlap: chunks of the vectors in several streams, or a stream for each stage.
+//! Programs whose copies and kernels overlap: chunks in several streams, or one stream per stage.
 
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use launch::{BufferPart, Device, Error, LaunchConfig};
 
 use super::{DeviceVectors, Times, between, config};
 
-/// Chunks begin at multiples of so many elements, 256 bytes, as whole buffers do.
+/// The alignment of chunks, in elements: 256 bytes, as for whole buffers.
 const CHUNK_ALIGNMENT: usize = 64;
 
 /// A chunk of the vectors at both ends of the link.
@@ -21,7 +21,7 @@ struct Chunk<'a> {
 }
 
 impl DeviceVectors {
-    /// At most `count` chunks, all of one length but the last, with the device and the launch for each.
+    /// Returns the device, the launch for a chunk, and at most `count` chunks. All but the last have the same length.
     fn chunks<'a>(
         &'a mut self,
         count: NonZeroUsize,
@@ -40,13 +40,13 @@ impl DeviceVectors {
         Ok((device, config(len, device), chunks.collect()))
     }
 
-    /// `out = a·x + y` in `count` streams: each has a chunk of the vectors, whose copies and kernel overlap with those
-    /// of the others. The host only waits at the end, if the vectors are page-locked.
+    /// Computes `out = a·x + y` in `count` streams. Each stream has a chunk of the vectors, whose copies and kernel
+    /// overlap with those of the others. The host waits only at the end if the vectors are page-locked.
     ///
-    /// With one stream the stages are separate and have times of their own.
+    /// With one stream the stages are separate and are timed separately.
     ///
     /// # Errors
-    /// As for [`synchronous`](Self::synchronous), and whatever prevents the streams from being made.
+    /// As for [`synchronous`](Self::synchronous), and an error if the streams cannot be made.
     pub fn in_streams(
         &mut self,
         count: NonZeroUsize,
@@ -58,7 +58,7 @@ impl DeviceVectors {
         self.in_chunks(count, count, a, x, y, out)
     }
 
-    /// As [`in_streams`](Self::in_streams), with any number of chunks, which the streams take by turns.
+    /// Like [`in_streams`](Self::in_streams), with any number of chunks, which the streams take in turn.
     ///
     /// # Errors
     /// As for [`in_streams`](Self::in_streams).
@@ -82,9 +82,9 @@ impl DeviceVectors {
             let start = Instant::now();
             let began = stage_ends()?;
             let [uploaded, computed] = loop {
-                // A chunk for each stream. All copies there are asked for first, then all kernels, then all copies
-                // back, as in the source: no stream's work then stands behind another's in a queue of the GPU that is
-                // not ready for it.
+                // Takes a chunk per stream. All copies to the device are enqueued first, then all kernels, then all
+                // copies back, as in the source. Thus no stream's work waits in a queue of the GPU behind work that is
+                // not ready.
                 let mut chunks_there = Vec::with_capacity(streams.len());
                 for (stream, Chunk { device_x, device_y, x, y, out }) in streams.iter().zip(rest.by_ref()) {
                     let (device_x, device_y) = (stream.upload_part(device_x, x)?, device_y.view_mut());
@@ -118,10 +118,11 @@ impl DeviceVectors {
         })
     }
 
-    /// `out = a·x + y` with a stream for each stage: one copies chunk after chunk to the device, one computes, one
-    /// copies back, and each waits for a chunk's event in the one before. So no copy waits for one of the other
-    /// direction, and what does not overlap is the kernel and the copy back of the last chunk: the smaller the chunks,
-    /// the less, until the time between two copies counts.
+    /// Computes `out = a·x + y` with one stream per stage: copies to the device, kernels, and copies back. A stream
+    /// waits for an event per chunk of the previous stream.
+    ///
+    /// No copy waits for a copy of the other direction. Only the kernel and the copy back of the last chunk do not
+    /// overlap. Smaller chunks therefore take less time, until the time between two copies counts.
     ///
     /// # Errors
     /// As for [`in_streams`](Self::in_streams).
@@ -145,7 +146,7 @@ impl DeviceVectors {
                 back.wait(&compute.record()?)?;
                 back.download(device_y, out)?;
             }
-            // Everything else comes before it.
+            // Everything else precedes it.
             back.synchronize()?;
             Ok(start.elapsed())
         })?;

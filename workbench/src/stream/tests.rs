@@ -1,4 +1,4 @@
-//! What the programs refuse, and what is reckoned beside them.
+//! Tests of the programs' errors and of the link.
 
 use std::num::NonZeroUsize;
 

@@ -1,4 +1,4 @@
-//! The kernels that can be explained by name: the rungs of every algorithm and the probes, and how each is run.
+//! The subjects of `host explain`: the rungs and other kernels of every algorithm, and the probes.
 
 use std::sync::LazyLock;
 
@@ -11,9 +11,9 @@ use launch::Device;
 use thiserror::Error;
 use units::alternatives;
 
-use crate::WorkbenchError;
 use crate::algorithm::{Algorithm, Fact, Options, Other, ProblemOption, Purpose, Shape};
 use crate::catalogue::ALGORITHMS;
+use crate::error::{WorkbenchError, invalid};
 
 mod probe;
 pub mod resources;
@@ -21,31 +21,31 @@ mod sources;
 
 pub use sources::sources;
 
-/// Elements of a vector whose length is not given: so many that a last block with less work hardly shows in the
-/// figures, and so few that it takes a second or two.
+/// The default length of a vector. It is large enough that a last block with less work hardly shows, and small enough
+/// to take a second or two.
 const LENGTH: usize = 1 << 18;
 
-/// A rung of an algorithm, or another of its kernels.
+/// A rung of an algorithm, or another kernel of it.
 pub struct Subject {
     /// The algorithm's name.
     pub algorithm: &'static str,
     /// The rung's name.
     pub rung: &'static str,
-    /// What it does differently from the one before, in a line.
+    /// Its difference from the previous rung, in a line.
     pub idea: &'static str,
-    /// The names of its kernels' functions. Other kernels that it launches are not shown.
+    /// The names of its kernel functions. Other kernels that it launches are not shown.
     pub families: &'static [&'static str],
-    /// True if it is shown with its algorithm; otherwise it is shown only by its own name.
+    /// True if the name of its algorithm includes it; otherwise only its own name selects it.
     pub is_rung: bool,
-    /// Runs it as the algorithm's command does.
+    /// Runs it like the algorithm's command.
     pub run: Box<RunOnDevice>,
 }
 
-/// Runs a subject on a device and returns what was computed.
+/// Runs a subject on a device and returns the problem.
 type RunOnDevice = dyn Fn(&Device, &Wanted) -> Result<Problem, WorkbenchError> + Send + Sync;
 
 impl Subject {
-    /// A rung of an algorithm's ladder.
+    /// Returns the subject of a rung.
     fn rung(algorithm: &'static dyn Algorithm, rung: &'static Rung) -> Self {
         Self {
             algorithm: algorithm.name(),
@@ -63,7 +63,7 @@ impl Subject {
         }
     }
 
-    /// Another kernel of an algorithm.
+    /// Returns the subject of another kernel.
     fn other(algorithm: &'static dyn Algorithm, other: &'static Other) -> Self {
         Self {
             algorithm: algorithm.name(),
@@ -92,7 +92,7 @@ impl Subject {
     }
 }
 
-/// Returns all subjects, algorithm by algorithm, the plainest rung first.
+/// Returns all subjects by algorithm, the simplest rung first.
 pub fn all() -> impl Iterator<Item = &'static Subject> {
     static ALL: LazyLock<Vec<Subject>> = LazyLock::new(|| {
         let of_algorithm = |&algorithm: &&'static dyn Algorithm| {
@@ -104,7 +104,7 @@ pub fn all() -> impl Iterator<Item = &'static Subject> {
     ALL.iter()
 }
 
-/// The options beside the kernel.
+/// The options of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
     /// The length of a vector.
@@ -115,11 +115,11 @@ pub struct Wanted {
     pub element: Option<String>,
     /// The operator.
     pub operator: Option<OperatorName>,
-    /// The element of its buffer at which a vector begins.
+    /// The index in its buffer at which a vector begins.
     pub from: Option<usize>,
 }
 
-/// Returns what an algorithm computes, as it is named beside the figures.
+/// Converts a problem to the form that is shown beside the figures.
 fn named(problem: &dyn crate::algorithm::Problem) -> Problem {
     let mut named = Problem { elements: problem.elements(), detail: problem.detail(), ..Problem::default() };
     for (name, fact) in problem.facts() {
@@ -140,9 +140,9 @@ impl Wanted {
     fn length(&self, algorithm: &str, default: usize) -> Result<usize, WorkbenchError> {
         match self.size {
             None => Ok(self.n.unwrap_or(default)),
-            Some(_) => Err(WorkbenchError::Options(format!(
-                "{algorithm} takes a vector: give its length with --n, not --size"
-            ))),
+            Some(_) => {
+                invalid!("{algorithm} takes a vector: set its length with --n, not --size")
+            }
         }
     }
 
@@ -153,9 +153,7 @@ impl Wanted {
             Shape::Plane(default) if self.n.is_none() => Ok(Shape::Plane(self.size.unwrap_or(default))),
             Shape::Plane(_) => {
                 let name = algorithm.name();
-                Err(WorkbenchError::Options(format!(
-                    "{name} takes a width and a height: give its --size, such as 512x512, not --n"
-                )))
+                invalid!("{name} takes a width and a height: set --size, such as 512x512, not --n")
             }
         }
     }
@@ -166,8 +164,7 @@ impl Wanted {
         let mut options = Options::defaults(algorithm.options());
         if let Some(element) = &self.element {
             if !takes(ProblemOption::NUMBER) {
-                let text = format!("{} has no choice of element types: leave --type out", algorithm.name());
-                return Err(WorkbenchError::Options(text));
+                return invalid!("{} has no element types to choose from: leave out --type", algorithm.name());
             }
             options.set(ProblemOption::NUMBER.name, element);
         }
@@ -179,35 +176,34 @@ impl Wanted {
         }
         if let Some(from) = self.from {
             if !takes(ProblemOption::FROM) {
-                return Err(WorkbenchError::Options(format!(
-                    "{} has no choice of where it begins: leave --from out",
-                    algorithm.name()
-                )));
+                return invalid!("{} cannot begin at another element: leave out --from", algorithm.name());
             }
             options.set(ProblemOption::FROM.name, from.to_string());
         }
         Ok(options)
     }
 
-    /// Returns the value beside the wanted element type in `types`; the first one if no type is wanted.
+    /// Returns the value of the wanted element type in `types`, or the first value if no type is wanted.
     fn element<T: Copy>(&self, algorithm: &str, types: &[(&str, T)]) -> Result<T, WorkbenchError> {
-        let asked = self.element.as_deref();
-        let found = types.iter().find(|(name, _)| asked.is_none_or(|asked| asked == *name));
+        let wanted = self.element.as_deref();
+        let found = types.iter().find(|(name, _)| wanted.is_none_or(|wanted| wanted == *name));
         found.map(|(_, value)| *value).ok_or_else(|| {
             let names: Vec<&str> = types.iter().map(|(name, _)| *name).collect();
-            let no_such = format!("{algorithm} has no element type '{}'", asked.unwrap_or_default());
+            let no_such = format!("{algorithm} has no element type '{}'", wanted.unwrap_or_default());
             WorkbenchError::Options(match names[..] {
-                [only] => format!("{no_such}: its is {only}"),
+                [only] => format!("{no_such}: use {only}"),
                 _ => format!("{no_such}: use {}", alternatives(&names)),
             })
         })
     }
 
-    /// Refuses an operator where there is no choice of them.
+    /// Returns an error if an operator is set.
     fn no_operator(&self, algorithm: &str) -> Result<(), WorkbenchError> {
         match self.operator {
             None => Ok(()),
-            Some(_) => Err(WorkbenchError::Options(format!("{algorithm} has no choice of operators: leave --op out"))),
+            Some(_) => {
+                invalid!("{algorithm} has no operators to choose from: leave out --op")
+            }
         }
     }
 }
@@ -215,20 +211,20 @@ impl Wanted {
 /// The remedy for a lack of memory.
 const SMALLER: &str = "ask for less with --n or --size";
 
-/// The rungs that a name means, and the one kernel of them to show if it is a kernel's name.
+/// The rungs that a name selects, and the kernel to show if it is the name of a kernel.
 pub struct Chosen {
     /// The full name.
     pub title: String,
     /// The rungs to run.
     pub subjects: Vec<&'static Subject>,
-    /// The kernel to show, by its function's name; all of a rung's if `None`.
+    /// The function name of the kernel to show; `None` shows all kernels of a rung.
     pub family: Option<&'static str>,
 }
 
-/// Finds what `name` means: an algorithm, a rung (`padded` or `transpose/padded`), or a kernel's function.
+/// Finds the subjects that `name` selects: an algorithm, a rung (`padded` or `transpose/padded`), or a kernel function.
 ///
 /// # Errors
-/// When nothing has that name, or several rungs have it.
+/// If nothing has that name, or if several rungs have it.
 pub fn find(name: &str) -> Result<Chosen, ExplainError> {
     let chosen = |title: &str, subjects, family| Ok(Chosen { title: title.to_owned(), subjects, family });
     let of_algorithm: Vec<_> = all().filter(|subject| subject.algorithm == name && subject.is_rung).collect();
@@ -251,7 +247,7 @@ pub fn find(name: &str) -> Result<Chosen, ExplainError> {
         }
         [] => {}
     }
-    // Those that are about it, rather than others that may launch it too.
+    // Prefers subjects whose first kernel it is to others that may also launch it.
     let mut of_family: Vec<_> = all().filter(|subject| subject.families.first() == Some(&name)).collect();
     if of_family.is_empty() {
         of_family = all().filter(|subject| subject.families.contains(&name)).collect();
@@ -280,10 +276,10 @@ fn unknown(name: &str) -> String {
     )
 }
 
-/// Why nothing was explained.
+/// The error of an explanation.
 #[derive(Debug, Error)]
 pub enum ExplainError {
-    /// The options or the name make no sense; the text says which do.
+    /// The options or the name are invalid; the text says which are valid.
     #[error("{0}")]
     Usage(String),
     /// A rung failed.
@@ -291,7 +287,7 @@ pub enum ExplainError {
     Failed {
         /// The rung.
         rung: String,
-        /// Why.
+        /// The error.
         source: Box<WorkbenchError>,
     },
 }
@@ -299,7 +295,7 @@ pub enum ExplainError {
 /// Runs the chosen rungs and explains them for `gpu`. Calls `before` with each rung before it runs.
 ///
 /// # Errors
-/// When no chosen rung takes what is wanted, and when a kernel fails.
+/// If no chosen rung supports the options, or if a kernel fails.
 pub fn explain(
     chosen: &Chosen,
     wanted: &Wanted,
@@ -332,7 +328,7 @@ pub fn explain(
     Ok(explanation)
 }
 
-/// Returns true if `error` says that a rung is not built for what is wanted.
+/// Returns true if `error` says that a rung is not built for the options.
 fn is_not_built(error: &WorkbenchError) -> bool {
     matches!(error, WorkbenchError::Algorithm(AlgorithmError::NotBuilt { .. }))
 }

@@ -1,4 +1,4 @@
-//! The probes' kernels.
+//! The probes as subjects.
 
 use gpu::probe::{
     RECORD, U32x4, access_offset, access_strided, divergence_by_thread, divergence_by_warp, schedule_print,
@@ -7,29 +7,29 @@ use gpu::probe::{
 use launch::{Buffer, Device, LaunchConfig};
 
 use super::{LENGTH, Problem, Subject, Wanted};
-use crate::WorkbenchError;
+use crate::error::{WorkbenchError, invalid};
 use crate::inputs::{self, RandomVector};
 use crate::probe::{Arrays, BandwidthKernel, Measured};
 
 pub(super) const ALGORITHM: &str = "probe";
 
-/// Threads of a block.
+/// The number of threads per block.
 const BLOCK: u32 = 256;
 
-/// Elements that a thread of the bandwidth kernels handles in a pass.
+/// The number of elements that a thread of the bandwidth kernels handles in a pass.
 const UNROLL: usize = 4;
 
-/// Elements by which a misaligned access is off, and which a strided one goes on by.
+/// The offset of a misaligned access and the stride of a strided one, in elements.
 const OFFSET: usize = 1;
 const STRIDE: usize = 2;
 
-/// Multiply-adds of a path of the divergence kernels.
+/// The multiply-adds per path of the divergence kernels.
 const ROUNDS: u32 = 16;
 
-/// Threads of the divergence and schedule kernels, of which each element has one.
+/// The default number of threads of the divergence and schedule kernels.
 const THREADS: usize = 1 << 14;
 
-/// Every so many-th thread prints.
+/// One in so many threads prints.
 const EVERY: u32 = 16;
 
 pub(super) fn subjects() -> Vec<Subject> {
@@ -42,21 +42,14 @@ pub(super) fn subjects() -> Vec<Subject> {
         run,
     };
     let bandwidth = BandwidthKernel::ALL.iter().map(|&kernel| {
-        let families: &[&str] = match kernel {
-            BandwidthKernel::Read => &["global_read"],
-            BandwidthKernel::Write => &["global_write"],
-            BandwidthKernel::Copy => &["global_copy"],
-            BandwidthKernel::Copy2 => &["global_copy2"],
-            BandwidthKernel::CopyAlternating => &["global_copy_alternating"],
-        };
-        subject(families, kernel.idea(), Box::new(move |device, wanted| bandwidth(kernel, device, wanted)))
+        subject(kernel.families(), kernel.idea(), Box::new(move |device, wanted| bandwidth(kernel, device, wanted)))
     });
     let others = [
-        subject(&["access_offset"], "Each warp's accesses start an element late.", Box::new(offset)),
+        subject(&["access_offset"], "Each warp's accesses begin one element late.", Box::new(offset)),
         subject(&["access_strided"], "Each lane accesses every second element.", Box::new(strided)),
-        subject(&["divergence_by_thread"], "Odd and even lanes go different ways.", Box::new(by_thread)),
-        subject(&["divergence_by_warp"], "Odd and even warps go different ways.", Box::new(by_warp)),
-        subject(&["schedule_print"], "Some threads say where they run.", Box::new(print)),
+        subject(&["divergence_by_thread"], "Odd and even lanes take different paths.", Box::new(by_thread)),
+        subject(&["divergence_by_warp"], "Odd and even warps take different paths.", Box::new(by_warp)),
+        subject(&["schedule_print"], "Some threads print where they run.", Box::new(print)),
         subject(&["schedule_record"], "Each warp records where and when it runs.", Box::new(record)),
     ];
     bandwidth.chain(others).collect()
@@ -70,7 +63,7 @@ fn bandwidth(kernel: BandwidthKernel, device: &Device, wanted: &Wanted) -> Resul
 
 type BandwidthOf = fn(BandwidthKernel, &Device, usize) -> Result<Problem, WorkbenchError>;
 
-/// The operands of the bandwidth kernels, first the one where none is asked for.
+/// The operands of the bandwidth kernels; the first is the default.
 const OPERANDS: [(&str, BandwidthOf); 5] =
     [operand::<u32>(), operand::<u8>(), operand::<u16>(), operand::<u64>(), operand::<U32x4>()];
 
@@ -91,10 +84,10 @@ fn bandwidth_of<T: Measured>(kernel: BandwidthKernel, device: &Device, n: usize)
     Ok(Problem::vector(n, T::NAME).with_detail(format!("unroll {UNROLL}")))
 }
 
-/// Blocks of `each` elements for `n`.
+/// Returns the number of blocks of `each` elements for `n` elements.
 fn blocks(n: usize, each: usize) -> Result<u32, WorkbenchError> {
     u32::try_from(n.div_ceil(each).max(1))
-        .map_err(|_| WorkbenchError::Options(format!("--n {n} is too many for one grid")))
+        .map_err(|_| WorkbenchError::Options(format!("--n {n} is too large for one grid: choose a smaller one")))
 }
 
 fn offset(device: &Device, wanted: &Wanted) -> Result<Problem, WorkbenchError> {
@@ -140,7 +133,7 @@ fn divergence(
     wanted.element(ALGORITHM, &[("f32", ())])?;
     let config = LaunchConfig::new(blocks(n, BLOCK as usize)?, BLOCK);
     launch(config, &mut device.alloc(n)?)?;
-    Ok(Problem::vector(n, "f32").with_detail(format!("{ROUNDS} multiply-adds a path")))
+    Ok(Problem::vector(n, "f32").with_detail(format!("{ROUNDS} multiply-adds per path")))
 }
 
 fn print(device: &Device, wanted: &Wanted) -> Result<Problem, WorkbenchError> {
@@ -159,8 +152,7 @@ fn record(device: &Device, wanted: &Wanted) -> Result<Problem, WorkbenchError> {
 fn schedule(wanted: &Wanted) -> Result<(usize, LaunchConfig), WorkbenchError> {
     wanted.no_operator(ALGORITHM)?;
     if wanted.element.is_some() {
-        let text = "the schedule's kernels have no element type: leave --type out";
-        return Err(WorkbenchError::Options(text.to_owned()));
+        return invalid!("the schedule's kernels have no element type: leave out --type");
     }
     let n = wanted.length(ALGORITHM, THREADS)?;
     Ok((n, LaunchConfig::new(blocks(n, BLOCK as usize)?, BLOCK)))

@@ -1,4 +1,4 @@
-//! Registers and static shared memory of our kernels, as `ptxas` assigned them.
+//! The registers and static shared memory that `ptxas` assigned to the kernels.
 //!
 //! `gpu/ptx/resources.tsv` has one row per kernel and one column per architecture; `cargo xtask resources` writes it.
 
@@ -9,8 +9,8 @@ use explain::Resources;
 
 const TEXT: &str = include_str!("../../../gpu/ptx/resources.tsv");
 
-/// Returns the resources of the kernel of that name in the PTX on an architecture: 90 is sm_90. `None` if the table
-/// does not have it.
+/// Returns the resources of the kernel with that name in the PTX, on an architecture such as 90 for sm_90. `None` if
+/// the table does not have it.
 pub fn of(kernel: &str, arch: u32) -> Option<Resources> {
     static READ: LazyLock<Table> = LazyLock::new(|| Table::read(TEXT));
     let column = READ.archs.iter().position(|there| *there == arch)?;

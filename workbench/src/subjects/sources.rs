@@ -1,13 +1,13 @@
-//! The sources of our kernels, embedded: the lines that figures belong to.
+//! The kernels' sources, embedded, for the lines that figures belong to.
 
 use std::sync::LazyLock;
 
 use explain::Sources;
 
-/// Each file with its text, under its path from the workspace's root.
+/// Each file's path from the workspace's root, and its text.
 const FILES: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/kernel_sources.rs"));
 
-/// Returns the sources of our kernels.
+/// Returns the kernels' sources.
 pub fn sources() -> &'static Sources {
     static SOURCES: LazyLock<Sources> = LazyLock::new(|| Sources::embedded(FILES));
     &SOURCES

@@ -1,4 +1,4 @@
-//! Names, and that every kernel can be explained.
+//! Tests of the names, and that every kernel can be explained.
 
 use std::collections::BTreeSet;
 
@@ -36,10 +36,10 @@ fn a_name_of_several_rungs_or_of_none_is_explained() {
     }
 }
 
-/// Kernels that run on bounded grids alone, where boards of `explain` are tori.
+/// Kernels that run only on bounded grids. The boards of `explain` are tori.
 const OF_BOUNDED_GRIDS: [&str; 3] = ["life_corners", "life_edges_of", "life_streaming_plane"];
 
-/// Every kernel that is shipped is one of some subject, and each subject launches the kernels that it names.
+/// Every kernel belongs to a subject, and each subject launches the kernels that it names.
 #[test]
 fn every_kernel_is_launched_by_a_subject() {
     let built: BTreeSet<&str> = catalogue::kernels().map(|kernel| kernel.family).collect();
@@ -56,8 +56,7 @@ fn every_kernel_is_launched_by_a_subject() {
             element: Some(element.to_owned()),
             ..Wanted::default()
         };
-        // Which kernel a rung launches may depend on a board's width, on a vector's length and where it begins, and on
-        // a matrix' size.
+        // The kernel that a rung launches may depend on the size and on where a vector begins.
         let problems = match subject.algorithm {
             "transpose" if subject.rung == "vectorised" => {
                 vec![board(128), matrix(128, 40, "u16"), matrix(65, 40, "u16"), matrix(2047, 2051, "u8")]
@@ -80,16 +79,16 @@ fn every_kernel_is_launched_by_a_subject() {
 }
 
 #[test]
-fn what_an_algorithm_does_not_take_is_refused() {
+fn unsupported_options_are_refused() {
     let size = Some(Size { width: 8, height: 8 });
     for (name, wanted, part) in [
-        ("saxpy/monolithic", Wanted { size, ..Wanted::default() }, "give its length with --n, not --size"),
-        ("transpose/tile", Wanted { n: Some(8), ..Wanted::default() }, "give its --size, such as 512x512, not --n"),
+        ("saxpy/monolithic", Wanted { size, ..Wanted::default() }, "set its length with --n, not --size"),
+        ("transpose/tile", Wanted { n: Some(8), ..Wanted::default() }, "set --size, such as 512x512, not --n"),
         ("transpose/tile", Wanted { element: Some("i9".into()), ..Wanted::default() }, "use f32, f64, u8"),
-        ("saxpy/monolithic", Wanted { operator: Some(OperatorName::Max), ..Wanted::default() }, "leave --op out"),
+        ("saxpy/monolithic", Wanted { operator: Some(OperatorName::Max), ..Wanted::default() }, "leave out --op"),
         ("reduce/shuffle", Wanted { element: Some("f16".into()), ..Wanted::default() }, "use f32, f64, i32"),
-        ("transpose/tile", Wanted { from: Some(1), ..Wanted::default() }, "leave --from out"),
-        ("life/global", Wanted { element: Some("u8".into()), ..Wanted::default() }, "leave --type out"),
+        ("transpose/tile", Wanted { from: Some(1), ..Wanted::default() }, "leave out --from"),
+        ("life/global", Wanted { element: Some("u8".into()), ..Wanted::default() }, "leave out --type"),
         (
             "life/shared",
             Wanted { size: Some(Size { width: 1000, height: 1000 }), ..Wanted::default() },

@@ -1,4 +1,5 @@
-//! transpose: every rung on elements of every size; matrices of whole tiles and of parts, of whole vectors and not.
+//! The cases of transpose: every rung on elements of every size, with whole and partial tiles, with and without whole
+//! vectors.
 
 use cuda_std::{Global, GlobalMut, Ladder};
 use gpu::transpose::{Bits, transpose_gathered, transpose_plain, transpose_unaligned, transpose_vectorised};
@@ -15,23 +16,23 @@ use gridstride::transpose::{
 /// Widths and heights.
 type Sizes = &'static [(usize, usize)];
 
-/// Whole vectors, of which some tiles are whole and some not.
+/// Rows and columns of whole vectors, in whole and partial tiles.
 const ALIGNED: Sizes = &[(160, 144)];
 
-/// No whole vectors; less than a tile; and a single element.
+/// No whole vectors, less than a tile, and a single element.
 const UNALIGNED: Sizes = &[(133, 67), (5, 70), (1, 1)];
 
-/// No whole vectors, and a tile in the midst of several.
+/// No whole vectors, and a tile that has neighbours on all sides.
 const TALL: Size = Size { width: 131, height: 387 };
 
-/// The same for the larger tiles of bytes that are gathered.
+/// Like [`TALL`], for the larger tiles of the gathering kernel.
 const GATHERED_SIZE: Size = Size { width: 500, height: 389 };
 
 const UNALIGNED_KERNEL: &[&str] = &["transpose_unaligned"];
 const GATHERED: &[&str] = &["transpose_gathered"];
 const PLAIN: &[&str] = &["transpose_plain"];
 
-pub(super) fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for &rung in TransposeRung::ALL {
         let sizes: &[(&'static [&'static str], &str, Sizes)] = match rung {
@@ -96,7 +97,7 @@ fn check<T: Bits + PartialEq + std::fmt::Debug>(
         let x: Vec<T> = (0..width * height).map(|index| element(bits(index))).collect();
         let (dx, mut dy) = (stage.device.upload(&x)?, stage.device.alloc(x.len())?);
         if rung == TransposeRung::Vectorised {
-            // The last rung leaves small matrices of words to another kernel than these cases are for.
+            // For small matrices of words, `transpose` would launch another kernel than the tested one.
             let Plan { config, is_aligned } = plan::<T>(rung, size);
             let (x, y) = (dx.view(), dy.view_mut());
             let call = match is_aligned {
@@ -114,7 +115,7 @@ fn check<T: Bits + PartialEq + std::fmt::Debug>(
     Ok(())
 }
 
-/// By blocks of `THREADS` threads of the plain kernel.
+/// Checks the plain kernel in blocks of `THREADS` threads.
 fn check_plain<T: Bits + PartialEq + std::fmt::Debug, const THREADS: usize>(
     stage: &Stage,
     from: usize,
@@ -127,7 +128,7 @@ where
     check_not_aligned(stage, from, to, TALL, plain_plan::<T, THREADS>, transpose_plain::<T, THREADS>, element)
 }
 
-/// By `kernel`, from element `from` of a buffer on, to element `to` of another.
+/// Checks `kernel` on views that begin with element `from` of one buffer and element `to` of another.
 fn check_not_aligned<T: Bits + PartialEq + std::fmt::Debug>(
     stage: &Stage,
     from: usize,

@@ -1,7 +1,8 @@
-//! Transpose as a problem: random inputs, reference, cases, and what is measured of it.
+//! Transpose in the workbench: problem, reference, cases and measurements.
 
 mod cases;
 mod problem;
 pub mod reference;
 
-pub use problem::Transpose as Algorithm;
+pub(crate) use cases::cases;
+pub use problem::TransposeAlgorithm as Algorithm;

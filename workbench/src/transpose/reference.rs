@@ -1,14 +1,14 @@
-//! The plain CPU answer: element (row, column) becomes element (column, row).
+//! The reference of transpose on the CPU: element (row, column) becomes element (column, row).
 
 use crate::algorithm::Size;
 
-/// The transpose of `x`, which has `size.height` rows of `size.width` elements.
+/// Returns the transpose of `x`, which has `size.height` rows of `size.width` elements.
 ///
 /// # Panics
-/// When `x` has another length.
+/// If `x` has another length.
 pub fn transpose<T: Copy>(size: Size, x: &[T]) -> Vec<T> {
     let Size { width, height } = size;
-    assert_eq!(width.checked_mul(height), Some(x.len()), "x is no matrix of {size}");
+    assert_eq!(width.checked_mul(height), Some(x.len()), "x must be a matrix of {size}");
     let mut y = Vec::with_capacity(x.len());
     for column in 0..width {
         for row in 0..height {
@@ -21,7 +21,7 @@ pub fn transpose<T: Copy>(size: Size, x: &[T]) -> Vec<T> {
 /// Returns the index in `x` of element `index` of its transpose.
 ///
 /// # Panics
-/// When `index` is none of a matrix of `size`.
+/// If `size.height` is 0.
 pub fn source(size: Size, index: usize) -> usize {
     index % size.height * size.width + index / size.height
 }

@@ -337,7 +337,7 @@ mod tests {
         for (rung, size) in [(LifeRung::Streaming, (1 << 40, 1)), (LifeRung::Resident, (1 << 20, 1 << 20))] {
             let error = Simulation::dead(&device, rung, size, &Rule::LIFE, 0).err().unwrap();
             assert!(
-                matches!(error, LifeError::Algorithm(gridstride::AlgorithmError::NotBuilt { kernel, .. }) if kernel == rung.name()),
+                matches!(error, LifeError::Algorithm(gridstride::AlgorithmError::NotBuilt { rung: name, .. }) if name == rung.name()),
                 "{error}"
             );
         }

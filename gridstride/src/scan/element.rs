@@ -3,16 +3,16 @@
 use gpu::operator::Operator;
 use launch::Element;
 
-/// An element type that can be scanned with the operator `O`: the six number types with sum, product, minimum and
-/// maximum, and [`Affine`] with [`Compose`].
+/// An element type that the operator `O` scans: the six number types with sum, product, minimum and maximum, and
+/// [`Affine`] with [`Compose`].
 #[diagnostic::on_unimplemented(
     message = "no kernel scans elements of type `{Self}` by this operator",
     label = "no such kernel is built",
     note = "Sum, Product, Min and Max take u32, i32, u64, i64, f32 and f64; Compose takes Affine"
 )]
-pub trait Scannable<O: Operator<Self>>: Element {}
+pub trait ScanElement<O: Operator<Self>>: Element {}
 
-crate::operators::built_for_operators!(Scannable);
+crate::operators::built_for_operators!(ScanElement);
 
 #[cfg(test)]
 mod tests {
@@ -20,9 +20,9 @@ mod tests {
     use cuda_std::Ladder;
     use gpu::scan::ScanRung;
 
-    /// The rungs that run where none is named are built for exactly the types and operators that are listed.
+    /// The default rungs are built for exactly the listed types and operators.
     #[test]
-    fn what_is_listed_is_what_is_built() {
+    fn exactly_the_listed_types_are_built() {
         let mut listed: Vec<_> = LISTED.iter().map(|(t, o)| [t.to_lowercase(), o.to_lowercase()]).collect();
         listed.sort_unstable();
         for rung in [ScanRung::LookBack, ScanRung::Pipelined] {

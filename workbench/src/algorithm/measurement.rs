@@ -4,55 +4,55 @@ use std::fmt;
 
 use super::Shape;
 
-/// One problem over several sizes.
+/// A measurement: one problem at several sizes.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Work {
+pub struct Measurement {
     /// The element type's name.
     pub number: &'static str,
-    /// The name that distinguishes it from others of its type, such as "inclusive".
+    /// A name such as "inclusive" that distinguishes it from others of its type.
     pub variant: Option<&'static str>,
-    /// The options beside the type.
+    /// The options other than the type.
     pub options: &'static [(&'static str, &'static str)],
-    /// True if all rungs of the ladder are measured, and not the default rung alone.
+    /// True to measure all rungs of the ladder, false to measure only the default rung.
     pub is_ladder: bool,
     /// The sizes.
     pub sizes: Sizes,
     /// The targets of the default rung.
     pub aims: &'static [Aim],
-    /// True if tables show its calls on small inputs as well.
+    /// True if tables also show its calls on small inputs.
     pub is_small: bool,
 }
 
-/// The target of a rung at a size that every run on a GPU includes.
+/// The targets of a default rung, at a size that every run on a GPU includes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Aim {
-    /// Its name in tables: "inclusive scan f32".
+    /// Its name in tables, such as "inclusive scan f32".
     pub what: &'static str,
     /// The size.
     pub shape: Shape,
-    /// The index of the default rung: Life has one for a generation per launch, and one for several.
+    /// The index of the default rung. Life has one for a single generation per launch and one for several.
     pub nth: usize,
-    /// All that it is to reach.
+    /// The targets; all of them must be reached.
     pub targets: &'static [Target],
 }
 
-/// A speed to reach.
+/// The target of a speed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Target {
     /// A multiple of the speed of a peer, and the peer's name.
     Peer(f64, &'static str),
-    /// A share of the speed of the device's own copy, in hundredths.
+    /// A percentage of the speed of the device's own copy.
     Copy(f64),
     /// A number of cell updates per second.
     CellUpdates(f64),
 }
 
-/// The unit in which the sizes of an algorithm's inputs are counted.
+/// The unit of an algorithm's sizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
-    /// Elements, whose bytes are read or written.
+    /// Elements; their bytes are read or written.
     Elements,
-    /// Cells, which are updated.
+    /// Cells; they are updated.
     Cells,
 }
 
@@ -63,14 +63,14 @@ pub enum Sizes {
     Lengths,
     /// The sides of square matrices: powers of two.
     Squares,
-    /// Matrices that are neither square nor of even sides: no kernel's favourites.
+    /// Matrices with odd sides that are not square, which suit no kernel.
     Odd,
     /// The sides of square boards.
     Boards,
 }
 
-impl Work {
-    /// The last rung on vectors of a type.
+impl Measurement {
+    /// Returns a measurement of the default rung on vectors of `number`.
     pub const fn vectors(number: &'static str) -> Self {
         Self {
             number,
@@ -83,39 +83,39 @@ impl Work {
         }
     }
 
-    /// All rungs.
+    /// Measures all rungs.
     pub const fn ladder(self) -> Self {
         Self { is_ladder: true, ..self }
     }
 
-    /// With something to reach.
+    /// Sets the targets.
     pub const fn aims(self, aims: &'static [Aim]) -> Self {
         Self { aims, ..self }
     }
 
-    /// With small inputs in the tables.
+    /// Shows small inputs in tables.
     pub const fn small(self) -> Self {
         Self { is_small: true, ..self }
     }
 
-    /// On other sizes.
+    /// Sets the sizes.
     pub const fn sizes(self, sizes: Sizes) -> Self {
         Self { sizes, ..self }
     }
 
-    /// A variant, and how it is asked for.
+    /// Sets the name of the variant and its options.
     pub const fn variant(self, variant: &'static str, options: &'static [(&'static str, &'static str)]) -> Self {
         Self { variant: Some(variant), options, ..self }
     }
 }
 
 impl Aim {
-    /// On a vector of 2 to the power of `exponent` elements.
+    /// Returns targets for a vector of 2^`exponent` elements.
     pub const fn vector(what: &'static str, exponent: u32, targets: &'static [Target]) -> Self {
         Self { what, shape: Shape::Vector(1 << exponent), nth: 0, targets }
     }
 
-    /// On a matrix or board.
+    /// Returns targets for a matrix or board.
     pub const fn plane(what: &'static str, width: usize, height: usize, targets: &'static [Target]) -> Self {
         Self { what, shape: Shape::plane(width, height), nth: 0, targets }
     }
