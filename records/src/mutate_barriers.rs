@@ -112,6 +112,7 @@ mod tests {
             let message = String::new();
             let finding = Finding {
                 kind,
+                name: kind,
                 message,
                 kernel: None,
                 here: None,

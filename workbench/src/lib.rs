@@ -3,10 +3,10 @@
 //!
 //! [`algorithm`] has the traits, and [`catalogue`] has the list of algorithms. Each algorithm has a folder of its name.
 
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
+
 #[macro_use]
 pub mod catalogue;
-
-#![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 
 pub mod algorithm;
 pub mod bench;

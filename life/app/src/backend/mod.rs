@@ -125,7 +125,7 @@ impl Backend {
             Self::Team(team) => {
                 let ranks = team.ranks.communicator();
                 let mut of_rank = on_host / ranks.size() as u64;
-                for need in life::bands::needs(ranks, team.workers(), &team.bands(size, 0))? {
+                for need in life::bands::memory(ranks, team.workers(), &team.bands(size, 0))? {
                     match need.device.filter(|device| !device.is_simulated()) {
                         Some(device) => check_memory(&device, need.bytes, REMEDY).context(need.place)?,
                         None => of_rank = of_rank.saturating_add(need.bytes),
