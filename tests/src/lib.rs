@@ -114,7 +114,7 @@ pub fn devices_and_turns(most: usize) -> impl Iterator<Item = (Device, Turns)> {
 }
 
 /// How many of the devices that check run an input.
-pub const CHECKED_PER_INPUT: usize = 2;
+pub const CHECKED_PER_INPUT: usize = 1;
 
 /// The devices that check.
 const CHECKED: usize = Schedule::HOSTILE.len() + 1;
