@@ -119,7 +119,7 @@ pub fn devices_and_turns(most: usize) -> impl Iterator<Item = (Device, Turns)> {
 }
 
 /// The number of checked devices that run an input.
-pub const CHECKED_PER_INPUT: usize = 2;
+pub const CHECKED_PER_INPUT: usize = 1;
 
 /// The number of checked devices.
 const CHECKED: usize = Schedule::HOSTILE.len() + 1;

@@ -6,7 +6,7 @@ use gpu::operator::{Affine, Compose, Max, Operator, Sum};
 use gpu::saxpy::saxpy_grid_stride;
 use gridstride::error::AlgorithmError;
 use gridstride::reduce::{Plan, ReduceElement, ReduceRung, Reducer};
-use gridstride::scan::{ScanKind, ScanRung, ScanElement, Scanner, check};
+use gridstride::scan::{ScanElement, ScanKind, ScanRung, Scanner, check};
 use launch::{Device, Element, Error, LaunchConfig};
 use tests::{all_devices, devices, devices_and_turns, random};
 use workbench::algorithm::{Options, Purpose, Shape};

@@ -36,17 +36,17 @@ fn r_pentomino_has_116_cells_at_generation_1103() {
     }
 }
 
-/// The simulator runs a twentieth of the generations. The board must then equal that of the CPU engine.
+/// The simulator runs the first 26 generations. Its board must then equal that of the CPU engine.
 #[test]
 fn acorn_has_633_cells_at_generation_5206() {
     // The gliders wrap around the torus, but do not reach the remains in the middle.
     let board = centred((2100, 2100), include_str!("../../../patterns/acorn.rle"));
     let mut expected = CpuSimulation::new(&board).unwrap();
-    expected.advance(260);
+    expected.advance(26);
     let mut simulated = Simulation::new(&simulated(0), LifeRung::Bitpacked, &board).unwrap();
-    simulated.advance(260).unwrap();
+    simulated.advance(26).unwrap();
     assert!(simulated.board().unwrap() == expected.board().unwrap());
-    expected.advance(5206 - 260);
+    expected.advance(5206 - 26);
     assert_eq!(expected.population(), 633);
     if let Some(device) = gpu() {
         assert_eq!(population_after(&device, &board, 5206), 633);

@@ -8,7 +8,7 @@ use gridstride::reduce::{Plan, ReduceElement, Reducer};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use tests::reductions::{check, elements};
-use tests::{all_devices, devices, for_each_operator, simulated};
+use tests::{Turns, all_devices, devices, devices_and_turns, for_each_operator, simulated};
 use workbench::reduce::inputs::Factor;
 use workbench::reduce::reference::Reference;
 
@@ -21,12 +21,14 @@ fn tile<T>() -> usize {
     tile_elements(16 / size_of::<T>())
 }
 
-/// Around the vector, the row and the tile; 0; several tiles, of which the last has a few elements or nearly all.
-fn conforms<T: Factor + ReduceElement<O>, O: Reference<T>>(device: &Device) {
+/// Around the vector, the row and the tile; nothing; and several tiles, the last one of a few elements, or almost
+/// whole.
+fn conforms<T: Factor + ReduceElement<O>, O: Reference<T>>(device: &Device, turns: &Turns) {
     let (vector, tile) = (16 / size_of::<T>(), tile::<T>());
     let row = tile / 4;
     let rows = [0, 1, vector, vector + 1, 255, 257, row - 1, row, row + 1, 3 * row + vector - 1];
-    for n in rows.into_iter().chain([tile - 1, tile, tile + 1, 2 * tile, 3 * tile - 1, 5 * tile + row + 1]) {
+    let tiles = [tile - 1, tile, tile + 1, 2 * tile, 3 * tile - 1, 5 * tile + row + 1];
+    for n in rows.into_iter().chain(tiles).filter(|&n| turns.takes(n)) {
         check::<T, O>(device, plan::<T>(n), &elements::<T, O>(n, n as u64));
     }
 }
@@ -35,8 +37,8 @@ macro_rules! every_operator_conforms {
     ($($name:ident $type:ident;)*) => {$(
         #[test]
         fn $name() {
-            for device in all_devices() {
-                for_each_operator!(|O| conforms::<$type, O>(&device));
+            for (device, turns) in devices_and_turns(usize::MAX) {
+                for_each_operator!(|O| conforms::<$type, O>(&device, &turns));
             }
         }
     )*};

@@ -374,7 +374,9 @@ fn a_mask_of_the_lanes_that_come() {
         let some: Vec<u32> = (0..32).map(|lane| if lane < 20 { 0xF_FFFF } else { 0 }).collect();
         assert_cured(Remedy::MaskOfReachingLanes, &some, |device, is_faulty| launch(device, is_faulty, false));
         // The other half of the remedy.
-        assert_cured(Remedy::MaskOfReachingLanes, &[0xF_FFFF; 32], |device, is_faulty| launch(device, true, !is_faulty));
+        assert_cured(Remedy::MaskOfReachingLanes, &[0xF_FFFF; 32], |device, is_faulty| {
+            launch(device, true, !is_faulty)
+        });
     }
 }
 

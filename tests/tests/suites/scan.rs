@@ -2,7 +2,7 @@
 
 use gpu::operator::{Affine, Compose, Max, Min, Operator, Product, Sum};
 use gridstride::numbers::Number;
-use gridstride::scan::{ScanKind, ScanRung, ScanElement, Scanner, check, tile};
+use gridstride::scan::{ScanElement, ScanKind, ScanRung, Scanner, check, tile};
 use launch::Device;
 use rand::Rng;
 use tests::{devices_and_turns, random, random_floats};

@@ -9,7 +9,7 @@ use gpu::scan::{
     scan_shifted_copy, scan_up_sweep, state_words, tile_elements,
 };
 use gridstride::error::AlgorithmError;
-use gridstride::scan::{ScanKind, ScanRung, ScanElement, Scanner, check, scan};
+use gridstride::scan::{ScanElement, ScanKind, ScanRung, Scanner, check, scan};
 use launch::{Device, Error, LaunchConfig};
 use proptest::prelude::*;
 use rand::Rng;

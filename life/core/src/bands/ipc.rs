@@ -54,9 +54,9 @@ impl PeerAccess {
                 && host == &own[..8]
                 && handles.len() > 0
                 && handles.all(|[memory, event]| {
-                    devices
-                        .iter()
-                        .all(|device| device.open_ipc_buffer::<u32>(&memory).is_ok() && device.open_event(&event).is_ok())
+                    devices.iter().all(|device| {
+                        device.open_ipc_buffer::<u32>(&memory).is_ok() && device.open_event(&event).is_ok()
+                    })
                 })
         };
         // CUDA does not let a process open its own shared memory.

@@ -161,8 +161,8 @@ fn klein(across: Side, down: Side) -> Result<Topology, String> {
     if other.shift != 0 {
         return Err("a Klein bottle can be shifted only where it is twisted: write the shift behind the `*`".into());
     }
-    // If the twisted side is odd, a shift has no effect. If it is even, all shifts are equivalent.
-    Ok(Topology::Klein { twisted, is_shifted: side.shift != 0 && side.cells.is_multiple_of(2) })
+    // All shifts of an even side are equivalent.
+    Ok(Topology::Klein { twisted, is_shifted: side.shift != 0 })
 }
 
 impl fmt::Display for Grid {
