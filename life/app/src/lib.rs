@@ -1,8 +1,8 @@
 //! The command `host life`: advances boards, shows and records them, and analyses their end.
 //!
 //! `command` uses the modules below it: `first_board` reads or makes a board, `backend` opens the device that advances
-//! it, `simulation` advances it, `timed_run` measures the speed, and `observers` look at its generations. Each module uses
-//! only modules below it.
+//! it, `simulation` advances it, `timed_run` measures the speed, and `observers` look at its generations. Each module
+//! uses only modules below it.
 
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 

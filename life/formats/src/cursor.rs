@@ -85,8 +85,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the letters of a state above 0, if they are here: `A` to `X`, after one of the ten letters from `prefix` on
-    /// for states above 24.
+    /// Reads the letters of a state above 0, if they are here: `A` to `X`, after one of the ten letters from `prefix`
+    /// on for states above 24.
     #[inline]
     pub(super) fn state(&mut self, prefix: u8) -> Result<Option<u8>, ParseError> {
         let (group, letter) = match (self.peek(), self.peek_next()) {

@@ -61,8 +61,8 @@ pub fn help(columns: usize) -> &'static str {
     HELP.into_iter().find(|line| line.chars().count() <= columns).unwrap_or(HELP[2])
 }
 
-/// Returns the key that an event types into the prompt for a rule: a character, Backspace, Enter or Escape. Other events
-/// are handled by [`Action::of`].
+/// Returns the key that an event types into the prompt for a rule: a character, Backspace, Enter or Escape. Other
+/// events are handled by [`Action::of`].
 pub fn typed(event: &Event) -> Option<KeyCode> {
     let Event::Key(key) = event else { return None };
     let is_typed = matches!(key.code, KeyCode::Char(_) | KeyCode::Backspace | KeyCode::Enter | KeyCode::Esc);

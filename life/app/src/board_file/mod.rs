@@ -117,8 +117,8 @@ impl BoardFile {
         self.format != Format::Macrocell && !self.is_recording()
     }
 
-    /// Writes a board of this size whose rows `parts` supplies in order, as one part if [`takes_parts`](Self::takes_parts)
-    /// is false. With `has_states` the cells have more than two states.
+    /// Writes a board of this size whose rows `parts` supplies in order, as one part if
+    /// [`takes_parts`](Self::takes_parts) is false. With `has_states` the cells have more than two states.
     ///
     /// # Errors
     /// If the file cannot be written, and the errors of `parts`. An existing file is then unchanged.

@@ -23,8 +23,8 @@ impl Claim {
     /// which the run resumes, or, with `may_overwrite`, any checkpoint.
     ///
     /// # Errors
-    /// [`UsageError`](program::error::UsageError) for any other existing file. Otherwise if the file cannot be written, or another run is writing
-    /// it.
+    /// [`UsageError`](program::error::UsageError) for any other existing file. Otherwise if the file cannot be written,
+    /// or another run is writing it.
     pub fn new(path: &Path, input: Option<&Path>, may_overwrite: bool) -> anyhow::Result<Self> {
         WholeFile::new(path).check()?;
         let shown = path.display();

@@ -12,9 +12,9 @@
 //!   position. Other comments are ignored.
 //! - The size in the header may be too small: the pattern's box then also contains all cells that are not dead. A
 //!   text without a header must contain `!`, `$` or a count.
-//! - RowCollector are `b` or `.` (dead), `o` or `A` (alive), and `B` to `X` and `pA` to `yX` (further states, up to 255).
-//!   `p` to `y` without a following capital letter are live cells, as in old files. White space may appear anywhere
-//!   except within a number.
+//! - RowCollector are `b` or `.` (dead), `o` or `A` (alive), and `B` to `X` and `pA` to `yX` (further states, up to
+//!   255). `p` to `y` without a following capital letter are live cells, as in old files. White space may appear
+//!   anywhere except within a number.
 //! - The text after `!` is a comment. A text without `!` is an error if it has fewer rows than its header requires,
 //!   or no cells.
 //! - The rule is stored as written.
