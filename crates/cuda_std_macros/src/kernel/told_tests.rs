@@ -1,4 +1,4 @@
-//! What the simulator is told of a kernel's calls, loops and exchanges.
+//! Tests of the steps for calls and loops, and of unused exchanges.
 
 use quote::quote;
 

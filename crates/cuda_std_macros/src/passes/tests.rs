@@ -6,7 +6,7 @@ use std::process::Command;
 
 use quote::quote;
 
-/// Set where this program runs as one that expands.
+/// This variable is set if the program runs as a child that expands.
 const ROLE: &str = "GRIDSTRIDE_TEST_ROLE";
 
 #[test]
