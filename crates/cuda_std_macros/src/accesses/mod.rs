@@ -28,10 +28,15 @@ use syn::{
 
 use crate::constants::{guard, leave_constants};
 
+pub use self::calls::is_known_method;
+pub use self::handing::{is_float_s, is_number_method};
+pub use self::place::{address, computes};
+pub use self::syntax::makes_variant;
+
 use self::around::Around;
 use self::operators::is_comparing;
 use self::place::{Bindings, Prepared, is_place, scrutinee, without_parentheses};
-use self::syntax::{assigned_places, is_assigning, is_told, makes_variant};
+use self::syntax::{assigned_places, is_assigning, is_told};
 use self::variables::Variables;
 
 /// Rewrites the body of a function with this signature so that it reports its accesses.

@@ -357,6 +357,6 @@ fn entry(
 }
 
 #[cfg(test)]
-mod tests;
+mod simulated_tests;
 #[cfg(test)]
-mod told_tests;
+mod tests;

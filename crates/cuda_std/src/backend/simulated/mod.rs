@@ -47,6 +47,7 @@ pub mod macro_support {
     pub use super::call::{Arguments, Instance, concatenate, total_len};
     pub use super::ladder::find_rung;
     pub use super::observed;
+    pub use super::observed::LoopStep;
     pub use super::statics::StaticPlace;
     pub use simt::shared::{Site, allocate_array};
     pub use simt::thread::{begin_unused, branch, end_unused, print as print_formatted};

@@ -16,6 +16,7 @@ mod operators;
 mod pointers;
 mod probe;
 mod slices;
+mod steps;
 
 pub use calls::{Escaped, after, after_from_ptr, calling, passed, received, retained, retaining};
 pub use index::SliceIndex;
@@ -23,6 +24,7 @@ pub use iterators::{Accessed, Observed};
 pub use operators::{Compared, Operands, Operator, Tag, Whole, operator, tag};
 pub use pointers::Addressed;
 pub use probe::{OtherProbe, Probe, probe};
+pub use steps::{CallStep, LoopStep, NoStep, Plain, leave};
 
 /// A pointer to the variable, or the value, that something is done with.
 #[derive(Clone, Copy)]
