@@ -22,7 +22,7 @@ use syn::{
     Item, Local, Pat, Path, parse_quote, parse_quote_spanned,
 };
 
-use crate::accesses::{address, computes, is_float_s, is_known_method, is_number_method, makes_variant};
+use crate::accesses::{address, computes, is_float_s, is_free, is_known_method, is_number_method, makes_variant};
 use crate::constants::{guard, leave_constants};
 
 /// Modules whose functions contain no barrier, except for those with the prefix [`BARRIER`].
@@ -266,7 +266,8 @@ fn waits(expr: &Expr) -> Waits {
         },
         Expr::MethodCall(call) => {
             let name = call.method.unraw().to_string();
-            if is_float_s(call, &name) {
+            // The accesses evaluate a free method twice, so it can have no barrier.
+            if is_float_s(call, &name) || is_free(&name) {
                 return Waits::Never;
             }
             if !is_plain(&name) {

@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, ExprCall, ExprMethodCall, Ident};
 
-use super::place::{Bindings, Prepared, address, at, is_place, is_simple, way};
+use super::place::{Bindings, Prepared, address, at, is_place, is_simple, left_call, way};
 use super::{Access, Accesses, expression, observed, then};
 
 /// The memory that a method or function accesses.
@@ -194,6 +194,10 @@ impl Accesses {
     }
 
     pub fn call(&mut self, call: &mut ExprCall) -> Option<Expr> {
+        if left_call(call).is_some() {
+            call.args.iter_mut().skip(1).for_each(|called| self.visit_expr_mut(called));
+            return None;
+        }
         let accessed = match &*call.func {
             Expr::Path(path) => of_function(&path.path, call.args.len()),
             _ => None,

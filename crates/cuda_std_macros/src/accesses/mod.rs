@@ -30,7 +30,7 @@ use crate::constants::{guard, leave_constants};
 
 pub use self::calls::is_known_method;
 pub use self::handing::{is_float_s, is_number_method};
-pub use self::place::{address, computes};
+pub use self::place::{address, computes, is_free};
 pub use self::syntax::makes_variant;
 
 use self::around::Around;

@@ -10,7 +10,7 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{BinOp, Expr, Ident, UnOp};
+use syn::{BinOp, Expr, ExprCall, Ident, UnOp};
 
 use super::{Access, Accesses, expression, observed};
 
@@ -87,9 +87,18 @@ pub fn scrutinee(value: &Expr) -> TokenStream {
     if has_structure(value) { quote!((#value)) } else { quote!(#value) }
 }
 
-/// Returns `value` without parentheses.
+/// Returns the call that a call path surrounds with the step that it leaves.
+pub fn left_call(call: &ExprCall) -> Option<&Expr> {
+    match &*call.func {
+        Expr::Path(path) if path.path.segments.len() == 4 && path.path.segments[3].ident == "leave" => call.args.last(),
+        _ => None,
+    }
+}
+
+/// Returns `value` without parentheses, and without the step that a call leaves.
 pub fn without_parentheses(value: &Expr) -> &Expr {
     match value {
+        Expr::Call(call) => left_call(call).map_or(value, without_parentheses),
         Expr::Paren(inner) => without_parentheses(&inner.expr),
         Expr::Group(inner) => without_parentheses(&inner.expr),
         value => value,

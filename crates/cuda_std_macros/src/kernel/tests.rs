@@ -111,7 +111,8 @@ fn the_host_is_told_which_way_branches_go() {
     );
     let (device, host) = text.split_once("host {").expect("two sides");
     assert!(!device.contains("branch"), "{text}");
-    for condition in ["n < 2", "is_odd (n)", "n == 3", "j != 6"] {
+    assert!(host.contains("enter () , is_odd (n)))"), "{text}");
+    for condition in ["n < 2", "n == 3", "j != 6"] {
         let told = format!("if :: cuda_std :: __private :: branch ({condition})");
         assert!(host.contains(&told), "{told}: {text}");
     }
