@@ -182,8 +182,8 @@ pub fn nanosleep(nanos: u32) {
 /// Returns the number of lanes in a warp, [`warp::SIZE`](crate::warp::SIZE).
 #[doc(alias = "warpSize")]
 #[inline(always)]
-pub fn warp_size() -> u32 {
-    crate::warp::SIZE
+pub const fn warp_size() -> u32 {
+    32
 }
 
 // The fences under the names of Rust-CUDA.

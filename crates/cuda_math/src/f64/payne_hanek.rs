@@ -4,7 +4,9 @@
 //! = mantissa · 2^exponent` is so large that the bits of 2/π before a certain position contribute only such multiples.
 
 use super::arithmetic::{from_words, high, mul, mul_add};
-use super::trigonometric::HALF_PI;
+
+/// π/2 as the sum of three doubles. They are positive, so that their products with 0 do not turn −0 into +0.
+pub const HALF_PI: [f64; 3] = [core::f64::consts::FRAC_PI_2, 6.123233995736765e-17, 1.082856673921914e-32];
 
 /// 2/π in binary, after the point, highest bits first.
 static TWO_OVER_PI: [u64; 20] = [

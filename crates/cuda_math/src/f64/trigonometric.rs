@@ -8,11 +8,8 @@
 use super::arithmetic::{
     TO_WHOLE, from_words, high, low, magnitude_high, mul, mul_add, negate_if, polynomial, recip_in_range,
 };
-use super::payne_hanek;
+use super::payne_hanek::{self, HALF_PI};
 use crate::backend::trunc_f64 as trunc;
-
-/// π/2 as the sum of three doubles. They are positive, so that their products with 0 do not turn −0 into +0.
-pub const HALF_PI: [f64; 3] = [core::f64::consts::FRAC_PI_2, 6.123233995736765e-17, 1.082856673921914e-32];
 
 /// The upper word of 2^30. From there on, [`payne_hanek`] reduces.
 const FAR: i32 = 0x41d0_0000;

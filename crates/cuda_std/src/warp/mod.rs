@@ -17,7 +17,7 @@ pub use reduction::{
 pub use shuffle::*;
 
 /// The number of lanes in a warp.
-pub const SIZE: u32 = 32;
+pub const SIZE: u32 = crate::thread::warp_size();
 
 /// The mask of all lanes of a full warp.
 pub const FULL_MASK: u32 = u32::MAX;
