@@ -3,13 +3,14 @@
 //!
 //! # Design
 //!
-//! The macro puts a `Step` around each loop that may contain a barrier, and around each call in a branch that may contain
-//! one. Steps record source lines, not return addresses, because the optimiser duplicates and merges those. A call
-//! becomes an argument of the function that leaves it, so that its temporary values live as long as before.
+//! The macro puts a `Step` around each loop that may contain a barrier, and around each call in a branch that may
+//! contain one. Steps record source lines, not return addresses, because the optimiser duplicates and merges those. A
+//! call becomes an argument of the function that leaves it, so that its temporary values live as long as before.
 //!
-//! The names of std's and `cuda_std`'s methods do not decide alone: a user's type may have a method `load` with a barrier.
-//! For such a name the receiver's type decides, which the compiler knows: `observed::probe` selects an empty step for
-//! views, numbers and the like. A loop with such calls only is entered at the first call whose receiver has another type.
+//! The names of std's and `cuda_std`'s methods do not decide alone: a user's type may have a method `load` with a
+//! barrier. For such a name the receiver's type decides, which the compiler knows: `observed::probe` selects an empty
+//! step for views, numbers and the like. A loop with such calls only is entered at the first call whose receiver has
+//! another type.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -276,9 +277,10 @@ fn waits(expr: &Expr) -> Waits {
             match base(&call.receiver) {
                 Expr::Call(made) if makes_variant(made) && !is_own(made) => Waits::Perhaps,
                 made @ Expr::Call(_) => waits(made),
-                Expr::Macro(_) => Waits::Perhaps,
                 base if !computes(base) => Waits::ByType,
-                _ => Waits::Never,
+                // Numbers, as a rule.
+                Expr::Lit(_) | Expr::Binary(_) | Expr::Cast(_) | Expr::Range(_) => Waits::Never,
+                _ => Waits::Perhaps,
             }
         }
         _ => Waits::Never,

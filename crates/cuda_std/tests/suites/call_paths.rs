@@ -83,9 +83,9 @@ struct Held {
 kernels! {
     unmarked_by_load tile i: { let _ = tile; Unmarked.load(i) }, Unmarked.load(i + 1);
     unmarked_by_field tile i: { let held = Held { tiles: [Unmarked; 2] }; let _ = tile; held.tiles[1].load(i) },
-        { let other = Unmarked; (&other).load(i) };
+        { let other = &Unmarked; other.load(i) };
     unmarked_by_function tile i: { let _ = tile; max(i) }, max(i + 1);
-    unmarked_in_chain tile i: { let _ = tile; Some(Unmarked).unwrap().load(i).max(1) },
+    unmarked_in_chain tile i: { let _ = tile; [Unmarked].into_iter().last().unwrap().load(i).max(1) },
         [Unmarked; 2].into_iter().next().unwrap().load(i);
 }
 
