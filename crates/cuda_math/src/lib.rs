@@ -1,4 +1,4 @@
-//! CUDA's mathematical functions on `f32` and `f64`, which `core` has not. They return the same bits on every device.
+//! CUDA's mathematical functions on `f32` and `f64` that `core` lacks. They return the same bits on every device.
 //!
 //! ```
 //! use cuda_math::GpuFloat;
@@ -6,11 +6,11 @@
 //! assert_eq!(GpuFloat::exp2(3.0_f32), 8.0);
 //! ```
 //!
-//! std's functions call the machine's C library; a GPU has none. The functions here consist of additions, products,
-//! fused multiply-adds, divisions, roots and integer operations. IEEE 754 fixes the bits of their results, and no
-//! compiler's flag changes their order (`f32::arithmetic`).
+//! std's functions call the machine's C library, which a GPU does not have. The functions here consist of additions,
+//! products, fused multiply-adds, divisions, roots and integer operations. IEEE 754 determines the bits of their
+//! results, and no compiler flag changes their order (`f32::arithmetic`).
 //!
-//! A kernel uses this crate through `cuda_std`, which re-exports it.
+//! Kernels use this crate through `cuda_std`, which re-exports it.
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch, link_llvm_intrinsics))]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
@@ -29,7 +29,7 @@ pub use receiver::{FloatReceiver, FloatValue, FloatVariable};
 pub use rust_cuda::FloatExt;
 use table::float_functions;
 
-/// A type of the table for the float type `$float`.
+/// A result or argument type of the table for the float type `$float`.
 macro_rules! type_for {
     ($float:ty, F) => {
         $float
@@ -50,12 +50,12 @@ macro_rules! type_for {
 use type_for;
 
 mod sealed {
-    /// What the lengths of vectors take of each type.
+    /// The lengths of vectors of each type.
     pub trait Sealed: Sized {
-        /// The square root of the sum of squares.
+        /// Returns the square root of the sum of squares.
         fn norm_of(values: &[Self]) -> Self;
 
-        /// The inverse of that.
+        /// Returns the inverse of `norm_of`.
         fn rnorm_of(values: &[Self]) -> Self;
     }
 }
@@ -65,10 +65,11 @@ macro_rules! declare {
         $(#[$doc:meta])*
         $name:ident($($argument:ident: $ty:tt),*) -> $result:tt, $single:literal, $double:literal;
     )* })*) => {
-        /// CUDA's mathematical functions, named as std's where std has them. Inside a kernel they are methods of `f32`
-        /// and `f64` without an import.
+        /// CUDA's mathematical functions. Functions that std has, too, have its names. In a kernel they are methods of
+        /// `f32` and `f64` without an import.
         ///
-        /// Each states its largest error in ulp, units in the last place of the true value; 0 means correctly rounded.
+        /// Each function states its largest error in ulp, units in the last place of the true value; 0 means correctly
+        /// rounded.
         pub trait GpuFloat: Copy + PartialOrd + sealed::Sealed {
             $($(
                 $(#[$doc])*
@@ -96,7 +97,7 @@ macro_rules! declare {
             )*)*
         }
 
-        /// The name of each function, and its largest error in ulp for `f32` and `f64`.
+        /// The name of each function and its largest error in ulp for `f32` and `f64`.
         pub const FLOAT_FUNCTIONS: &[(&str, u32, u32)] = &[$($((stringify!($name), $single, $double)),*),*];
     };
 }

@@ -16,8 +16,8 @@ impl Sealed for f32 {
     }
 }
 
-/// In `f64`, where each square is exact, and none over- or underflows. Infinite where a number is, whatever the others
-/// are.
+/// Returns the sum in `f64`, where each square is exact and none over- or underflows. Returns ∞ if any number is
+/// infinite.
 #[inline(always)]
 fn sum_of_squares(values: &[f32]) -> f64 {
     let (mut sum, mut largest) = (0.0, 0);
@@ -45,7 +45,7 @@ impl Sealed for f64 {
     }
 }
 
-/// The sum of squares of numbers divided by a power of two, and its exponent.
+/// Returns the sum of squares of the numbers divided by a power of two, and the exponent of that power.
 #[inline(always)]
 fn scaled_sum_of_squares(values: &[f64]) -> (f64, i32) {
     let (mut largest, mut is_nan) = (0.0_f64, false);
@@ -59,12 +59,12 @@ fn scaled_sum_of_squares(values: &[f64]) -> (f64, i32) {
     if largest == f64::INFINITY || is_nan {
         return (if largest == f64::INFINITY { largest } else { f64::NAN }, 0);
     }
-    // Within reach of powers of two that are normal numbers.
+    // Limits the exponent, so that the powers are normal numbers.
     let exponent = ((largest.to_bits() >> 52) as i32 - 1023).clamp(-1000, 1000);
     let factor = f64::from_bits(((1023 - exponent) as u64) << 52);
     let (mut sum, mut rest) = (0.0, 0.0);
     for &value in values {
-        // What each rounding leaves is summed beside.
+        // The error of each rounding is added to a second sum.
         let scaled = mul(value, factor);
         let square = mul(scaled, scaled);
         let left = mul_add(scaled, scaled, -square);
@@ -76,8 +76,8 @@ fn scaled_sum_of_squares(values: &[f64]) -> (f64, i32) {
     (sum + rest, exponent)
 }
 
-/// `√(x₀² + x₁² + …)`, CUDA's `norm`: right where squares would overflow or underflow. Infinite where an element is,
-/// whatever the others are; 0 of no elements.
+/// Returns `√(x₀² + x₁² + …)`, CUDA's `norm`, without overflow or underflow of the squares. Returns ∞ if an element is
+/// infinite, and 0 for an empty slice.
 ///
 /// ```
 /// assert_eq!(cuda_math::norm(&[3e30_f32, 4e30]), 5e30);
@@ -88,7 +88,7 @@ pub fn norm<T: GpuFloat>(values: &[T]) -> T {
     T::norm_of(values)
 }
 
-/// `1 / √(x₀² + x₁² + …)`, CUDA's `rnorm`. 0 where an element is infinite; ∞ of no elements.
+/// Returns `1 / √(x₀² + x₁² + …)`, CUDA's `rnorm`. Returns 0 if an element is infinite, and ∞ for an empty slice.
 #[inline(always)]
 #[must_use]
 pub fn rnorm<T: GpuFloat>(values: &[T]) -> T {

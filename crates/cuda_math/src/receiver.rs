@@ -1,20 +1,20 @@
-//! What `x.exp()` in a kernel becomes: `FloatReceiver(x).exp()`.
+//! The receiver of a float method call: in a kernel, `x.exp()` becomes `FloatReceiver(x).exp()`.
 //!
-//! On the host std's own methods hide a trait's of the same name, and would give other bits than the GPU. A receiver's
-//! methods are those of [`GpuFloat`] if it holds a float, or references to one; for all else it leads to what it holds,
-//! whose methods of these names are then found.
+//! On the host, std's own methods hide a trait's of the same name, but their bits differ from a GPU's. If a receiver
+//! holds a float, or references to one, its methods are those of [`GpuFloat`]. Otherwise it dereferences to its
+//! content, whose methods of these names are then found.
 
 use core::ops::{Deref, DerefMut};
 
 use super::table::float_functions;
 use super::{GpuFloat, type_for};
 
-/// A float, or references to one.
+/// A float or a reference to one.
 pub trait FloatValue {
-    /// The float's type.
+    /// The type of the float.
     type Float: GpuFloat;
 
-    /// The float.
+    /// Returns the float.
     fn value(&self) -> Self::Float;
 }
 
@@ -54,10 +54,10 @@ impl<V: FloatValue> FloatValue for &mut V {
     }
 }
 
-/// The receiver of a method call with a name of the table.
+/// The receiver of a call of a method in the table.
 pub struct FloatReceiver<V>(pub V);
 
-/// The same where it is a variable, which is not moved.
+/// The receiver of a call on a variable, which is not moved.
 pub struct FloatVariable<'a, V>(pub &'a V);
 
 impl<V> Deref for FloatReceiver<V> {

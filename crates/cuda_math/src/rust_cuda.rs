@@ -1,8 +1,8 @@
-//! Functions under the names that Rust-CUDA has for them.
+//! Functions under the names of Rust-CUDA.
 
 use super::GpuFloat;
 
-/// What Rust-CUDA's trait of this name calls otherwise than [`GpuFloat`], in which the rest of it is.
+/// The functions that Rust-CUDA's trait of this name names differently than [`GpuFloat`].
 pub trait FloatExt: GpuFloat {
     /// [`erf`](GpuFloat::erf).
     #[inline(always)]

@@ -1,12 +1,12 @@
-//! A list of a few items in place: making one costs nothing, however many it has room for.
+//! A vector of at most `N` items, stored in place.
 
 use core::fmt;
 use core::mem::MaybeUninit;
 
-/// Up to `N` items.
+/// A vector of at most `N` items. Making one does not initialise the unused room.
 #[derive(Clone)]
 pub(crate) struct ArrayVec<T: Copy, const N: usize> {
-    /// The first `len` are there.
+    /// The first `len` items are initialised.
     items: [MaybeUninit<T>; N],
     len: usize,
 }
@@ -17,7 +17,10 @@ impl<T: Copy, const N: usize> ArrayVec<T, N> {
         Self { items: [const { MaybeUninit::uninit() }; N], len: 0 }
     }
 
-    /// Appends `item`. Panics where there is no room.
+    /// Appends `item`.
+    ///
+    /// # Panics
+    /// If the vector is full.
     #[inline]
     pub(crate) fn push(&mut self, item: T) {
         self.items[self.len] = MaybeUninit::new(item);
@@ -26,13 +29,13 @@ impl<T: Copy, const N: usize> ArrayVec<T, N> {
 
     #[inline]
     pub(crate) fn as_slice(&self) -> &[T] {
-        // SAFETY: `push` has written the first `len` items, of which there are no more than `N`.
+        // SAFETY: `push` has written the first `len` items, and `len` is at most `N`.
         unsafe { core::slice::from_raw_parts(self.items.as_ptr().cast(), self.len) }
     }
 
     #[inline]
     pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
-        // SAFETY: as above.
+        // SAFETY: `push` has written the first `len` items, and `len` is at most `N`.
         unsafe { core::slice::from_raw_parts_mut(self.items.as_mut_ptr().cast(), self.len) }
     }
 }

@@ -1,29 +1,27 @@
-//! Copies from global to shared memory that go on while the thread does other work.
+//! Copies from global to shared memory that proceed while the thread does other work.
 //!
 //! # Design
 //!
-//! From sm_80 on a copy is `cp.async`, before that a load and a store. The compiler's target features choose.
+//! From sm_80 on, a copy is `cp.async`. For older GPUs it is a load and a store. The compiler's target features decide.
 //!
-//! In the simulator a copy's destination counts as written, and as unwritten to readers, from the moment the copy
-//! begins. Its value arrives at the wait. A kernel that reads too early, or copies over elements that other threads
-//! still read, is therefore reported.
+//! In the simulator, a copy's destination counts as written from the start of the copy, and as uninitialised for
+//! readers until the wait. The value arrives at the wait. The checks therefore report a kernel that reads too early or
+//! that overwrites elements which other threads still read.
 
 use crate::{Element, Global, GlobalMut, Shared, backend};
 
 /// A thread's asynchronous copies from global to shared memory, 16 bytes each (`cp.async`).
 ///
-/// A copy needs no register and nobody waits for it: the thread does other work, and later [waits](Self::wait). The
-/// copies that were begun since the last [`commit`](Self::commit) become a group, and groups are waited for in their
-/// order.
+/// A copy needs no register, and the thread does not stall: it does other work and [waits](Self::wait) later.
+/// [`commit`](Self::commit) makes a group of the copies begun since the last `commit`. Groups complete in order.
 ///
-/// A copy is under way from [`copy`](Self::copy) on until its group has been waited for. In between nobody may read or
-/// write its 16 bytes of shared memory. Then this thread sees them; other threads see them after a barrier. A copy that
-/// is not waited for may never arrive.
+/// A copy is in progress from [`copy`](Self::copy) until its group has been waited for. During that time no thread may
+/// access its 16 bytes of shared memory. After the wait this thread sees them; other threads see them after a barrier.
+/// A copy that is never waited for may never arrive.
 ///
-/// GPUs before sm_80 have no such copies: there `copy` loads and stores. `cuda_builder` says so, or builds for sm_80 as
-/// well. In the simulator the value is read at `copy`, which leaves nothing in its place, and written when its group is
-/// waited for and no earlier: a kernel that reads before that is reported by the checks, and finds nonsense without
-/// them.
+/// GPUs before sm_80 lack such copies; there `copy` loads and stores. `cuda_builder` prints a warning, or builds for
+/// sm_80 as well. The simulator reads the value at `copy`, marks the destination as uninitialised, and writes it at the
+/// wait. The checks report a read before the wait; without checks such a read returns garbage.
 ///
 /// ```
 /// use cuda_std::{AsyncCopies, Global, GlobalMut, kernel, shared_array, thread};
@@ -45,7 +43,7 @@ use crate::{Element, Global, GlobalMut, Shared, backend};
 pub struct AsyncCopies(backend::Copies);
 
 impl AsyncCopies {
-    /// None under way.
+    /// Returns a value with no copies in progress.
     #[inline(always)]
     pub fn new() -> Self {
         Self::default()
@@ -71,8 +69,9 @@ impl AsyncCopies {
 
     /// As [`copy`](Self::copy), from a buffer that the kernel also writes.
     ///
-    /// What is written there before the copy has been waited for, by this thread too, may or may not be copied. The
-    /// simulator, which reads at once, reports it of other threads that write without an order, and not of this one.
+    /// If any thread, including this one, writes the elements before the copy has been waited for, the old or the new
+    /// value may arrive. The simulator reads at once. It reports unordered writes of other threads, but not of this
+    /// one.
     #[inline(always)]
     #[track_caller]
     pub fn copy_written<T: Element, const N: usize>(
@@ -82,7 +81,7 @@ impl AsyncCopies {
         to: Shared<[T; N]>,
         slot: usize,
     ) {
-        // SAFETY: the same elements, of which one is read here, once.
+        // SAFETY: the same elements; `copy` reads each of them once.
         let from = unsafe { Global::from_raw_parts(from.as_ptr(), from.len(), from.device()) };
         self.copy(from, index, to, slot);
     }
@@ -90,7 +89,7 @@ impl AsyncCopies {
     /// As [`copy`](Self::copy), unchecked on a GPU.
     ///
     /// # Safety
-    /// `N·index + N` must be at most the length of `from`, which must start at a multiple of 16 bytes, and `slot` be
+    /// `N·index + N` must be at most the length of `from`. `from` must start at a multiple of 16 bytes. `slot` must be
     /// below the length of `to`.
     #[inline(always)]
     #[track_caller]
@@ -105,14 +104,14 @@ impl AsyncCopies {
             from.check_vec(index, N);
             to.check(slot);
         }
-        // SAFETY: the caller vouches for the indices.
+        // SAFETY: the caller guarantees that the indices are in bounds.
         unsafe { self.begin(from, index, to, slot) }
     }
 
-    /// Begins to copy elements `first..first + N` of `from`, 16 bytes, to element `slot` of `to`: one by one, as far as
-    /// `from` goes, and zeros in the place of those past its end.
+    /// Begins to copy elements `first..first + N` of `from`, 16 bytes, to element `slot` of `to`, one element at a
+    /// time. Elements past the end of `from` become zero.
     ///
-    /// `from` may start anywhere. It takes as many copies as there are elements, and elements of at least 4 bytes.
+    /// `from` may start anywhere. Each element is a copy of its own and must have at least 4 bytes.
     #[inline(always)]
     #[track_caller]
     pub fn copy_by_elements<T: Element, const N: usize>(
@@ -148,7 +147,7 @@ impl AsyncCopies {
             to.check(slot);
         }
         let count = from.len().saturating_sub(first).min(N) as u32;
-        // SAFETY: so many elements follow in `from`; the caller vouches for `slot`.
+        // SAFETY: `count` elements follow `first` in `from`, and the caller guarantees that `slot` is in bounds.
         unsafe { self.0.begin_by_elements::<T, N>(from.as_ptr().wrapping_add(first), count, to.address_of(slot)) }
     }
 
@@ -164,17 +163,17 @@ impl AsyncCopies {
         slot: usize,
     ) {
         const { assert!(size_of::<[T; N]>() == 16, "an asynchronous copy has 16 bytes") };
-        // SAFETY: the caller vouches for the indices.
+        // SAFETY: the caller guarantees that the indices are in bounds.
         unsafe { self.0.begin(from.as_ptr().add(index * N).cast(), to.address_of(slot)) }
     }
 
-    /// Makes a group of the copies begun since the last `commit`; of none, an empty group.
+    /// Makes a group of the copies begun since the last `commit`. Without such copies the group is empty.
     #[inline(always)]
     pub fn commit(&mut self) {
         self.0.commit();
     }
 
-    /// Waits until at most the last `PENDING` groups are under way, and all before them have arrived.
+    /// Waits until at most the last `PENDING` groups are in progress; all earlier groups have then arrived.
     #[inline(always)]
     #[track_caller]
     pub fn wait<const PENDING: usize>(&mut self) {

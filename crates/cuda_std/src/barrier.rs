@@ -2,15 +2,15 @@
 
 use crate::{Shared, backend};
 
-/// The most arrivals that a barrier can count.
+/// The largest number of arrivals that a barrier can count.
 pub const MAX_COUNT: u32 = (1 << 20) - 1;
 
-/// A barrier in 8 bytes of shared memory: a phase is over when as many threads have arrived as were asked for, and the
-/// next one begins. Who waits for the end of a phase then sees what those who arrived had written before.
+/// A barrier in 8 bytes of shared memory. A phase ends when the expected number of threads has arrived, and then the
+/// next phase begins. A thread that waits for the end of a phase sees the earlier writes of the threads that arrived.
 ///
-/// One instruction each from sm_80 on, before by atomics, of which `cuda_builder` tells. The simulator reports one that
-/// nobody has initialised, a count out of bounds, a wait for a phase that is long over, and, as no progress, one at
-/// which too few arrive.
+/// From sm_80 on, each operation is one instruction. Before sm_80 it uses atomics, and `cuda_builder` prints a warning.
+/// The simulator reports an uninitialised barrier, a count out of range, a wait for a phase that ended long ago, and,
+/// as no progress, too few arrivals.
 ///
 /// ```
 /// use cuda_std::barrier::Barrier;
@@ -40,21 +40,21 @@ pub struct Barrier {
     address: u32,
 }
 
-/// A phase that a thread has arrived in.
+/// The phase in which a thread has arrived.
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a thread that has arrived waits for the phase by this"]
 pub struct Arrival(u64);
 
 impl Barrier {
-    /// The barrier in element `index` of `words`.
+    /// Returns the barrier in element `index` of `words`.
     #[inline(always)]
     #[track_caller]
     pub fn at(words: Shared<u64>, index: usize) -> Self {
         Self { address: words.checked_address(index) }
     }
 
-    /// Has each phase end when `count` threads have arrived, from 1 to [`MAX_COUNT`]. One thread does this, and a block
-    /// barrier must stand between this and the first that uses it.
+    /// Initialises the barrier. Each phase ends when `count` threads have arrived, 1 to [`MAX_COUNT`]. One thread calls
+    /// this; a block barrier must separate the call from the first use.
     #[doc(alias = "__mbarrier_init")]
     #[inline(always)]
     #[track_caller]
@@ -62,7 +62,7 @@ impl Barrier {
         backend::barrier_init(self.address, count);
     }
 
-    /// Arrives, and does not wait.
+    /// Arrives without waiting.
     #[doc(alias = "__mbarrier_arrive")]
     #[inline(always)]
     #[track_caller]
@@ -70,7 +70,7 @@ impl Barrier {
         Arrival(backend::barrier_arrive(self.address))
     }
 
-    /// Arrives for the last time: from the next phase on, one less is waited for.
+    /// Arrives for the last time: the following phases expect one arrival less.
     #[doc(alias = "__mbarrier_arrive_and_drop")]
     #[inline(always)]
     #[track_caller]
@@ -78,7 +78,7 @@ impl Barrier {
         Arrival(backend::barrier_arrive_and_drop(self.address))
     }
 
-    /// Whether the phase of `arrival` is over. It must be the barrier's current or last one.
+    /// Returns true if the phase of `arrival` has ended. It must be the barrier's current or previous phase.
     #[doc(alias = "__mbarrier_test_wait")]
     #[inline(always)]
     #[track_caller]
@@ -86,7 +86,7 @@ impl Barrier {
         backend::barrier_is_over(self.address, arrival.0)
     }
 
-    /// Waits until the phase of `arrival` is over.
+    /// Waits until the phase of `arrival` has ended.
     #[doc(alias = "__mbarrier_try_wait")]
     #[inline(always)]
     #[track_caller]
@@ -94,8 +94,8 @@ impl Barrier {
         while !self.is_over(arrival) {}
     }
 
-    /// Waits until a phase of that parity is over, for threads that do not arrive: of the first phase it is false, of
-    /// the second true, and so on. The phase must be the barrier's current or last one.
+    /// Waits until a phase of this parity has ended, for threads that do not arrive. The first phase has parity false,
+    /// the second true, and so on. The phase must be the barrier's current or previous one.
     #[doc(alias = "__mbarrier_test_wait_parity")]
     #[inline(always)]
     #[track_caller]
@@ -103,7 +103,7 @@ impl Barrier {
         while !backend::barrier_parity_is_over(self.address, parity) {}
     }
 
-    /// Arrives, and waits for all others.
+    /// Arrives and waits until the phase has ended.
     #[inline(always)]
     #[track_caller]
     pub fn arrive_and_wait(self) {
@@ -111,13 +111,13 @@ impl Barrier {
     }
 }
 
-/// A barrier's word where it is no hardware's: in the simulator, and before sm_80.
+/// The word of a barrier without hardware support: in the simulator and before sm_80.
 #[allow(dead_code, reason = "a GPU from sm_80 on has instructions")]
 pub(crate) mod word {
     const COUNT: u32 = 20;
     const PHASE: u32 = 40;
     const MASK: u64 = (1 << COUNT) - 1;
-    /// What tells an initialised word.
+    /// The upper bits of an initialised word.
     const MARK: u64 = 0xBA21 << 48;
 
     pub const fn new(count: u32) -> u64 {
@@ -128,12 +128,12 @@ pub(crate) mod word {
         word >> 48 == MARK >> 48
     }
 
-    /// The number of the phase, modulo 256.
+    /// Returns the number of the phase, modulo 256.
     pub const fn phase(word: u64) -> u64 {
         word >> PHASE & 0xFF
     }
 
-    /// After an arrival, the last of its thread or not.
+    /// Returns the word after an arrival; `drops` is true for the last arrival of its thread.
     pub const fn arrived(word: u64, drops: bool) -> u64 {
         let (mut pending, mut expected) = (word >> COUNT & MASK, word & MASK);
         let mut phase = phase(word);

@@ -1,10 +1,10 @@
-//! What device memory may hold and a kernel may be passed.
+//! The types of buffer elements and kernel parameters.
 //!
 //! # Design
 //!
-//! The trait says for each type where its numbers are, whether any bits are a value, and whether zeros are. Both sides
-//! gather an element number by number with the same code. A blanket implementation for `bytemuck::Pod` would rule out
-//! `bool` and tuples; `Element` is the part of this trait that is `Pod`, for casts and vectors.
+//! The trait says where the numbers of a type are, whether every bit pattern is a valid value, and whether zeros are.
+//! Host and device copy an element number by number with the same code. A blanket implementation for `bytemuck::Pod`
+//! would exclude `bool` and tuples; `Element` is the part of this trait that is `Pod`, for casts and vectors.
 
 use core::marker::PhantomData;
 use core::mem::{MaybeUninit, offset_of};
@@ -12,11 +12,10 @@ use core::num::Wrapping;
 
 use crate::backend;
 
-/// A value that host and device copy to each other as it is: what buffers hold, kernels load and store, and parameters
-/// are.
+/// A value that host and device copy to each other bit by bit: an element of a buffer or a parameter of a kernel.
 ///
-/// Numbers, `bool`, `char`, `NonZero`, and arrays and tuples of them are. A struct of such fields, or an enum without
-/// fields that says its representation, is one by `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`:
+/// Numbers, `bool`, `char`, `NonZero`, and arrays and tuples of such types implement it. For a struct of such fields,
+/// or an enum without fields but with a representation, use `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`:
 ///
 /// ```
 /// #[derive(Clone, Copy, cuda_std::DeviceCopy)]
@@ -35,16 +34,14 @@ use crate::backend;
 /// }
 /// ```
 ///
-/// A value is loaded and stored in as few accesses as its size allows where it is plain (1, 2, 4, 8 or 16 bytes without
-/// padding, of which any bits are a value), else number by number: padding is never read or written. Two threads that
-/// access an element without an order between them may so mix the fields of two values. What a type's safety rests on
-/// must not be broken by that.
+/// A type is plain if it has 1, 2, 4, 8 or 16 bytes, no padding, and no invalid bit pattern. A plain value is loaded
+/// and stored in one access, every other value number by number; padding is never read or written. Unordered accesses
+/// of two threads may therefore mix the fields of two values. A type's safety must not depend on unmixed fields.
 ///
-/// Without `#[repr(C)]` it is the compiler that orders the fields of a struct, and those of a tuple: a program may hold
-/// such elements in its buffers if it and the PTX are built by compilers that do it the same way, as those of one
-/// release do.
+/// Without `#[repr(C)]`, the compiler orders the fields of structs and tuples. A program may hold such elements in its
+/// buffers if its compiler and that of the PTX use the same order, as compilers of one release do.
 ///
-/// What holds a reference, or has to be dropped, does not compile:
+/// A type with references or with a destructor does not compile:
 ///
 /// ```compile_fail,E0277
 /// #[derive(Clone, Copy, cuda_std::DeviceCopy)]
@@ -54,26 +51,26 @@ use crate::backend;
 /// ```
 ///
 /// # Safety
-/// A copy of the bytes, on another device, must be the same value; nothing in it is an address. An `impl` without items
-/// says that the type has no padding and that any bits are a value of it, as [`Pod`](bytemuck::Pod) does: else its
-/// items must tell.
+/// A copy of the bytes on another device must be the same value, so the type contains no address. An `impl` without
+/// items states that the type has no padding and that every bit pattern is valid, like [`Pod`](bytemuck::Pod). For any
+/// other type, override the items.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no value that host and device copy to each other",
-    label = "is not `DeviceCopy`",
-    note = "a type of one's own is by `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`"
+    message = "`{Self}` cannot be copied between host and device",
+    label = "does not implement `DeviceCopy`",
+    note = "add `#[derive(Clone, Copy, cuda_std::DeviceCopy)]` to a type of your own"
 )]
 pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
-    /// Whether any bits are a value: memory that nobody has written may then be read.
+    /// True if every bit pattern is a valid value. Uninitialised memory may then be read.
     const ANY_BITS: bool = true;
 
-    /// Whether zeros are a value.
+    /// True if zeros are a valid value.
     const ZEROS: bool = true;
 
-    /// Whether any bits are a value, and no byte is padding.
+    /// True if every bit pattern is a valid value and no byte is padding.
     const PLAIN: bool = Self::ANY_BITS;
 
-    /// Tells `see` where each number in the value is, as its offset, `at` added, and its size in bytes: 1, 2, 4, 8 or
-    /// 16.
+    /// Calls `see` with the offset (plus `at`) and the size of each number in the value. Sizes are 1, 2, 4, 8 or 16
+    /// bytes.
     #[doc(hidden)]
     #[inline(always)]
     fn scalars(at: usize, see: &mut impl FnMut(usize, usize)) {
@@ -85,20 +82,20 @@ pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
         }
     }
 
-    /// Whether the bytes at `value` are one.
+    /// Returns true if the bytes at `value` are a valid value.
     ///
     /// # Safety
-    /// `value` must be valid for reading all that is no padding.
+    /// `value` must be valid for reads of all bytes that are not padding.
     #[doc(hidden)]
     #[inline(always)]
     unsafe fn is_value(_value: *const Self) -> bool {
         true
     }
 
-    // A number's accesses are one instruction each, and have no choice in them, though the compiler would know which
-    // way it goes: that alone gives the registers of whole kernels other numbers.
+    // The access of a number is one instruction and contains no branch. Even a branch that the compiler removes would
+    // change the register numbers of whole kernels.
 
-    /// What shared memory holds at `address`.
+    /// Loads the value at `address` in shared memory.
     ///
     /// # Safety
     /// `address` must be valid for an access of the type in the block's shared memory.
@@ -106,7 +103,7 @@ pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
     #[inline(always)]
     #[track_caller]
     unsafe fn shared_load(address: u32) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a valid address.
         unsafe {
             match const { access_bytes::<Self>() } {
                 0 => backend::shared_load_numbers(address),
@@ -115,7 +112,7 @@ pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
         }
     }
 
-    /// Sets what shared memory holds at `address`.
+    /// Stores the value at `address` in shared memory.
     ///
     /// # Safety
     /// As for [`shared_load`](Self::shared_load).
@@ -123,7 +120,7 @@ pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
     #[inline(always)]
     #[track_caller]
     unsafe fn shared_store(self, address: u32) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a valid address.
         unsafe {
             match const { access_bytes::<Self>() } {
                 0 => backend::shared_store_numbers(address, self),
@@ -135,19 +132,19 @@ pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
 
 macro_rules! plain {
     ($($type:ty)*) => {$(
-        // SAFETY: a number, of which any bits are one.
+        // SAFETY: a number without padding or invalid bit patterns.
         unsafe impl DeviceCopy for $type {
             #[inline(always)]
             #[track_caller]
             unsafe fn shared_load(address: u32) -> Self {
-                // SAFETY: the caller's.
+                // SAFETY: the caller guarantees a valid address.
                 unsafe { backend::shared_load(address) }
             }
 
             #[inline(always)]
             #[track_caller]
             unsafe fn shared_store(self, address: u32) {
-                // SAFETY: the caller's.
+                // SAFETY: the caller guarantees a valid address.
                 unsafe { backend::shared_store(address, self) }
             }
         }
@@ -156,41 +153,41 @@ macro_rules! plain {
 
 plain! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 }
 
-// SAFETY: nothing.
+// SAFETY: the type has no bytes.
 unsafe impl DeviceCopy for () {}
 
-// SAFETY: a byte, which is 0 or 1.
+// SAFETY: one byte; `is_value` accepts only 0 and 1.
 unsafe impl DeviceCopy for bool {
     const ANY_BITS: bool = false;
 
     #[inline(always)]
     unsafe fn is_value(value: *const Self) -> bool {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a readable byte.
         unsafe { value.cast::<u8>().read() <= 1 }
     }
 }
 
-// SAFETY: a number of 32 bits, of which not all are one.
+// SAFETY: 32 bits; `is_value` accepts only valid characters.
 unsafe impl DeviceCopy for char {
     const ANY_BITS: bool = false;
 
     #[inline(always)]
     unsafe fn is_value(value: *const Self) -> bool {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees readable bytes.
         char::from_u32(unsafe { value.cast::<u32>().read() }).is_some()
     }
 }
 
 macro_rules! non_zero {
     ($($number:ident)*) => {$(
-        // SAFETY: a number, which is not 0.
+        // SAFETY: a number; `is_value` rejects 0.
         unsafe impl DeviceCopy for core::num::NonZero<$number> {
             const ANY_BITS: bool = false;
             const ZEROS: bool = false;
 
             #[inline(always)]
             unsafe fn is_value(value: *const Self) -> bool {
-                // SAFETY: the caller's.
+                // SAFETY: the caller guarantees readable bytes.
                 unsafe { value.cast::<$number>().read() != 0 }
             }
         }
@@ -199,23 +196,23 @@ macro_rules! non_zero {
 
 non_zero! { u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize }
 
-/// A [`Pod`](bytemuck::Pod) type of another crate, which cannot be derived to be [`DeviceCopy`], as an element, a field
-/// or a parameter.
+/// Wraps a [`Pod`](bytemuck::Pod) type of another crate, for which [`DeviceCopy`] cannot be derived, as an element, a
+/// field or a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(transparent)]
 pub struct Plain<T>(pub T);
 
-// SAFETY: `Pod` says of the only field that it has no padding, and that any bits are a value; addresses are not `Pod`.
+// SAFETY: the only field is `Pod`: no padding, no invalid bit patterns, no addresses.
 unsafe impl<T: bytemuck::Pod + Send + Sync> DeviceCopy for Plain<T> {}
-// SAFETY: as the only field.
+// SAFETY: the only field is `Zeroable`.
 unsafe impl<T: bytemuck::Zeroable> bytemuck::Zeroable for Plain<T> {}
-// SAFETY: as the only field.
+// SAFETY: the only field is `Pod`.
 unsafe impl<T: bytemuck::Pod> bytemuck::Pod for Plain<T> {}
 
-// SAFETY: nothing.
+// SAFETY: the type has no bytes.
 unsafe impl<T: Send + Sync + 'static> DeviceCopy for PhantomData<T> {}
 
-// SAFETY: as what it wraps.
+// SAFETY: `Wrapping` has the layout of its content, which is `DeviceCopy`.
 unsafe impl<T: DeviceCopy> DeviceCopy for Wrapping<T> {
     const ANY_BITS: bool = T::ANY_BITS;
     const ZEROS: bool = T::ZEROS;
@@ -228,12 +225,12 @@ unsafe impl<T: DeviceCopy> DeviceCopy for Wrapping<T> {
 
     #[inline(always)]
     unsafe fn is_value(value: *const Self) -> bool {
-        // SAFETY: the caller's; it is laid out as what it wraps.
+        // SAFETY: the caller guarantees readable bytes; `Wrapping` has the layout of its content.
         unsafe { T::is_value(value.cast()) }
     }
 }
 
-// SAFETY: as its elements.
+// SAFETY: the elements are `DeviceCopy`, and an array adds no padding.
 unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {
     const ANY_BITS: bool = T::ANY_BITS;
     const ZEROS: bool = T::ZEROS;
@@ -250,14 +247,14 @@ unsafe impl<T: DeviceCopy, const N: usize> DeviceCopy for [T; N] {
 
     #[inline(always)]
     unsafe fn is_value(value: *const Self) -> bool {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees readable elements.
         T::ANY_BITS || (0..N).all(|index| unsafe { T::is_value(value.cast::<T>().add(index)) })
     }
 }
 
 macro_rules! tuples {
     ($(($($field:tt $type:ident)*))*) => {$(
-        // SAFETY: as its fields.
+        // SAFETY: the fields are `DeviceCopy`, and `scalars` skips the padding between them.
         unsafe impl<$($type: DeviceCopy),*> DeviceCopy for ($($type,)*) {
             const ANY_BITS: bool = true $(&& $type::ANY_BITS)*;
             const ZEROS: bool = true $(&& $type::ZEROS)*;
@@ -270,7 +267,7 @@ macro_rules! tuples {
 
             #[inline(always)]
             unsafe fn is_value(value: *const Self) -> bool {
-                // SAFETY: the caller's.
+                // SAFETY: the caller guarantees readable fields.
                 true $(&& unsafe { $type::is_value(&raw const (*value).$field) })*
             }
         }
@@ -288,7 +285,7 @@ tuples! {
     (0 A 1 B 2 C 3 D 4 E 5 F 6 G 7 H)
 }
 
-/// How many bytes the one access has that a `T` is: plain, and of a size that an instruction has; else 0.
+/// Returns the bytes of the single access of a plain `T`, or 0 if `T` needs several accesses.
 pub(crate) const fn access_bytes<T: DeviceCopy>() -> usize {
     match size_of::<T>() {
         bytes @ (1 | 2 | 4 | 8 | 16) if T::PLAIN => bytes,
@@ -296,19 +293,19 @@ pub(crate) const fn access_bytes<T: DeviceCopy>() -> usize {
     }
 }
 
-/// What was loaded from memory that nobody may have written, if it is a value; else the kernel ends.
+/// Returns the value loaded from memory that may be uninitialised. Ends the kernel if the bits are not a valid `T`.
 #[inline(always)]
 #[track_caller]
 pub(crate) fn checked_value<T: DeviceCopy>(loaded: MaybeUninit<T>) -> T {
-    // SAFETY: all numbers of a value have been read.
+    // SAFETY: all numbers of the value have been read.
     if !T::ANY_BITS && !unsafe { T::is_value(loaded.as_ptr()) } {
         backend::no_value::<T>();
     }
-    // SAFETY: it is a value, as has been found, or any bits are.
+    // SAFETY: `is_value` accepts the bits, or every bit pattern is valid.
     unsafe { loaded.assume_init() }
 }
 
-/// `$do` with `$Word` as the number of `$bytes` bytes.
+/// Evaluates `$do` with `$Word` as the unsigned integer of `$bytes` bytes.
 macro_rules! with_word {
     ($bytes:expr, $Word:ident => $do:expr) => {
         match $bytes {
@@ -337,14 +334,14 @@ macro_rules! with_word {
 }
 pub(crate) use with_word;
 
-/// Copies the numbers of `value`, and nothing of its padding, to the words at `to`.
+/// Copies the numbers of `value`, without its padding, to the words at `to`.
 #[inline]
 pub(crate) fn copy_to_words<T: DeviceCopy>(value: T, to: &mut [u64]) {
     assert!(size_of_val(to) >= size_of::<T>());
     let value = MaybeUninit::new(value);
     let (from, to) = (value.as_ptr().cast::<u8>(), to.as_mut_ptr().cast::<u8>());
     T::scalars(0, &mut |offset, bytes| {
-        // SAFETY: the number lies in the value, and the words are as many bytes.
+        // SAFETY: the number is in the value, and the words have at least as many bytes.
         unsafe { core::ptr::copy_nonoverlapping(from.add(offset), to.add(offset), bytes) };
     });
 }
@@ -388,7 +385,7 @@ mod tests {
     fn what_is_a_value_is_known() {
         fn is_value<T: DeviceCopy, B: Copy>(bits: B) -> bool {
             assert_eq!(size_of::<T>(), size_of::<B>());
-            // SAFETY: `bits` has as many bytes, all written.
+            // SAFETY: `bits` is as large as a `T` and initialised.
             unsafe { T::is_value((&raw const bits).cast()) }
         }
         assert!(is_value::<bool, u8>(1) && !is_value::<bool, u8>(0xA5));

@@ -1,11 +1,11 @@
-//! `cuda_math`'s functions that read memory: the simulator checks what they read.
+//! The functions of `cuda_math` that read memory. The simulator checks their reads.
 
 use cuda_math::GpuFloat;
 
 use crate::backend;
 
-/// `√(x₀² + x₁² + …)`, CUDA's `norm`: right where squares would overflow or underflow. Infinite where an element is,
-/// whatever the others are; 0 of no elements.
+/// Returns `√(x₀² + x₁² + …)`, CUDA's `norm`, without overflow or underflow of the squares. Returns ∞ if an element is
+/// infinite, and 0 for an empty slice.
 ///
 /// ```
 /// assert_eq!(cuda_std::norm(&[3e30_f32, 4e30]), 5e30);
@@ -18,7 +18,7 @@ pub fn norm<T: GpuFloat>(values: &[T]) -> T {
     cuda_math::norm(values)
 }
 
-/// `1 / √(x₀² + x₁² + …)`, CUDA's `rnorm`. 0 where an element is infinite; ∞ of no elements.
+/// Returns `1 / √(x₀² + x₁² + …)`, CUDA's `rnorm`. Returns 0 if an element is infinite, and ∞ for an empty slice.
 #[inline(always)]
 #[track_caller]
 #[must_use]

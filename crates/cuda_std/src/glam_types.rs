@@ -1,11 +1,11 @@
-//! glam's types as elements, fields and parameters: its scalar ones with CUDA's alignments, which are the same on a GPU
-//! and on its host.
+//! The types of glam as elements, fields and parameters. With its scalar implementation they have CUDA's alignments on
+//! the GPU and on the host.
 
 use crate::DeviceCopy;
 
 macro_rules! plain {
     ($($name:ident)*) => {$(
-        // SAFETY: glam says by `Pod`, which is asked for below, that any bits are a value, and no byte is padding.
+        // SAFETY: the type is `Pod`, as the constant below checks: no padding and no invalid bit patterns.
         unsafe impl DeviceCopy for glam::$name {}
 
         const _: fn() = || {

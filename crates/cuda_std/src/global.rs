@@ -1,7 +1,7 @@
 //! Global memory: typed views of device buffers.
 //!
-//! Each access has a safe, checked method and an `unsafe` unchecked one; the simulator checks both. A failed check
-//! traps on a GPU. On the host, a GPU's view has its length and no elements.
+//! Each access has a checked method, and an unchecked one that is `unsafe`. The simulator checks both. A failed check
+//! traps on a GPU. On the host, the view of a GPU's memory has a length but no accessible elements.
 
 use core::marker::PhantomData;
 
@@ -9,9 +9,9 @@ use crate::atomic::{Atomic, Place, Scope};
 use crate::backend::{self, Owner};
 use crate::{DeviceCopy, Element};
 
-/// A read-only view of `len` elements in global memory: no thread writes them while the kernel runs.
+/// A read-only view of `len` elements in global memory. No thread writes them while the kernel runs.
 ///
-/// A kernel receives it as a pointer and a length.
+/// A kernel receives the view as a pointer and a length.
 pub struct Global<'a, T> {
     pointer: *const T,
     len: usize,
@@ -21,9 +21,9 @@ pub struct Global<'a, T> {
 
 /// A view of `len` elements in global memory that every thread of the grid may read and write.
 ///
-/// All threads share the view, so its methods take `&self`. If two threads access an element and one writes, a barrier
-/// must order the accesses, or they must be atomic. Otherwise the value read is unspecified, as in PTX. Copies and
-/// [`part`](Self::part)s of a view count as the view.
+/// All threads share the view, so its methods take `&self`. If two threads access an element and one of them writes, a
+/// barrier must order the accesses, or they must be atomic. Otherwise the value read is unspecified, as in PTX. The
+/// same holds for copies and [`part`](Self::part)s of a view.
 pub struct GlobalMut<'a, T> {
     pointer: *mut T,
     len: usize,
@@ -47,49 +47,49 @@ impl<T> Clone for GlobalMut<'_, T> {
 
 impl<T> Copy for GlobalMut<'_, T> {}
 
-// SAFETY: a view gives read access to elements that are `Sync`.
+// SAFETY: the view only reads elements, which are `Sync`.
 unsafe impl<T: DeviceCopy> Send for Global<'_, T> {}
-// SAFETY: as above.
+// SAFETY: the view only reads elements, which are `Sync`.
 unsafe impl<T: DeviceCopy> Sync for Global<'_, T> {}
-// SAFETY: every access through the view is one that may be made by several threads at once (plain on a GPU, atomic in
-// the simulator), and its elements are plain data.
+// SAFETY: several threads may access the view at once (plain accesses on a GPU, atomic ones in the simulator), and the
+// elements are plain data.
 unsafe impl<T: DeviceCopy> Send for GlobalMut<'_, T> {}
-// SAFETY: as above.
+// SAFETY: several threads may access the view at once, and the elements are plain data.
 unsafe impl<T: DeviceCopy> Sync for GlobalMut<'_, T> {}
 
-/// The part of both views that is the same but for the pointer's mutability.
+/// The methods that both views share. Only the pointer's mutability differs.
 macro_rules! common_methods {
     ($view:ident $pointer:ty) => {
-        /// The `len` elements at `pointer`, in the memory of `owner`.
+        /// Creates a view of the `len` elements at `pointer` in the memory of `owner`.
         ///
         /// # Safety
-        /// `pointer` must be aligned for an element, and for its size where that is 2, 4, 8 or 16 bytes. In the memory
-        /// of `owner` it must be valid for `len` elements as long as `'a` lasts, and hold a value wherever an element
-        /// is read.
+        /// `pointer` must be aligned for an element, and to the element's size if that is 2, 4, 8 or 16 bytes. In the
+        /// memory of `owner` it must be valid for `len` elements during `'a`. Every element that is read must hold a
+        /// valid value.
         #[inline(always)]
         pub unsafe fn from_raw_parts(pointer: $pointer, len: usize, owner: Owner) -> Self {
             Self { pointer, len, owner, elements: PhantomData }
         }
 
-        /// How many elements it has.
+        /// Returns the number of elements.
         #[inline(always)]
         pub fn len(&self) -> usize {
             self.len
         }
 
-        /// Whether it has no element.
+        /// Returns true if the view has no elements.
         #[inline(always)]
         pub fn is_empty(&self) -> bool {
             self.len == 0
         }
 
-        /// The address of element 0, in the memory of the owner.
+        /// Returns the address of element 0, in the memory of the owner.
         #[inline(always)]
         pub fn as_ptr(&self) -> $pointer {
             self.pointer
         }
 
-        /// The same for a kernel that takes a raw pointer.
+        /// Returns the address of element 0 for a kernel that takes a raw pointer.
         #[doc(hidden)]
         #[inline(always)]
         pub fn exposed(&self) -> $pointer {
@@ -97,31 +97,30 @@ macro_rules! common_methods {
             self.pointer
         }
 
-        /// The same elements as another type of the same size, such as `f32` as `u32`.
+        /// Returns a view of the same elements as another type of the same size, such as `f32` as `u32`.
         #[inline(always)]
         pub fn cast<U: Element>(self) -> $view<'a, U>
         where
             T: Element,
         {
-            const { assert!(size_of::<T>() == size_of::<U>(), "a view is cast to elements of the same size") };
+            const { assert!(size_of::<T>() == size_of::<U>(), "a view can be cast only to elements of the same size") };
             $view { pointer: self.pointer.cast(), len: self.len, owner: self.owner, elements: PhantomData }
         }
 
-        /// The device that owns the memory; on a GPU, nothing.
+        /// Returns the device that owns the memory; on a GPU, an empty value.
         #[inline(always)]
         pub fn device(&self) -> Owner {
             self.owner
         }
 
-        /// Elements `start..start + len` as a view of their own, which counts them from 0. Made on the host or in a
-        /// kernel.
+        /// Returns elements `start..start + len` as a view that counts them from 0. Works on the host and in a kernel.
         ///
-        /// A part that does not fit is out of bounds: a fault in the simulator, a trap on a GPU. On the host it panics,
-        /// as a slice does.
+        /// A part that exceeds the view is out of bounds: a fault in the simulator, a trap on a GPU, and a panic on the
+        /// host.
         #[inline(always)]
         #[track_caller]
         pub fn part(self, start: usize, len: usize) -> Self {
-            // The length as it is, also on the host, which takes a GPU's view apart without reaching its elements.
+            // The full length also on the host, which may divide a GPU's view without accessing its elements.
             if start > self.len || len > self.len - start {
                 backend::out_of_bounds_global(
                     self.pointer as usize,
@@ -129,11 +128,11 @@ macro_rules! common_methods {
                     self.len,
                 );
             }
-            // On the host the pointer may be a GPU's, which is in no allocation that Rust knows.
+            // On the host the pointer may belong to a GPU and be outside of every Rust allocation.
             Self { pointer: self.pointer.wrapping_add(start), len, owner: self.owner, elements: PhantomData }
         }
 
-        /// Element `index`.
+        /// Loads element `index`.
         #[inline(always)]
         #[track_caller]
         pub fn load(&self, index: usize) -> T {
@@ -142,7 +141,7 @@ macro_rules! common_methods {
             unsafe { backend::global_load(self.pointer.add(index)) }
         }
 
-        /// Element `index`, unchecked on a GPU.
+        /// Loads element `index`, unchecked on a GPU.
         ///
         /// # Safety
         /// `index` must be below [`len`](Self::len).
@@ -150,11 +149,12 @@ macro_rules! common_methods {
         #[track_caller]
         pub unsafe fn load_unchecked(&self, index: usize) -> T {
             self.check_in_simulator(index);
-            // SAFETY: the caller vouches for the index.
+            // SAFETY: the caller guarantees that the index is in bounds.
             unsafe { backend::global_load(self.pointer.add(index)) }
         }
 
-        /// Element `index`, which is not read again soon (`ld.global.cs`: first to leave the caches).
+        /// Loads element `index` with the hint that it is not read again soon (`ld.global.cs`: evicted first from the
+        /// caches).
         #[inline(always)]
         #[track_caller]
         pub fn load_streaming(&self, index: usize) -> T {
@@ -163,10 +163,11 @@ macro_rules! common_methods {
             unsafe { backend::global_load_streaming(self.pointer.add(index)) }
         }
 
-        /// Element `index`, read anew each time and as it stands (`ld.volatile.global`): the compiler neither keeps a
-        /// value that was read before nor leaves the load out. An element of several numbers is several loads.
+        /// Loads element `index` by a volatile access (`ld.volatile.global`): the compiler neither reuses an earlier
+        /// value nor removes the load. An element with several numbers takes several loads.
         ///
-        /// Orders nothing else, and is no race with another such access, as [`GlobalMut::load_relaxed`] is none.
+        /// The access orders no others. Two volatile accesses do not race with each other, like two
+        /// [`GlobalMut::load_relaxed`].
         #[inline(always)]
         #[track_caller]
         pub fn load_volatile(&self, index: usize) -> T {
@@ -175,11 +176,9 @@ macro_rules! common_methods {
             unsafe { backend::global_load_volatile(self.pointer.add(index)) }
         }
 
-        /// Has the 128 bytes around element `index` brought to the L2 (`prefetch.global.L2`), if there is such an
-        /// element.
+        /// Prefetches the 128 bytes around element `index`, if it exists, to the L2 cache (`prefetch.global.L2`).
         ///
-        /// Nobody waits for it, and it changes nothing that a program could read. The simulator has no caches: there it
-        /// does nothing.
+        /// No thread waits for the prefetch, and results do not depend on it. It does nothing in the simulator.
         #[inline(always)]
         pub fn prefetch(&self, index: usize) {
             if index < self.len() {
@@ -188,9 +187,9 @@ macro_rules! common_methods {
             }
         }
 
-        /// Elements `N·index..N·index + N`, in one access of `N·size_of::<T>()` bytes (2, 4, 8 or 16).
+        /// Loads elements `N·index..N·index + N` in one access of `N·size_of::<T>()` bytes (2, 4, 8 or 16).
         ///
-        /// The view must start at a multiple of that size, as a whole buffer does.
+        /// The view must start at a multiple of that size, like a whole buffer.
         #[inline(always)]
         #[track_caller]
         pub fn load_vec<const N: usize>(&self, index: usize) -> [T; N]
@@ -202,7 +201,7 @@ macro_rules! common_methods {
             unsafe { backend::global_load_vec(self.pointer.add(index * N)) }
         }
 
-        /// As [`load_vec`](Self::load_vec), unchecked on a GPU.
+        /// A [`load_vec`](Self::load_vec), unchecked on a GPU.
         ///
         /// # Safety
         /// `N·index + N` must be at most [`len`](Self::len), and the view must start at a multiple of the access's
@@ -216,14 +215,14 @@ macro_rules! common_methods {
             if backend::CHECKS_EVERY_ACCESS {
                 self.check_vec(index, N);
             }
-            // SAFETY: the caller vouches for the index.
+            // SAFETY: the caller guarantees that the index is in bounds.
             unsafe { backend::global_load_vec(self.pointer.add(index * N)) }
         }
 
         #[inline(always)]
         #[track_caller]
         pub(crate) fn check_vec(&self, index: usize, n: usize) {
-            // `index·n` wraps for a huge index; comparing the index with the vectors that fit does not.
+            // `index·n` would wrap for a huge index; the comparison with the number of vectors does not.
             if index >= self.owner.bound(self.len) / n {
                 backend::out_of_bounds_global(self.pointer as usize, index.saturating_mul(n), self.len);
             }
@@ -251,17 +250,16 @@ macro_rules! common_methods {
 impl<'a, T: DeviceCopy> Global<'a, T> {
     common_methods!(Global *const T);
 
-    /// Element `index`, through the read-only data path (`ld.global.nc`). The compiler may move such a load across
-    /// stores and barriers.
+    /// Loads element `index` by `ld.global.nc`. The compiler may move such a load across stores and barriers.
     #[inline(always)]
     #[track_caller]
     pub fn load_readonly(&self, index: usize) -> T {
         self.check(index);
-        // SAFETY: the index was checked, and nobody writes the elements while the view exists.
+        // SAFETY: the index was checked, and no thread writes the elements while the view exists.
         unsafe { backend::global_load_readonly(self.pointer.add(index)) }
     }
 
-    /// As [`load_readonly`](Self::load_readonly), unchecked on a GPU.
+    /// A [`load_readonly`](Self::load_readonly), unchecked on a GPU.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).
@@ -269,19 +267,20 @@ impl<'a, T: DeviceCopy> Global<'a, T> {
     #[track_caller]
     pub unsafe fn load_readonly_unchecked(&self, index: usize) -> T {
         self.check_in_simulator(index);
-        // SAFETY: the caller vouches for the index, and nobody writes the elements while the view exists.
+        // SAFETY: the caller guarantees that the index is in bounds, and no thread writes the elements while the view
+        // exists.
         unsafe { backend::global_load_readonly(self.pointer.add(index)) }
     }
 
-    /// The elements as a slice, for code that is written over slices. In a kernel, and in functions under
-    /// [`device`](macro@crate::device), the simulator observes what is accessed through it.
+    /// Returns the elements as a slice, for functions over slices. In kernels and in functions under
+    /// [`device`](macro@crate::device), the simulator checks accesses through it.
     ///
     /// # Safety
-    /// Must be called in a kernel that runs where the memory is.
+    /// Call it only in a kernel that runs on the device of the memory.
     #[inline(always)]
     pub unsafe fn as_slice(&self) -> &'a [T] {
         backend::exposing();
-        // SAFETY: the view's contract, and the caller's word that this is the memory's device.
+        // SAFETY: the view is valid, and the caller guarantees that the kernel runs on the memory's device.
         unsafe { core::slice::from_raw_parts(self.pointer, self.owner.bound(self.len)) }
     }
 }
@@ -289,18 +288,18 @@ impl<'a, T: DeviceCopy> Global<'a, T> {
 impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     common_methods!(GlobalMut *mut T);
 
-    /// The elements as a slice, for code that is written over slices. In a kernel, and in functions under
-    /// [`device`](macro@crate::device), the simulator observes what is accessed through it.
+    /// Returns the elements as a mutable slice, for functions over slices. In kernels and in functions under
+    /// [`device`](macro@crate::device), the simulator checks accesses through it.
     ///
     /// # Safety
-    /// Must be called in a kernel that runs where the memory is. Each thread may have such a slice of the same
-    /// elements, as Rust-CUDA's kernels do: then the elements that a thread accesses must be its own, or ordered as for
-    /// the view's accesses.
+    /// Call it only in a kernel that runs on the device of the memory. Several threads may have such slices of the same
+    /// elements, as in Rust-CUDA's kernels. Each thread must then access only elements of its own, or order its
+    /// accesses like those of the view.
     #[inline(always)]
     #[allow(clippy::mut_from_ref, reason = "the view is one of the memory, and not its owner")]
     pub unsafe fn as_mut_slice(&self) -> &'a mut [T] {
         backend::exposing();
-        // SAFETY: the view's contract, and the caller's word.
+        // SAFETY: the view is valid, and the caller guarantees the device and ordered accesses.
         unsafe { core::slice::from_raw_parts_mut(self.pointer, self.owner.bound(self.len)) }
     }
 
@@ -321,12 +320,13 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
     #[track_caller]
     pub unsafe fn store_unchecked(&self, index: usize, value: T) {
         self.check_in_simulator(index);
-        // SAFETY: the caller vouches for the index.
+        // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { backend::global_store(self.pointer.add(index), value) }
     }
 
-    /// Sets element `index` as it stands (`st.volatile.global`): the compiler neither leaves the store out nor joins it
-    /// with another. An element of several numbers is several stores. See [`load_volatile`](Self::load_volatile).
+    /// Sets element `index` by a volatile access (`st.volatile.global`): the compiler neither removes the store nor
+    /// merges it with another one. An element with several numbers takes several stores. See
+    /// [`load_volatile`](Self::load_volatile).
     #[inline(always)]
     #[track_caller]
     pub fn store_volatile(&self, index: usize, value: T) {
@@ -335,7 +335,7 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
         unsafe { backend::global_store_volatile(self.pointer.add(index), value) }
     }
 
-    /// Sets element `index`, which is not read again soon (`st.global.cs`).
+    /// Sets element `index` with the hint that it is not read again soon (`st.global.cs`).
     #[inline(always)]
     #[track_caller]
     pub fn store_streaming(&self, index: usize, value: T) {
@@ -356,10 +356,10 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
         unsafe { backend::global_store_vec(self.pointer.add(index * N), values) }
     }
 
-    /// As [`store_vec`](Self::store_vec), unchecked on a GPU.
+    /// A [`store_vec`](Self::store_vec), unchecked on a GPU.
     ///
     /// # Safety
-    /// As for [`load_vec_unchecked`](Self::load_vec_unchecked).
+    /// See [`load_vec_unchecked`](Self::load_vec_unchecked).
     #[inline(always)]
     #[track_caller]
     pub unsafe fn store_vec_unchecked<const N: usize>(&self, index: usize, values: [T; N])
@@ -369,11 +369,11 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
         if backend::CHECKS_EVERY_ACCESS {
             self.check_vec(index, N);
         }
-        // SAFETY: the caller vouches for the index.
+        // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { backend::global_store_vec(self.pointer.add(index * N), values) }
     }
 
-    /// The place of element `index` for an atomic operation.
+    /// Returns the address of element `index` for an atomic operation.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn place(&self, index: usize) -> Place<T> {
@@ -382,7 +382,7 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
         Place::Global(unsafe { self.pointer.add(index) })
     }
 
-    /// Element `index`, read anew as by [`load_relaxed`](Self::load_relaxed); unchecked on a GPU.
+    /// A [`load_relaxed`](Self::load_relaxed), unchecked on a GPU.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).
@@ -393,7 +393,7 @@ impl<'a, T: DeviceCopy> GlobalMut<'a, T> {
         T: Atomic,
     {
         self.check_in_simulator(index);
-        // SAFETY: the caller vouches for the index.
+        // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { backend::atomic_load(Place::Global(self.pointer.add(index)), false, Scope::Device) }
     }
 }

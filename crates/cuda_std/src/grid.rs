@@ -1,24 +1,24 @@
-//! The whole grid: a barrier of all blocks, and the launches before and after it.
+//! Operations on the whole grid: its barrier, and the order of successive launches.
 //!
 //! # Design
 //!
-//! The barrier is a word that the driver provides to a cooperative launch, with the protocol of CUDA's cooperative
-//! groups: the word's highest bit turns when the last block has arrived.
+//! The driver provides a word for the barrier to each cooperative launch. The protocol is that of CUDA's cooperative
+//! groups: the word's highest bit flips when the last block arrives.
 
 use crate::backend;
 
-/// Waits until every thread of the grid has come here; what each wrote before is then seen by all.
+/// Waits until every thread of the grid has arrived. Afterwards each thread sees all earlier writes of the others.
 ///
-/// The launch must be cooperative (`LaunchConfig::cooperative`), which has all blocks run at the same time: there may
-/// be no more than `Device::max_cooperative_blocks` gives. Every thread of the grid must reach the barrier. The
-/// simulator reports blocks that do not, and a launch that is not cooperative; a GPU hangs in the first case, and ends
-/// the kernel with an error in the second.
+/// The launch must be cooperative (`LaunchConfig::cooperative`), so that all blocks run at the same time.
+/// `Device::max_cooperative_blocks` returns the largest number of blocks. Every thread of the grid must reach the
+/// barrier. The simulator reports blocks that do not reach it, and a launch that is not cooperative. A GPU hangs in the
+/// first case and ends the kernel with an error in the second.
 ///
 /// ```
 /// use cuda_std::{GlobalMut, grid, kernel, thread};
 ///
-/// /// `rounds` steps in which each element becomes the sum of its neighbours, with both ends joined; one launch. Both of `a` and
-/// /// `b` have an element per thread.
+/// /// `rounds` steps in one launch. Each step replaces an element by the sum of its two neighbours; the first and last
+/// /// elements are neighbours. `a` and `b` have one element per thread.
 /// #[kernel]
 /// pub fn diffuse(rounds: u32, a: GlobalMut<u32>, b: GlobalMut<u32>) {
 ///     let (i, n) = (thread::index_1d(), a.len());
@@ -38,17 +38,17 @@ pub fn sync() {
     backend::sync_grid();
 }
 
-/// Waits until the launches before in the same stream have ended, and what they wrote is seen: a kernel that calls it
-/// may begin while they still run.
+/// Waits until the previous launches in the same stream have ended and their writes are visible. A kernel that calls it
+/// may start while they still run.
 ///
-/// On GPUs of compute capability 9.0 and later, and PTX for them, such a kernel is launched as soon as the one before
-/// allows it by [`launch_dependents()`], or has no more blocks to begin: the launch itself, and what the kernel does
-/// before the call, then take no time of their own. Elsewhere, and in recorded graphs, it begins when the one before
-/// has ended, and this does nothing.
+/// On GPUs of compute capability 9.0 or later, with PTX for them, such a kernel starts as soon as the previous one
+/// calls [`launch_dependents()`] or has no more blocks to start. The launch, and the work before the call, then overlap
+/// with the previous kernel. Otherwise, and in recorded graphs, the kernel starts when the previous one has ended, and
+/// this call does nothing.
 ///
-/// Every thread calls it before its first access to global memory. A checked device reports a thread that does not.
-/// What the launch before writes must not be read by `load_readonly`, which is for memory that nobody writes while the
-/// kernel runs.
+/// Every thread must call it before its first access to global memory; a checked device reports a thread that does not.
+/// Do not use `load_readonly` for data written by the previous launch: that method requires memory that is not written
+/// while the kernel runs.
 ///
 /// ```
 /// use cuda_std::{GlobalMut, grid, kernel, thread};
@@ -71,8 +71,8 @@ pub fn wait_for_dependencies() {
     backend::wait_for_dependencies();
 }
 
-/// Allows the next launch in the same stream to begin, if its kernel [waits](wait_for_dependencies()) for this one:
-/// when all blocks have called it or have ended. Its blocks take the room that those of this launch leave.
+/// Allows the next launch in the same stream to start if its kernel calls [`wait_for_dependencies()`]. It starts when
+/// all blocks have called this function or have ended. Its blocks use the resources that this launch leaves free.
 #[doc(alias = "cudaTriggerProgrammaticLaunchCompletion")]
 #[inline(always)]
 pub fn launch_dependents() {

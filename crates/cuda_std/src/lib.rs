@@ -1,7 +1,8 @@
-//! The device library: what a kernel calls.
+//! The device library: the types and functions that kernels use.
 //!
-//! One face, two implementations. Compiled for `nvptx64-nvidia-cuda`, its functions are a PTX instruction or two each;
-//! compiled for the host, they run in the simulator ([`simt`]), which checks every access. A kernel is written once:
+//! Each function has two implementations with one interface. Compiled for `nvptx64-nvidia-cuda`, a function is one or
+//! two PTX instructions. Compiled for the host, it runs in the simulator ([`simt`]), which checks every access. A
+//! kernel is written once:
 //!
 //! ```
 //! use cuda_std::{Global, GlobalMut, kernel, thread};
@@ -16,10 +17,10 @@
 //! # fn main() {}
 //! ```
 //!
-//! For the GPU that is an entry of the PTX module, whose views arrive as a pointer and a length. For the host,
-//! `scale(a, x, y)` makes a typed [`Call`], which a device of the crate `launch` runs on a GPU or in the simulator.
+//! For the GPU, this is an entry of the PTX module; its views arrive as a pointer and a length. For the host, `scale(a,
+//! x, y)` creates a typed [`Call`], which a device of the crate `launch` runs on a GPU or in the simulator.
 //!
-//! The names follow the field's and, where both have a thing, Rust-CUDA's `cuda_std`.
+//! The names follow common usage, and Rust-CUDA's `cuda_std` where both have the same item.
 #![no_std]
 #![cfg_attr(target_arch = "nvptx64", feature(asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx))]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
@@ -62,7 +63,7 @@ pub use cuda_std_macros::{
 };
 pub use device_copy::{DeviceCopy, Plain};
 pub use float::{norm, rnorm};
-/// The version whose types are elements.
+/// The version of glam whose types are elements.
 #[cfg(feature = "glam")]
 pub use glam;
 pub use global::{Global, GlobalMut};
@@ -70,21 +71,21 @@ pub use half::{bf16, bf16x2, f16, f16x2};
 pub use param::{Argument, KernelParam, MAX_PARAM_BYTES, MAX_PARAMS, Params};
 pub use shared::{Shared, dynamic_shared};
 pub use statics::{Constant, GlobalStatic, SharedStatic};
-/// As Rust-CUDA has it. Its types are no elements: glam's are.
+/// A re-export for Rust-CUDA's sources. The types of vek are not elements; those of glam are.
 #[cfg(feature = "vek")]
 pub use vek;
 
-/// `value`, of which the compiler knows nothing: it does not compute it another way, together with what it is made from
-/// or what is made of it. Costs no instruction. For elements of 4 and 8 bytes; others are left as they are.
+/// Returns `value`, but hides it from the compiler's optimiser. The compiler then cannot merge its computation with
+/// that of its operands or its uses. Costs no instruction. Affects elements of 4 and 8 bytes only.
 #[inline(always)]
 pub fn opaque<T: Element>(value: T) -> T {
     backend::opaque(value)
 }
 
-/// The product of `a` and `b` in 64 bits, in one instruction (`mul.wide.u32`).
+/// Returns the product of `a` and `b` in 64 bits with one instruction (`mul.wide.u32`).
 ///
-/// `u64::from(a) * u64::from(b)` is the same, but where a factor does not change in a loop, the compiler widens it
-/// before the loop, no longer sees that it has 32 bits, and multiplies all 64.
+/// `u64::from(a) * u64::from(b)` gives the same result. If one factor is constant in a loop, however, the compiler
+/// widens it before the loop and then multiplies 64 bits by 64.
 #[inline(always)]
 pub fn multiply_wide(a: u32, b: u32) -> u64 {
     backend::multiply_wide(a, b)
@@ -97,8 +98,8 @@ pub use __private::named_as_macros::{
     unreachable::unreachable,
 };
 
-/// For each macro that `#[kernel]` rewrites a function of its name: importing the macro imports that, too, and so the
-/// import counts as used where the rewritten call no longer needs it.
+/// Declares a function with the name of each macro that `#[kernel]` rewrites. Importing the macro also imports the
+/// function, so the import counts as used even if the rewritten call does not need it.
 macro_rules! named_as_macros {
     ($($name:ident)*) => {
         pub mod named_as_macros {
@@ -123,8 +124,8 @@ pub mod __private {
 
 /// `kernels![a, b];` declares `pub const KERNELS: &[&KernelInfo]`, the list of the module's kernels for the host.
 ///
-/// Documentation before the first, as in the example, says in a line what they are for. It becomes
-/// `pub const SUMMARY: &str` beside the list, which is empty without it.
+/// Documentation before the first kernel, as in the example, is a one-line summary. It becomes `pub const SUMMARY:
+/// &str` beside the list. Without documentation, `SUMMARY` is empty.
 ///
 /// ```
 /// # use cuda_std::{GlobalMut, kernel};
@@ -147,8 +148,8 @@ macro_rules! kernels {
     };
 }
 
-/// Plain data: [`DeviceCopy`] without padding, of which every pattern of bits is a value. A view of it can be cast, and
-/// a vector of it loaded at once.
+/// Plain data: [`DeviceCopy`] without padding or invalid bit patterns. A view of such elements can be cast, and several
+/// can be loaded as one vector.
 pub trait Element: bytemuck::Pod + DeviceCopy {}
 
 impl<T: bytemuck::Pod + DeviceCopy> Element for T {}

@@ -1,27 +1,28 @@
-//! Where and when a thread runs: for probes of the machine. No result should depend on it.
+//! The place and time at which a thread runs, for probes of the hardware. Results should not depend on them.
 
 use crate::backend;
 
-/// The number of the multiprocessor that the block is on (`%smid`). In the simulator 0.
+/// Returns the number of the block's multiprocessor (`%smid`), or 0 in the simulator.
 #[inline(always)]
 pub fn multiprocessor_id() -> u32 {
     backend::multiprocessor_id()
 }
 
-/// The place on its multiprocessor that the thread's warp has (`%warpid`). In the simulator the warp's number in its
-/// block.
+/// Returns the slot of the thread's warp on its multiprocessor (`%warpid`), or the warp's index in its block in the
+/// simulator.
 #[inline(always)]
 pub fn warp_slot() -> u32 {
     backend::warp_slot()
 }
 
-/// Nanoseconds on a clock that all multiprocessors share (`%globaltimer`), whose resolution may be a microsecond.
+/// Returns the nanoseconds of a clock shared by all multiprocessors (`%globaltimer`). Its resolution may be a
+/// microsecond.
 #[inline(always)]
 pub fn global_timer() -> u64 {
     backend::global_timer()
 }
 
-/// Cycles on the multiprocessor's own clock (`%clock64`). In the simulator nanoseconds.
+/// Returns the cycles of the multiprocessor's clock (`%clock64`), or nanoseconds in the simulator.
 #[inline(always)]
 pub fn clock() -> u64 {
     backend::clock()

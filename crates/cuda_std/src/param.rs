@@ -1,23 +1,22 @@
-//! How a kernel's parameters cross from the host to the device.
+//! Kernel parameters, and how the host passes them to the device.
 //!
 //! # Design
 //!
 //! `#[kernel]` passes a view as a pointer and a length, two parameters of the entry. A view passed as one struct would
-//! arrive in memory, and the pointer in it would lose its address space: its accesses would be generic. Other values
-//! arrive whole; a struct is read by `ld.param`.
+//! be in memory, and its pointer would lose the address space, which makes accesses generic. Other values are passed
+//! whole; a struct is read by `ld.param`.
 
 use crate::array_vec::ArrayVec;
 use crate::backend::{self, Owner, Regions};
 use crate::device_copy::copy_to_words;
 use crate::{DeviceCopy, Global, GlobalMut};
 
-/// A type that a kernel may take: a value that is [`DeviceCopy`], a view, or, as Rust-CUDA's kernels have them, a
-/// slice, a reference or a raw pointer.
+/// A type that a kernel may take: a [`DeviceCopy`] value, a view, or, as in Rust-CUDA's kernels, a slice, a reference
+/// or a raw pointer.
 ///
-/// In the PTX a parameter is one or two values: `Head` and, for a view, `Tail`. A view in one piece would be passed in
-/// memory and lose the address space of the pointer in it, so that its accesses would become generic ones.
+/// In the PTX a parameter is one or two values: `Head` and, for a view, `Tail`.
 ///
-/// What else a kernel is given does not compile, at the parameter's place:
+/// Other types do not compile; the error is at the parameter:
 ///
 /// ```compile_fail,E0277
 /// use cuda_std::kernel;
@@ -33,47 +32,47 @@ use crate::{DeviceCopy, Global, GlobalMut};
 /// ```
 ///
 /// # Safety
-/// `Head` and `Tail` must be [`DeviceCopy`] or pointers; `Tail` may be `()`. The type's [`Argument`] must encode as
-/// many parameters.
+/// `Head` and `Tail` must be [`DeviceCopy`] or pointers; `Tail` may be `()`. The type's [`Argument`] must encode the
+/// same number of parameters.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot take a `{Self}`",
-    label = "is no kernel's parameter",
-    note = "a kernel takes views (`Global<T>`, `GlobalMut<T>`), `&[T]`, `&T`, raw pointers, and what is `DeviceCopy`: numbers, and \
-            types of one's own with `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`"
+    label = "not a kernel parameter",
+    note = "a kernel takes views (`Global<T>`, `GlobalMut<T>`), `&[T]`, `&T`, raw pointers, and `DeviceCopy` values: numbers, and \
+            types of your own with `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`"
 )]
 pub unsafe trait KernelParam: Sized {
-    /// The first PTX parameter: the value itself, or a view's pointer.
+    /// The first PTX parameter: the value, or a view's pointer.
     type Head: Copy;
-    /// The second: a view's length, or `()` for none.
+    /// The second PTX parameter: a view's length, or `()` if there is none.
     type Tail: Copy;
 
-    /// The parameter from its parts, in the kernel.
+    /// Assembles the parameter from its parts, in the kernel.
     ///
     /// # Safety
-    /// The parts must be what the host encoded for this parameter.
+    /// The host must have encoded the parts for this parameter.
     unsafe fn from_parts(head: Self::Head, tail: Self::Tail) -> Self;
 }
 
 /// A value that the host passes to a kernel.
 ///
 /// # Safety
-/// `encode` must append one parameter for `Head` and one for a `Tail` that is not `()`, and note the device of each
-/// pointer and the memory that it shows. `For` must differ from the type in lifetimes alone.
+/// `encode` must append one parameter for `Head`, and one for `Tail` unless that is `()`. It must note the device of
+/// each pointer and the memory that it views. `For` must differ from the type only in lifetimes.
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot be passed a `{Self}`",
-    label = "is no kernel's parameter",
-    note = "a type of one's own is by `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`"
+    label = "not a kernel parameter",
+    note = "add `#[derive(Clone, Copy, cuda_std::DeviceCopy)]` to a type of your own"
 )]
 pub unsafe trait Argument: Copy {
-    /// The same type for memory that is borrowed for `'a`. So the function that makes a call has one lifetime for all
-    /// its parameters, whatever their types are called.
+    /// The same type with the lifetime `'a`. The function that makes a call then has one lifetime for all its
+    /// parameters, whatever their types are.
     type For<'a>: Argument;
 
-    /// Appends the value's parts to a call's parameters, where the kernel knows it as `name`.
+    /// Appends the value's parts to a call's parameters. `name` is the parameter's name in the kernel.
     fn encode(self, name: &'static str, params: &mut Params);
 }
 
-// SAFETY: the value itself.
+// SAFETY: `Head` is the value itself.
 unsafe impl<T: DeviceCopy> KernelParam for T {
     type Head = T;
     type Tail = ();
@@ -84,7 +83,7 @@ unsafe impl<T: DeviceCopy> KernelParam for T {
     }
 }
 
-// SAFETY: one parameter, or none for a value of no bytes, which is none in PTX either.
+// SAFETY: one parameter, or none for a value without bytes, which PTX does not have either.
 unsafe impl<T: DeviceCopy> Argument for T {
     type For<'a> = T;
 
@@ -98,7 +97,7 @@ unsafe impl<T: DeviceCopy> Argument for T {
 
 macro_rules! views {
     ($($view:ident $pointer:ty, $is_writable:literal;)*) => {$(
-        // SAFETY: a pointer and a length.
+        // SAFETY: `Head` is the pointer and `Tail` the length.
         unsafe impl<T: DeviceCopy> KernelParam for $view<'_, T> {
             type Head = $pointer;
             type Tail = usize;
@@ -110,7 +109,7 @@ macro_rules! views {
             }
         }
 
-        // SAFETY: two parameters, and the pointer's device.
+        // SAFETY: two parameters and the pointer's device.
         unsafe impl<T: DeviceCopy> Argument for $view<'_, T> {
             type For<'a> = $view<'a, T>;
 
@@ -122,14 +121,14 @@ macro_rules! views {
         }
 
         impl<T: DeviceCopy> $view<'_, T> {
-            /// Appends the pointer alone, for a kernel that takes a raw one as `name`, through which it accesses what
-            /// it will.
+            /// Appends only the pointer, for a kernel that takes a raw pointer `name` and may access anything through
+            /// it.
             #[doc(hidden)]
             pub fn encode_pointer(self, name: &'static str, params: &mut Params) {
                 self.encode_region(name, params);
             }
 
-            /// Appends the pointer alone, for a kernel that takes a reference to the view's one element as `name`.
+            /// Appends only the pointer, for a kernel that takes a reference `name` to the view's single element.
             #[doc(hidden)]
             pub fn encode_reference(self, name: &'static str, params: &mut Params) {
                 self.encode_region(name, params);
@@ -153,7 +152,7 @@ views! {
     GlobalMut *mut T, true;
 }
 
-// SAFETY: a pointer and a length, as the view that the host passes for it.
+// SAFETY: `Head` is the pointer and `Tail` the length of the view that the host passes.
 unsafe impl<T: DeviceCopy> KernelParam for &[T] {
     type Head = *const T;
     type Tail = usize;
@@ -165,22 +164,22 @@ unsafe impl<T: DeviceCopy> KernelParam for &[T] {
     }
 }
 
-// SAFETY: as above.
+// SAFETY: `Head` is the pointer and `Tail` the length of the view that the host passes.
 unsafe impl<T: DeviceCopy> KernelParam for &mut [T] {
     type Head = *mut T;
     type Tail = usize;
 
     #[inline(always)]
     unsafe fn from_parts(head: *mut T, tail: usize) -> Self {
-        // SAFETY: the host passed a view of memory that outlives the kernel, and an `unsafe` kernel's caller answers
-        // for what its threads do with the elements.
+        // SAFETY: the host passed a view of memory that outlives the kernel. The kernel is `unsafe`: its caller
+        // guarantees that its threads' accesses are ordered.
         unsafe { core::slice::from_raw_parts_mut(head, tail) }
     }
 }
 
 macro_rules! pointers {
     ($($pointer:ty;)*) => {$(
-        // SAFETY: a pointer; `#[kernel]` encodes the pointer of the view that the host passes for it.
+        // SAFETY: `Head` is the pointer of the view that the host passes.
         unsafe impl<T> KernelParam for $pointer {
             type Head = $pointer;
             type Tail = ();
@@ -198,16 +197,16 @@ pointers! {
     *mut T;
 }
 
-/// The most parameters that a kernel may have.
+/// The largest number of parameters of a kernel.
 pub const MAX_PARAMS: usize = 64;
 
-/// The most bytes that all of them may have together, as the driver passes them.
+/// The largest size of all parameters together, which is the driver's limit.
 pub const MAX_PARAM_BYTES: usize = 4096;
 
-/// Words of 8 bytes that they take here: each begins one.
+/// The largest number of 8-byte words for the parameters; each parameter starts a new word.
 const MAX_WORDS: usize = MAX_PARAM_BYTES / 8 + 2 * MAX_PARAMS;
 
-/// Fails to compile where parameters of these sizes and alignments, in their order, are more than a launch can pass.
+/// Fails to compile if parameters with these sizes and alignments, in this order, exceed the limit of a launch.
 #[doc(hidden)]
 pub const fn check_param_bytes(params: &[(usize, usize)]) {
     let (mut bytes, mut index) = (0_usize, 0);
@@ -215,14 +214,14 @@ pub const fn check_param_bytes(params: &[(usize, usize)]) {
         bytes = bytes.next_multiple_of(params[index].1) + params[index].0;
         index += 1;
     }
-    assert!(bytes <= MAX_PARAM_BYTES, "a kernel's parameters have at most 4096 bytes together");
+    assert!(bytes <= MAX_PARAM_BYTES, "the parameters of a kernel may have at most 4096 bytes in total");
 }
 
-/// A call's parameters, in the order of the PTX entry's, and the devices and the memory that they view.
+/// The parameters of a call in the order of the PTX entry, with the devices and the memory that they view.
 #[derive(Clone, Debug)]
 pub struct Params {
     words: ArrayVec<u64, MAX_WORDS>,
-    /// Where in the words each parameter begins: a view is two.
+    /// The word at which each PTX parameter starts.
     starts: ArrayVec<u16, { 2 * MAX_PARAMS }>,
     devices: ArrayVec<Owner, MAX_PARAMS>,
     regions: Regions,
@@ -230,7 +229,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// No parameters.
+    /// Returns an empty list of parameters.
     #[allow(clippy::new_without_default, reason = "only a macro makes one")]
     #[inline]
     pub const fn new() -> Self {
@@ -243,7 +242,8 @@ impl Params {
         }
     }
 
-    /// Appends one PTX parameter of at most 8 bytes, little-endian. `#[kernel]` refuses a kernel with too many.
+    /// Appends one PTX parameter of at most 8 bytes, little-endian. `#[kernel]` rejects a kernel with too many
+    /// parameters.
     #[inline]
     pub fn push(&mut self, slot: u64) {
         self.starts.push(self.words.as_slice().len() as u16);
@@ -261,19 +261,19 @@ impl Params {
         copy_to_words(value, &mut self.words.as_mut_slice()[first..]);
     }
 
-    /// Notes that there is no element to refer to for the parameter `name`, which is a reference.
+    /// Notes that the view passed for the reference `name` does not have exactly one element.
     #[doc(hidden)]
     pub fn note_missing(&mut self, name: &'static str) {
         self.missing = Some(name);
     }
 
-    /// A parameter that is a reference, and was passed a view that does not have exactly one element.
+    /// Returns the name of a reference parameter whose view does not have exactly one element.
     #[inline]
     pub fn missing(&self) -> Option<&'static str> {
         self.missing
     }
 
-    /// Appends a pointer into memory of `device`.
+    /// Appends a pointer to memory of `device`.
     #[inline]
     pub fn push_pointer(&mut self, pointer: usize, device: Owner) {
         self.push(pointer as u64);
@@ -286,31 +286,31 @@ impl Params {
         self.devices.push(device);
     }
 
-    /// Notes that the parameter `name` shows the `bytes` bytes at `start`, in elements of `element` bytes.
+    /// Notes that parameter `name` views the `bytes` bytes at `start`, in elements of `element` bytes.
     #[inline]
     pub fn push_region(&mut self, name: &'static str, start: usize, bytes: usize, element: usize, is_writable: bool) {
         self.regions.push(name, start, bytes, element, is_writable);
     }
 
-    /// All parameters one after the other, each from the beginning of a word on, little-endian.
+    /// Returns all parameters, little-endian, each starting at a word.
     #[inline]
     pub fn slots(&self) -> &[u64] {
         self.words.as_slice()
     }
 
-    /// The first word of each PTX parameter, in their order.
+    /// Returns the first word of each PTX parameter, in their order.
     #[inline]
     pub fn starts(&self) -> impl ExactSizeIterator<Item = &u64> {
         self.starts.as_slice().iter().map(|&start| &self.words.as_slice()[usize::from(start)])
     }
 
-    /// The device of each view passed.
+    /// Returns the device of each view.
     #[inline]
     pub fn devices(&self) -> &[Owner] {
         self.devices.as_slice()
     }
 
-    /// The memory that each view shows; on a GPU, nothing.
+    /// Returns the memory of each view; on a GPU, nothing.
     #[inline]
     pub fn regions(&self) -> &Regions {
         &self.regions

@@ -1,4 +1,4 @@
-//! What most kernels use: `use cuda_std::prelude::*`.
+//! The items that most kernels use: `use cuda_std::prelude::*`.
 //!
 //! ```
 //! use cuda_std::prelude::*;
@@ -13,8 +13,9 @@
 //! # fn main() {}
 //! ```
 //!
-//! `println!`, `assert!` and the like in a kernel or under `#[device]` are those of this crate. Elsewhere, a crate that
-//! is not `no_std` on the host has others of these names from there: `use cuda_std::println` says which is meant.
+//! In a kernel or under `#[device]`, macros such as `println!` and `assert!` are those of this crate. Elsewhere, a
+//! crate that is not `no_std` on the host also has the standard library's macros; `use cuda_std::println` resolves the
+//! ambiguity.
 
 #[doc(no_inline)]
 pub use crate::{

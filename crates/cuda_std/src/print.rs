@@ -1,8 +1,8 @@
 //! `print!`, `println!` and the messages of assertions, from a kernel.
 //!
-//! On a GPU the message is formatted by the driver's `vprintf`: [`println!`](crate::println) translates Rust's format
-//! string to C's at compile time, from the argument's types. Every argument travels as 8 bytes, a string as the address
-//! of a copy that ends with a zero.
+//! On a GPU the driver's `vprintf` formats the message. [`println!`](crate::println) translates Rust's format string to
+//! C's at compile time, by the types of the arguments. Every argument is passed as 8 bytes, and a string as the address
+//! of a zero-terminated copy.
 
 /// The longest C format string, in bytes.
 pub const MAX_FORMAT: usize = 512;
@@ -10,20 +10,20 @@ pub const MAX_FORMAT: usize = 512;
 /// A part of a format string.
 #[derive(Clone, Copy)]
 pub enum Piece {
-    /// Text to print as it stands.
+    /// Literal text.
     Text(&'static str),
-    /// The next argument: C's flags, width and precision, and whether it is printed in hexadecimal (`x` or `X`) or as
-    /// Rust's `{:?}` does it (`?`).
+    /// The next argument: C's flags, width and precision, and the conversion. The conversion is hexadecimal (`x` or
+    /// `X`) or that of Rust's `{:?}` (`?`).
     Argument(&'static str, Option<u8>),
 }
 
-/// A format string, as a type.
+/// A format string as a type.
 pub trait Pieces {
-    /// Its parts.
+    /// The parts of the format string.
     const PIECES: &'static [Piece];
 }
 
-/// How an argument is printed.
+/// The kind of an argument, which determines C's placeholder.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// `%lld`
@@ -32,24 +32,24 @@ pub enum Kind {
     Unsigned,
     /// `%g`, or `%f` with a precision
     Float,
-    /// `%s`, in quotes where it is debugged
+    /// `%s`, quoted with `{:?}`
     Text,
     /// `%s`
     Word,
 }
 
-/// What can be printed from a kernel on a GPU: a number, a `bool` or a string.
+/// A value that a kernel on a GPU can print: a number, a `bool` or a string.
 pub trait PrintArgument: Copy {
-    /// How it is printed.
+    /// The kind of the argument.
     const KIND: Kind;
 
-    /// What must stay until it is printed.
+    /// The data that must live until the message is printed.
     type Kept;
 
-    /// What must stay until it is printed.
+    /// Returns the data that must live until the message is printed.
     fn keep(self) -> Self::Kept;
 
-    /// Its 8 bytes.
+    /// Returns the argument's 8 bytes.
     fn word(kept: &Self::Kept) -> u64;
 }
 
@@ -83,7 +83,7 @@ print_arguments! {
     Unprintable Word _v => c"(a value)".as_ptr() as u64;
 }
 
-/// Bytes of a string that are printed on a GPU.
+/// The largest number of bytes of a string that a GPU prints.
 const MAX_TEXT: usize = 127;
 
 impl PrintArgument for &str {
@@ -105,25 +105,25 @@ impl PrintArgument for &str {
     }
 }
 
-/// Stands for a value that cannot be printed on a GPU.
+/// Replaces a value that a GPU cannot print.
 #[derive(Clone, Copy, Debug)]
 pub struct Unprintable;
 
-/// A value in an assertion's message, which may be of any type.
+/// A value of any type in an assertion's message.
 #[derive(Debug)]
 pub struct Shown<'a, T: ?Sized>(pub &'a T);
 
 impl<T: PrintArgument> Shown<'_, T> {
-    /// The value, which can be printed.
+    /// Returns the value, which can be printed.
     #[inline(always)]
     pub fn shown(&self) -> T {
         *self.0
     }
 }
 
-/// For values without [`Shown::shown`].
+/// The fallback for values without [`Shown::shown`].
 pub trait NotShown {
-    /// What is printed in place of the value.
+    /// Returns the replacement for the value.
     #[inline(always)]
     fn shown(&self) -> Unprintable {
         Unprintable
@@ -132,16 +132,16 @@ pub trait NotShown {
 
 impl<T: ?Sized> NotShown for Shown<'_, T> {}
 
-/// The arguments of one message.
+/// The arguments of a message.
 pub trait PrintArguments {
-    /// How each is printed.
+    /// The kind of each argument.
     const KINDS: &'static [Kind];
 
-    /// Calls `f` with the 8 bytes of each.
+    /// Calls `f` with the 8 bytes of each argument.
     fn with_words(self, f: impl FnOnce(&[u64]));
 }
 
-/// The 8 bytes of what is kept of a `T`.
+/// Returns the 8 bytes for the data kept of a `T`.
 #[inline(always)]
 fn word<T: PrintArgument>((kept, _): &(T::Kept, core::marker::PhantomData<T>)) -> u64 {
     T::word(kept)
@@ -190,7 +190,7 @@ impl Text {
     }
 }
 
-/// The C format string for `pieces` with arguments of `kinds`, ending with a zero.
+/// Returns the zero-terminated C format string for `pieces` with arguments of `kinds`.
 const fn c_format(pieces: &[Piece], kinds: &[Kind]) -> [u8; MAX_FORMAT] {
     let mut text = Text { bytes: [0; MAX_FORMAT], len: 0 };
     let (mut piece, mut argument) = (0, 0);
@@ -213,11 +213,11 @@ const fn c_format(pieces: &[Piece], kinds: &[Kind]) -> [u8; MAX_FORMAT] {
         }
         piece += 1;
     }
-    assert!(argument == kinds.len(), "as many arguments as placeholders");
+    assert!(argument == kinds.len(), "the number of arguments differs from the number of placeholders");
     text.bytes
 }
 
-/// C's placeholder for an argument.
+/// Appends C's placeholder for an argument.
 const fn push_argument(text: &mut Text, flags: &str, kind: Kind, conversion: Option<u8>) {
     let hexadecimal = match conversion {
         Some(b'?') | None => None,
@@ -229,14 +229,16 @@ const fn push_argument(text: &mut Text, flags: &str, kind: Kind, conversion: Opt
     }
     text.push(b'%');
     if matches!(kind, Kind::Text | Kind::Word) && !flags.is_empty() {
-        // Rust puts what is no number at the left of its width.
+        // Rust aligns NaN and infinity to the left of their width.
         text.push(b'-');
     }
     text.push_str(flags);
     match (kind, hexadecimal) {
         (Kind::Float | Kind::Text | Kind::Word, Some(_)) => panic!("only an integer can be printed in hexadecimal"),
-        (Kind::Signed, Some(_)) => panic!("cast a signed number to an unsigned one to print it in hexadecimal"),
-        (Kind::Signed | Kind::Unsigned, _) if has_precision(flags) => panic!("an integer has no precision"),
+        (Kind::Signed, Some(_)) => {
+            panic!("only an unsigned integer can be printed in hexadecimal: cast the signed one")
+        }
+        (Kind::Signed | Kind::Unsigned, _) if has_precision(flags) => panic!("only a float can have a precision"),
         (Kind::Float, None) => text.push(if has_precision(flags) { b'f' } else { b'g' }),
         (_, Some(letter)) => {
             text.push_str("ll");
@@ -255,7 +257,7 @@ const fn push_argument(text: &mut Text, flags: &str, kind: Kind, conversion: Opt
 pub struct Format<P, A>(core::marker::PhantomData<(P, A)>);
 
 impl<P: Pieces, A: PrintArguments> Format<P, A> {
-    /// The text, ending with a zero.
+    /// The zero-terminated text.
     pub const TEXT: &'static [u8; MAX_FORMAT] = &c_format(P::PIECES, A::KINDS);
 }
 
@@ -306,7 +308,7 @@ mod tests {
         (1_u8, -1_i32, 0.5_f32).with_words(|words| assert_eq!(words, [1, u64::MAX, 0.5_f64.to_bits()]));
         let long = "x".repeat(300);
         (true, "text", &*long).with_words(|words| {
-            // SAFETY: each word is the address of a text that ends with a zero, and lives as long as this closure runs.
+            // SAFETY: each word is the address of a zero-terminated text that lives as long as this closure runs.
             let texts = [0, 1, 2].map(|i| unsafe { core::ffi::CStr::from_ptr(words[i] as *const _) }.to_bytes());
             assert_eq!(texts[..2], [&b"true"[..], b"text"]);
             assert_eq!(texts[2], &long.as_bytes()[..MAX_TEXT]);

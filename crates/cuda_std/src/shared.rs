@@ -1,12 +1,12 @@
-//! Shared memory: typed handles on 32-bit addresses in the block's memory.
+//! Typed handles to arrays in the block's shared memory.
 //!
 //! # Design
 //!
-//! A handle is a 32-bit address in the block's shared memory, not a Rust pointer: LLVM would address memory behind a
+//! A handle is a 32-bit address in the block's shared memory, not a Rust pointer: LLVM would access memory behind a
 //! pointer by generic loads and stores, which are slower. `global_asm!` declares the arrays.
 //!
-//! Two of an access's `asm!` options follow from that. It is `nomem`, because LLVM does not know this memory. It is not
-//! `pure`, so accesses keep their order.
+//! This determines two options of each access's `asm!`. It is `nomem`, because LLVM does not know this memory. It is
+//! not `pure`, so accesses keep their order.
 
 use core::marker::PhantomData;
 
@@ -16,9 +16,9 @@ use crate::{DeviceCopy, Element, backend};
 /// An array in the block's shared memory.
 ///
 /// A handle is an address and a length and can be copied; the array lives as long as the block. Its contents are
-/// unspecified until they are written. [`load`](Self::load) and [`store`](Self::store) check the index: in the
-/// simulator a bad one is a fault that names the line, on a GPU it traps. Two threads that access an element, one of
-/// them writing, must be ordered by a barrier or be atomic; else the value read is unspecified.
+/// unspecified until they are written. [`load`](Self::load) and [`store`](Self::store) check the index: a bad index is
+/// a fault with its source line in the simulator and a trap on a GPU. If two threads access an element and one of them
+/// writes, a barrier must order the accesses, or they must be atomic. Otherwise the value read is unspecified.
 pub struct Shared<T> {
     address: u32,
     len: u32,
@@ -34,29 +34,29 @@ impl<T> Clone for Shared<T> {
 impl<T> Copy for Shared<T> {}
 
 impl<T: DeviceCopy> Shared<T> {
-    /// The `len` elements at `address`.
+    /// Creates a handle to the `len` elements at `address`.
     ///
     /// # Safety
-    /// The `len` elements at `address` must lie in the block's shared memory, and `address` be aligned for an element,
-    /// and for its size where that is 2, 4, 8 or 16 bytes.
+    /// The `len` elements at `address` must be in the block's shared memory. `address` must be aligned for an element,
+    /// and to the element's size if that is 2, 4, 8 or 16 bytes.
     #[inline(always)]
     pub unsafe fn from_raw_parts(address: u32, len: u32) -> Self {
         Self { address, len, elements: PhantomData }
     }
 
-    /// How many elements it has.
+    /// Returns the number of elements.
     #[inline(always)]
     pub fn len(self) -> usize {
         self.len as usize
     }
 
-    /// Whether it has no element.
+    /// Returns true if the array has no elements.
     #[inline(always)]
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
 
-    /// The part of the array from element `start` on, `len` elements long.
+    /// Returns elements `start..start + len` as an array of their own.
     #[inline(always)]
     #[track_caller]
     pub fn part(self, start: usize, len: usize) -> Self {
@@ -66,7 +66,7 @@ impl<T: DeviceCopy> Shared<T> {
         Self { address: self.address_of(start), len: len as u32, elements: PhantomData }
     }
 
-    /// As [`part`](Self::part), unchecked on a GPU.
+    /// A [`part`](Self::part), unchecked on a GPU.
     ///
     /// # Safety
     /// `start + len` must be at most [`len`](Self::len).
@@ -79,23 +79,24 @@ impl<T: DeviceCopy> Shared<T> {
         Self { address: self.address_of(start), len: len as u32, elements: PhantomData }
     }
 
-    /// The same array, which the simulator's reports call `name` if it lies in dynamic shared memory.
+    /// Returns the same array. If it is in dynamic shared memory, the simulator's reports call it `name`.
     ///
-    /// In a kernel `let tile = dynamic_shared::<f32>().part(0, n);` names it so, without further words.
+    /// In a kernel, `let tile = dynamic_shared::<f32>().part(0, n);` names the array `tile` without this call.
     #[inline(always)]
     pub fn named(self, name: &'static str) -> Self {
         backend::name_dynamic::<T>(name, self.address, self.len());
         self
     }
 
-    /// The address of element 0, for code that is written over pointers: generic, as any Rust pointer is, and valid as
-    /// long as the block, for its threads.
+    /// Returns the generic address of element 0, for code over pointers. It is valid for the block's threads as long as
+    /// the block.
     #[inline(always)]
     pub fn as_mut_ptr(self) -> *mut T {
         backend::shared_pointer(self.address).cast()
     }
 
-    /// The address of element `index`, as `as_mut_ptr().add(index)`: a `shared_array!` of Rust-CUDA is a pointer.
+    /// Returns the address of element `index`, like `as_mut_ptr().add(index)`: in Rust-CUDA, a `shared_array!` is a
+    /// pointer.
     ///
     /// # Safety
     /// `index` must be at most [`len`](Self::len).
@@ -104,16 +105,17 @@ impl<T: DeviceCopy> Shared<T> {
         self.as_mut_ptr().wrapping_add(index)
     }
 
-    /// The same bytes as elements of another type, as many as fit, such as `u32` as `[u32; 4]` for wide accesses.
+    /// Returns the same bytes as elements of another type, as many as fit, such as `u32` as `[u32; 4]` for wide
+    /// accesses.
     ///
-    /// The array must start at a multiple of that type's size, as a whole `shared_array!` does.
+    /// The array must start at a multiple of that type's size, like a whole `shared_array!`.
     #[inline(always)]
     #[track_caller]
     pub fn cast<U: Element>(self) -> Shared<U>
     where
         T: Element,
     {
-        // An array of multiples of a size starts at a multiple of it.
+        // If the size is a divisor of the element's size, an aligned array is aligned to it, too.
         if !size_of::<T>().is_multiple_of(size_of::<U>()) {
             backend::check_vec_alignment(self.address as usize, size_of::<U>());
         }
@@ -121,13 +123,13 @@ impl<T: DeviceCopy> Shared<T> {
         Shared { address: self.address, len: len as u32, elements: PhantomData }
     }
 
-    /// Element `index`. What is no value of `T`, as nobody has written one, ends the kernel as an index out of bounds
-    /// does.
+    /// Loads element `index`. Ends the kernel if the bits are not a valid `T`, which happens only with uninitialised
+    /// memory.
     #[inline(always)]
     #[track_caller]
     pub fn load(self, index: usize) -> T {
         self.check(index);
-        // SAFETY: the index was checked, and any bits are a value.
+        // SAFETY: the index was checked, and `shared_load` checks the bits.
         unsafe { T::shared_load(self.address_of(index)) }
     }
 
@@ -140,7 +142,7 @@ impl<T: DeviceCopy> Shared<T> {
         unsafe { value.shared_store(self.address_of(index)) }
     }
 
-    /// Element `index`, unchecked on a GPU.
+    /// Loads element `index`, unchecked on a GPU.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).
@@ -148,12 +150,11 @@ impl<T: DeviceCopy> Shared<T> {
     #[track_caller]
     pub unsafe fn load_unchecked(self, index: usize) -> T {
         self.check_in_simulator(index);
-        // SAFETY: the caller vouches for the index and the value.
+        // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { T::shared_load(self.address_of(index)) }
     }
 
-    /// Element `index`, read anew each time and as it stands (`ld.volatile.shared`): see
-    /// [`crate::Global::load_volatile`].
+    /// Loads element `index` by a volatile access (`ld.volatile.shared`): see [`crate::Global::load_volatile`].
     #[inline(always)]
     #[track_caller]
     pub fn load_volatile(self, index: usize) -> T {
@@ -162,7 +163,7 @@ impl<T: DeviceCopy> Shared<T> {
         unsafe { backend::shared_load_numbers_volatile(self.address_of(index)) }
     }
 
-    /// Sets element `index` as it stands (`st.volatile.shared`): see [`crate::GlobalMut::store_volatile`].
+    /// Sets element `index` by a volatile access (`st.volatile.shared`): see [`crate::GlobalMut::store_volatile`].
     #[inline(always)]
     #[track_caller]
     pub fn store_volatile(self, index: usize, value: T) {
@@ -179,11 +180,11 @@ impl<T: DeviceCopy> Shared<T> {
     #[track_caller]
     pub unsafe fn store_unchecked(self, index: usize, value: T) {
         self.check_in_simulator(index);
-        // SAFETY: the caller vouches for the index.
+        // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { value.shared_store(self.address_of(index)) }
     }
 
-    /// The place of element `index` for an atomic operation.
+    /// Returns the address of element `index` for an atomic operation.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn place(self, index: usize) -> Place<T> {
@@ -191,7 +192,7 @@ impl<T: DeviceCopy> Shared<T> {
         Place::Shared(self.address_of(index))
     }
 
-    /// As [`place`](Self::place), unchecked on a GPU.
+    /// A [`place`](Self::place), unchecked on a GPU.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).
@@ -202,7 +203,7 @@ impl<T: DeviceCopy> Shared<T> {
         Place::Shared(self.address_of(index))
     }
 
-    /// The address of element `index`, which is checked.
+    /// Returns the address of element `index`, after a check of the index.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn checked_address(self, index: usize) -> u32 {
@@ -232,11 +233,11 @@ impl<T: DeviceCopy> Shared<T> {
     }
 }
 
-/// The block's dynamic shared memory, whose size the launch gives, as an array of as many `T` as fit.
+/// Returns the block's dynamic shared memory, whose size the launch determines, as an array of `T`.
 #[inline(always)]
 pub fn dynamic_shared<T: DeviceCopy>() -> Shared<T> {
     const { assert!(align_of::<T>() <= 16, "dynamic shared memory is aligned to 16 bytes") };
     let (address, bytes) = backend::dynamic_shared();
-    // SAFETY: the region is the block's, has `bytes` bytes and is aligned to 16.
+    // SAFETY: the region belongs to the block, has `bytes` bytes and is aligned to 16.
     unsafe { Shared::from_raw_parts(address, bytes / size_of::<T>() as u32) }
 }

@@ -1,17 +1,17 @@
-//! Memory that a kernel crate declares once, by `#[address_space(…)]`: constant, global and shared.
+//! Constant, global and shared memory that a kernel crate declares with `#[address_space(…)]`.
 //!
 //! # Design
 //!
-//! A static in constant or global memory is an ordinary `static` of the crate with its initial value. The PTX has it
-//! under its symbol, by which the host finds it; `cuda_builder` moves constants to `.const`. Each simulated device
-//! copies the initial value into memory of its own at the first use.
+//! A static in constant or global memory is an ordinary `static` with its initial value. The host finds it in the PTX
+//! by its symbol; `cuda_builder` moves constants to `.const`. Each simulated device copies the initial value at the
+//! first use.
 
 use core::fmt;
 
 use crate::backend::{self, StaticPlace};
 use crate::{DeviceCopy, GlobalMut, Shared};
 
-/// `len` elements of constant memory, which kernels read and only the host writes: `launch`'s `Device::set_static`.
+/// `len` elements of constant memory. Kernels read them; only the host writes them, by `launch`'s `Device::set_static`.
 ///
 /// ```
 /// use cuda_std::{GlobalMut, address_space, kernel, thread};
@@ -27,14 +27,14 @@ use crate::{DeviceCopy, GlobalMut, Shared};
 /// # fn main() {}
 /// ```
 ///
-/// Each device has its own, which begin as they are declared. Constant memory is at its best where all lanes of a warp
-/// read the same element, and holds 64 KiB together.
+/// Each device has its own elements, which start with the declared values. Constant memory is fastest if all lanes of a
+/// warp read the same element. All constants of a module may have at most 64 KiB.
 pub struct Constant<T: 'static> {
     place: StaticPlace<T>,
     len: usize,
 }
 
-/// `len` elements of global memory that are there as long as the device, for kernels to read and write.
+/// `len` elements of global memory that exist as long as the device. Kernels read and write them.
 ///
 /// ```
 /// use cuda_std::{address_space, kernel};
@@ -49,19 +49,19 @@ pub struct Constant<T: 'static> {
 /// # fn main() {}
 /// ```
 ///
-/// Each device has its own, which begin as they are given. The host reads and writes them by `launch`'s
+/// Each device has its own elements, which start with the declared values. The host accesses them by `launch`'s
 /// `Device::read_static` and `Device::set_static`.
 pub struct GlobalStatic<T: 'static> {
     place: StaticPlace<T>,
     len: usize,
 }
 
-/// An array in shared memory that is declared outside of a kernel, so that several functions use the same one.
+/// An array in shared memory that is declared outside of a kernel, so that several functions can use it.
 ///
 /// ```
 /// use cuda_std::{GlobalMut, address_space, kernel, thread};
 ///
-/// /// Not initialised: what is on the right is not read.
+/// /// The array is not initialised; the initial value is ignored.
 /// #[address_space(shared)]
 /// static mut TILE: [u32; 32] = [0; 32];
 ///
@@ -85,28 +85,28 @@ pub struct SharedStatic<T> {
 macro_rules! of_places {
     ($($name:ident)*) => {$(
         impl<T: DeviceCopy> $name<T> {
-            /// `len` elements at `place`.
+            /// Creates a static of `len` elements at `place`.
             ///
             /// # Safety
-            /// The place must have as many, each a value of `T`.
+            /// The place must have `len` elements, each a valid `T`.
             #[doc(hidden)]
             pub const unsafe fn new(place: StaticPlace<T>, len: usize) -> Self {
                 Self { place, len }
             }
 
-            /// How many elements it has.
+            /// Returns the number of elements.
             #[inline(always)]
             pub const fn len(&self) -> usize {
                 self.len
             }
 
-            /// Whether it has no element.
+            /// Returns true if there are no elements.
             #[inline(always)]
             pub const fn is_empty(&self) -> bool {
                 self.len == 0
             }
 
-            /// What is known of it where it is declared.
+            /// Returns the address with the host's description.
             #[doc(hidden)]
             pub fn place(&'static self) -> &'static StaticPlace<T> {
                 &self.place
@@ -124,7 +124,7 @@ macro_rules! of_places {
 of_places! { Constant GlobalStatic }
 
 impl<T: DeviceCopy> Constant<T> {
-    /// Element `index` (`ld.const`).
+    /// Loads element `index` (`ld.const`).
     #[inline(always)]
     #[track_caller]
     pub fn load(&'static self, index: usize) -> T {
@@ -138,11 +138,11 @@ impl<T: DeviceCopy> Constant<T> {
 }
 
 impl<T: DeviceCopy> GlobalStatic<T> {
-    /// The elements, in a kernel.
+    /// Returns a view of the elements, in a kernel.
     #[inline(always)]
     #[track_caller]
     pub fn view(&'static self) -> GlobalMut<'static, T> {
-        // SAFETY: the elements are there as long as the device.
+        // SAFETY: the elements exist as long as the device.
         unsafe { GlobalMut::from_raw_parts(self.place.pointer().cast_mut(), self.len, backend::static_owner()) }
     }
 }
@@ -153,7 +153,7 @@ impl<T: DeviceCopy> SharedStatic<T> {
         Self { array }
     }
 
-    /// The block's array, in a kernel.
+    /// Returns the block's array, in a kernel.
     #[inline(always)]
     pub fn get(&self) -> Shared<T> {
         (self.array)()

@@ -1,4 +1,4 @@
-//! Where a thread stands in its block and grid, and the block's barrier.
+//! A thread's position in its block and grid, and the block's barrier.
 
 use crate::backend;
 
@@ -9,40 +9,40 @@ macro_rules! indices {
 }
 
 indices! {
-    /// The thread's index in its block, x.
+    /// Returns the thread's x index in its block.
     thread_idx_x
-    /// The thread's index in its block, y.
+    /// Returns the thread's y index in its block.
     thread_idx_y
-    /// The thread's index in its block, z.
+    /// Returns the thread's z index in its block.
     thread_idx_z
-    /// The block's index in the grid, x.
+    /// Returns the block's x index in the grid.
     block_idx_x
-    /// The block's index in the grid, y.
+    /// Returns the block's y index in the grid.
     block_idx_y
-    /// The block's index in the grid, z.
+    /// Returns the block's z index in the grid.
     block_idx_z
-    /// Threads in a block along x.
+    /// Returns the number of threads per block along x.
     block_dim_x
-    /// Threads in a block along y.
+    /// Returns the number of threads per block along y.
     block_dim_y
-    /// Threads in a block along z.
+    /// Returns the number of threads per block along z.
     block_dim_z
-    /// Blocks in the grid along x.
+    /// Returns the number of blocks in the grid along x.
     grid_dim_x
-    /// Blocks in the grid along y.
+    /// Returns the number of blocks in the grid along y.
     grid_dim_y
-    /// Blocks in the grid along z.
+    /// Returns the number of blocks in the grid along z.
     grid_dim_z
 }
 
 /// An index or an extent in three dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UVec3 {
-    /// The dimension that varies fastest.
+    /// The x component, which varies fastest.
     pub x: u32,
-    /// The second.
+    /// The y component.
     pub y: u32,
-    /// The third.
+    /// The z component.
     pub z: u32,
 }
 
@@ -57,16 +57,16 @@ macro_rules! triples {
 }
 
 triples! {
-    /// The thread's index in its block.
+    /// Returns the thread's index in its block.
     #[doc(alias = "threadIdx")]
     thread_idx thread_idx_x thread_idx_y thread_idx_z
-    /// The block's index in the grid.
+    /// Returns the block's index in the grid.
     #[doc(alias = "blockIdx")]
     block_idx block_idx_x block_idx_y block_idx_z
-    /// Threads in a block along each dimension.
+    /// Returns the number of threads per block along each dimension.
     #[doc(alias = "blockDim")]
     block_dim block_dim_x block_dim_y block_dim_z
-    /// Blocks in the grid along each dimension.
+    /// Returns the number of blocks in the grid along each dimension.
     #[doc(alias = "gridDim")]
     grid_dim grid_dim_x grid_dim_y grid_dim_z
 }
@@ -80,13 +80,13 @@ pub struct Index2d {
     pub y: usize,
 }
 
-/// The thread's index in a one-dimensional grid: `block_idx_x · block_dim_x + thread_idx_x`, in 64 bits.
+/// Returns the thread's index in a one-dimensional grid in 64 bits: `block_idx_x · block_dim_x + thread_idx_x`.
 #[inline(always)]
 pub fn index_1d() -> usize {
     block_idx_x() as usize * block_dim_x() as usize + thread_idx_x() as usize
 }
 
-/// The thread's index in a two-dimensional grid, in 64 bits.
+/// Returns the thread's index in a two-dimensional grid in 64 bits.
 #[inline(always)]
 pub fn index_2d() -> Index2d {
     Index2d { x: index_1d(), y: block_idx_y() as usize * block_dim_y() as usize + thread_idx_y() as usize }
@@ -103,42 +103,43 @@ pub struct Index3d {
     pub z: usize,
 }
 
-/// The thread's index in a three-dimensional grid, in 64 bits.
+/// Returns the thread's index in a three-dimensional grid in 64 bits.
 #[inline(always)]
 pub fn index_3d() -> Index3d {
     let Index2d { x, y } = index_2d();
     Index3d { x, y, z: block_idx_z() as usize * block_dim_z() as usize + thread_idx_z() as usize }
 }
 
-/// The thread's number in the grid, whatever its dimensions, in 64 bits: the blocks before its own, x fastest, times
-/// the threads of a block, and its [`index_in_block`].
+/// Returns the thread's linear index in a grid of any dimensions, in 64 bits: the block's linear index, x fastest,
+/// times the threads per block, plus [`index_in_block`].
 #[inline(always)]
 pub fn index() -> usize {
     let blocks = (block_idx_z() as usize * grid_dim_y() as usize + block_idx_y() as usize) * grid_dim_x() as usize;
     (blocks + block_idx_x() as usize) * block_size() as usize + index_in_block() as usize
 }
 
-/// Whether it is the grid's first thread, of index 0 in all dimensions.
+/// Returns true for the grid's first thread, whose index is 0 in all dimensions.
 #[inline(always)]
 pub fn first() -> bool {
     index() == 0
 }
 
-/// The thread's index within its block, x fastest: what `warp::lane_id` and the warps are counted by.
+/// Returns the thread's linear index within its block, x fastest. Warps and lanes follow this order.
 #[inline(always)]
 pub fn index_in_block() -> u32 {
     (thread_idx_z() * block_dim_y() + thread_idx_y()) * block_dim_x() + thread_idx_x()
 }
 
-/// Threads in a block.
+/// Returns the number of threads per block.
 #[inline(always)]
 pub fn block_size() -> u32 {
     block_dim_x() * block_dim_y() * block_dim_z()
 }
 
-/// Waits until every thread of the block has come here; what each wrote before is then seen by all.
+/// Waits until every thread of the block has arrived. Afterwards each thread sees all earlier writes of the others.
 ///
-/// Every thread of the block must reach the same barrier. The simulator reports one that some never reach.
+/// Every thread of the block must reach the same barrier. The simulator reports a barrier that some threads never
+/// reach.
 #[doc(alias = "__syncthreads")]
 #[inline(always)]
 #[track_caller]
@@ -146,7 +147,7 @@ pub fn sync_threads() {
     backend::sync_threads();
 }
 
-/// A barrier that also counts the threads for which `predicate` holds, and tells all of them.
+/// A barrier that returns the number of threads for which `predicate` is true.
 #[doc(alias = "__syncthreads_count")]
 #[inline(always)]
 #[track_caller]
@@ -154,7 +155,7 @@ pub fn sync_threads_count(predicate: bool) -> u32 {
     backend::sync_threads_count(predicate)
 }
 
-/// A barrier that tells all threads whether `predicate` holds for every thread of the block.
+/// A barrier that returns true if `predicate` is true for every thread of the block.
 #[doc(alias = "__syncthreads_and")]
 #[inline(always)]
 #[track_caller]
@@ -162,7 +163,7 @@ pub fn sync_threads_and(predicate: bool) -> bool {
     backend::sync_threads_and(predicate)
 }
 
-/// A barrier that tells all threads whether `predicate` holds for some thread of the block.
+/// A barrier that returns true if `predicate` is true for any thread of the block.
 #[doc(alias = "__syncthreads_or")]
 #[inline(always)]
 #[track_caller]
@@ -170,8 +171,7 @@ pub fn sync_threads_or(predicate: bool) -> bool {
     backend::sync_threads_or(predicate)
 }
 
-/// Waits for about `nanos` nanoseconds, at most a millisecond, and lets others run: for a thread that waits for
-/// another.
+/// Waits for about `nanos` nanoseconds, at most a millisecond, while other threads run. For a thread that polls.
 #[doc(alias = "__nanosleep")]
 #[inline(always)]
 #[track_caller]
@@ -179,18 +179,18 @@ pub fn nanosleep(nanos: u32) {
     backend::nanosleep(nanos);
 }
 
-/// Lanes in a warp, as [`warp::SIZE`](crate::warp::SIZE).
+/// Returns the number of lanes in a warp, [`warp::SIZE`](crate::warp::SIZE).
 #[doc(alias = "warpSize")]
 #[inline(always)]
-pub fn warp_size() -> u32 {
-    crate::warp::SIZE
+pub const fn warp_size() -> u32 {
+    32
 }
 
-// The fences under Rust-CUDA's names.
+// The fences under the names of Rust-CUDA.
 pub use crate::atomic::{fence as device_fence, fence as grid_fence, fence_system as system_fence};
 
-/// The indices of `0..n` that are this thread's in a one-dimensional grid of any size: its own index, then one every
-/// grid's width. Each index belongs to one thread, and neighbouring threads take neighbouring indices.
+/// Iterates over this thread's indices of `0..n` in a one-dimensional grid of any size: its own index, then steps of
+/// the grid's width. Each index belongs to one thread, and neighbouring threads have neighbouring indices.
 ///
 /// ```
 /// # use cuda_std::{GlobalMut, kernel, thread};
@@ -207,13 +207,14 @@ pub fn grid_stride(n: usize) -> GridStride {
     GridStride { next: index_1d(), stride: grid_dim_x() as usize * block_dim_x() as usize, end: n }
 }
 
-/// As [`grid_stride`] along y: with both, any two-dimensional grid covers any `nx × ny` rectangle.
+/// A [`grid_stride`] along y. Both together cover any `nx × ny` rectangle with any two-dimensional grid.
 #[inline(always)]
 pub fn grid_stride_y(n: usize) -> GridStride {
     GridStride { next: index_2d().y, stride: grid_dim_y() as usize * block_dim_y() as usize, end: n }
 }
 
-/// The indices of `0..n` that are this thread's in its block: its index in the block, then one every block's size.
+/// Iterates over this thread's indices of `0..n` within its block: its index in the block, then steps of the block's
+/// size.
 #[inline(always)]
 pub fn block_stride(n: usize) -> GridStride {
     GridStride { next: index_in_block() as usize, stride: block_size() as usize, end: n }
@@ -237,8 +238,8 @@ impl Iterator for GridStride {
         if !backend::branch(index < self.end) {
             return None;
         }
-        // An index is below `end`, which is at most the length of something in memory, and a stride is below 2^42:
-        // the sum stays far below 2^64.
+        // An index is below `end`, at most the length of an array in memory, and a stride is below 2^42. The sum is far
+        // below 2^64.
         self.next = index.wrapping_add(self.stride);
         Some(index)
     }

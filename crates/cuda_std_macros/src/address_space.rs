@@ -1,9 +1,9 @@
-//! `#[address_space(…)]`: in which of a GPU's memories a static is.
+//! `#[address_space(…)]`: the memory space of a static.
 
 use proc_macro2::TokenStream;
 use syn::{Attribute, Error, Ident, Meta, parse2};
 
-/// A GPU's memories.
+/// A memory space.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum AddressSpace {
     Shared,
@@ -12,7 +12,7 @@ pub enum AddressSpace {
 }
 
 impl AddressSpace {
-    /// Of what stands in the parentheses.
+    /// Parses the name in the parentheses.
     pub fn parse(tokens: TokenStream) -> syn::Result<Self> {
         let name: Ident = parse2(tokens).map_err(|error| Error::new(error.span(), EXPECTED))?;
         match name.to_string().as_str() {
@@ -26,7 +26,7 @@ impl AddressSpace {
 
 const EXPECTED: &str = "expected `shared`, `constant` or `global`";
 
-/// Takes `#[address_space(…)]` out of a static's attributes.
+/// Removes `#[address_space(…)]` from a static's attributes and returns its memory space.
 pub fn take(attributes: &mut Vec<Attribute>) -> syn::Result<Option<AddressSpace>> {
     let is_it =
         |attribute: &Attribute| attribute.path().segments.last().is_some_and(|last| last.ident == "address_space");

@@ -1,4 +1,4 @@
-//! `assert!` and the like: core's own for the simulator, and for a GPU a condition with a message for C's `vprintf`.
+//! `assert!` and similar macros: core's own in the simulator; on a GPU a condition with a message for C's `vprintf`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -8,13 +8,13 @@ use syn::{Expr, ExprLit, Lit, LitStr, Token};
 
 use crate::println::pieces;
 
-/// What a message says before the user's text.
+/// The largest number of values in a message.
 const MAX_VALUES: usize = 8;
 
 pub fn expand(name: &str, input: TokenStream) -> TokenStream {
     let core = Ident::new(name, Span::call_site());
     let host = quote!(::core::#core!(#input));
-    // What is not understood here is core's to judge.
+    // Core's macro reports a syntax error.
     let Ok(arguments) = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(input) else { return host };
     let arguments: Vec<Expr> = arguments.into_iter().collect();
     let device = device(name.trim_start_matches("debug_"), &arguments);
@@ -66,8 +66,8 @@ fn device(name: &str, arguments: &[Expr]) -> Option<TokenStream> {
     }
 }
 
-/// The parts of a message, and the value of each placeholder. One that a GPU cannot print stands as it is in the
-/// source.
+/// Returns the parts of a message and the values of its placeholders. If a GPU cannot print the message, it stays as in
+/// the source.
 fn user_message(message: &[Expr]) -> (TokenStream, Vec<TokenStream>) {
     let Some((format, arguments)) = message.split_first() else { return (TokenStream::new(), Vec::new()) };
     let Expr::Lit(ExprLit { lit: Lit::Str(format), .. }) = format else {
@@ -82,7 +82,7 @@ fn user_message(message: &[Expr]) -> (TokenStream, Vec<TokenStream>) {
     }
 }
 
-/// Prints `parts` with `values`, and ends the kernel.
+/// Returns code that prints `parts` with `values` and ends the kernel.
 fn fail(parts: &TokenStream, values: &[TokenStream]) -> TokenStream {
     let names: Vec<_> = (0..values.len()).map(|i| format_ident!("value_{i}", span = Span::mixed_site())).collect();
     quote! {{

@@ -1,5 +1,4 @@
-//! What the simulator is told that the source of a kernel's body alone does not tell: the names of shared arrays, and
-//! which way branches go.
+//! The names of shared arrays and the directions of branches, which a kernel reports to the simulator.
 
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -9,7 +8,7 @@ use syn::{BinOp, Block, Expr, ExprIf, ExprMacro, ExprWhile, Item, Local, Pat, Pa
 
 use crate::constants::{guard, leave_constants};
 
-/// Gives the shared arrays of `body` their names, and has its conditions report which way they go.
+/// Names the shared arrays of `body` and makes its conditions report their values.
 pub fn annotate(body: &mut Block) {
     Annotate.visit_block_mut(body);
 }
@@ -45,11 +44,11 @@ impl VisitMut for Annotate {
     fn visit_item_mut(&mut self, _item: &mut Item) {}
 }
 
-/// Gives each `shared_array!` that `value` has the name that `pattern` binds it to.
+/// Names each `shared_array!` in `value` after the variable in `pattern`.
 fn name_arrays(pattern: &Pat, value: &mut Expr) {
     match (pattern, value) {
         (Pat::Type(typed), value) => name_arrays(&typed.pat, value),
-        // Else `..` stands for none or several.
+        // Otherwise `..` stands for any number of parts.
         (Pat::Tuple(pattern), Expr::Tuple(value)) if pattern.elems.len() == value.elems.len() => {
             pattern.elems.iter().zip(&mut value.elems).for_each(|(pattern, value)| name_arrays(pattern, value));
         }
@@ -65,15 +64,15 @@ fn is_shared_array(call: &ExprMacro) -> bool {
     call.mac.path.segments.last().is_some_and(|last| last.ident == "shared_array")
 }
 
-/// Has the simulator told which way `condition` goes, at its place in the source. One that binds variables has no value
-/// to tell, and one that the compiler knows goes one way.
+/// Makes `condition` report its value at its place in the source. A condition with `let` has no value to report, and
+/// the direction of a constant one is known.
 fn observe(condition: &mut Expr) {
     if !binds(condition) && !is_constant(condition) {
         *condition = Expr::Verbatim(quote_spanned!(condition.span()=> ::cuda_std::__private::branch(#condition)));
     }
 }
 
-/// Whether `condition` has a `let` in it.
+/// Returns true if `condition` contains a `let`.
 fn binds(condition: &Expr) -> bool {
     match condition {
         Expr::Let(_) => true,
@@ -84,7 +83,7 @@ fn binds(condition: &Expr) -> bool {
     }
 }
 
-/// Whether `value` is made of nothing but literals, constants, by the case of their names, and sizes.
+/// Returns true if `value` consists of literals, sizes and constants, judging by upper case.
 fn is_constant(value: &Expr) -> bool {
     match value {
         Expr::Lit(_) => true,

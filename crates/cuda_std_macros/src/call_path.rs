@@ -1,136 +1,91 @@
-//! Has the simulator told which calls and loops a thread is in, so that lanes that come to a barrier by different ones
-//! are told apart: calls in branches, and loops with calls in them, if what is called may have a barrier in it.
-//!
-//! The text stays what it is otherwise. A call becomes an argument of the function that leaves it, so that what is
-//! temporary in it lives as long as before.
+//! The call path of a thread: the calls and loops through which it comes to a barrier. Lanes that reach one barrier by
+//! different call paths are reported.
 //!
 //! # Design
 //!
-//! The macro puts a `Step` around each loop that contains calls and around each call in a branch. Steps record source
-//! lines, not return addresses, because the optimiser duplicates and merges those.
+//! The macro puts a `Step` around each loop that may contain a barrier, and around each call in a branch that may
+//! contain one. Steps record source lines, not return addresses, because the optimiser duplicates and merges those. A
+//! call becomes an argument of the function that leaves it, so that its temporary values live as long as before.
+//!
+//! The names of std's and `cuda_std`'s methods do not decide alone: a user's type may have a method `load` with a
+//! barrier. For such a name the receiver's type decides, which the compiler knows: `observed::probe` selects an empty
+//! step for views, numbers and the like. A loop with such calls only is entered at the first call whose receiver has
+//! another type.
 
-use proc_macro2::Span;
-use quote::quote;
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    BinOp, Block, Expr, ExprBinary, ExprCall, ExprClosure, ExprForLoop, ExprIf, ExprLoop, ExprMatch, ExprMethodCall,
-    ExprWhile, Ident, Item, Local, Pat, Path, parse_quote, parse_quote_spanned,
+    BinOp, Block, Expr, ExprBinary, ExprCall, ExprClosure, ExprForLoop, ExprIf, ExprLoop, ExprMatch, ExprWhile, Ident,
+    Item, Local, Pat, Path, parse_quote, parse_quote_spanned,
 };
 
+use crate::accesses::{address, computes, is_float_s, is_free, is_known_method, is_number_method, makes_variant};
 use crate::constants::{guard, leave_constants};
 
-/// Modules whose functions have no barrier in them, but for those whose names begin as [`BARRIER`].
+/// Modules whose functions contain no barrier, except for those with the prefix [`BARRIER`].
 const PLAIN_MODULES: [&str; 14] =
     ["core", "std", "alloc", "ptr", "slice", "mem", "thread", "warp", "atomic", "f32", "f64", "u32", "u64", "usize"];
 const BARRIER: &str = "sync";
-/// Functions and methods without a barrier in them: what they are called by views, numbers and iterators.
-const PLAIN: [&str; 74] = [
+/// Methods of numbers and iterators besides those that the accesses know.
+const PLAIN: [&str; 16] = [
     "abs",
-    "add",
-    "all",
-    "any",
-    "cast",
-    "ceil",
     "clamp",
-    "clone",
-    "cmp",
-    "combine",
-    "compare_exchange",
-    "copied",
-    "cos",
-    "default",
-    "div",
-    "div_ceil",
     "enumerate",
-    "eq",
-    "exp",
-    "exp2",
-    "fence",
-    "fence_block",
-    "fence_system",
-    "floor",
-    "fma",
-    "fract",
-    "from",
-    "ge",
-    "get",
-    "get_mut",
-    "gt",
-    "identity",
-    "into",
-    "into_iter",
     "iter",
     "iter_mut",
-    "le",
-    "len",
-    "load",
-    "log",
-    "log2",
-    "lt",
     "map",
-    "max",
-    "min",
-    "mul",
-    "mul_add",
-    "ne",
     "next",
-    "offset",
-    "part",
     "pow",
-    "powf",
-    "powi",
     "prefetch",
-    "read",
     "recip",
     "rev",
     "round",
-    "set",
-    "sin",
-    "size_of",
-    "splat",
     "sqrt",
     "step_by",
-    "store",
-    "sub",
     "sum",
-    "swap",
-    "take",
-    "trap",
-    "trunc",
-    "write",
     "zip",
 ];
-/// What the names of others begin with.
-const PLAIN_BEGINNINGS: [&str; 16] = [
-    "as_",
-    "atomic_",
-    "checked_",
-    "count_",
-    "fetch_",
-    "from_",
-    "is_",
-    "leading_",
-    "load_",
-    "overflowing_",
-    "rem_",
-    "saturating_",
-    "store_",
-    "to_",
-    "trailing_",
-    "wrapping_",
-];
+const PLAIN_BEGINNINGS: [&str; 8] =
+    ["checked_", "count_", "is_", "overflowing_", "rem_", "saturating_", "to_", "wrapping_"];
 
-/// Has `body` tell of its calls and loops.
+/// Adds the steps to `body`.
 pub fn tell(body: &mut Block) {
-    CallPaths { is_in_branch: false }.visit_block_mut(body);
+    let mut paths = CallPaths::default();
+    paths.visit_block_mut(body);
+    if paths.has_probe {
+        let import: Block = parse_quote!({
+            #[allow(unused_imports)]
+            use ::cuda_std::__private::observed::OtherProbe as _;
+        });
+        body.stmts.splice(0..0, import.stmts);
+    }
 }
 
+/// How a call may lead to a barrier.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Waits {
+    /// Not at all.
+    Never,
+    /// If the receiver has a user's type.
+    ByType,
+    /// As far as the macro knows.
+    Perhaps,
+}
+
+#[derive(Default)]
 struct CallPaths {
-    /// Not all threads that are in the function, or in the iteration, come here.
+    /// True if some threads in the function, or in the iteration, may not come here.
     is_in_branch: bool,
+    /// The steps of the enclosing loops, outermost first, that are entered by the type of a receiver.
+    loops: Vec<Ident>,
+    /// The number of loops so far.
+    count: usize,
+    /// True if a type decides.
+    has_probe: bool,
 }
 
 impl CallPaths {
@@ -148,42 +103,84 @@ impl CallPaths {
     }
 }
 
-impl VisitMut for CallPaths {
-    fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        let is_told = match expr {
-            Expr::Call(_) | Expr::MethodCall(_) => self.is_in_branch && may_wait(expr),
-            Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_) => has_waits(expr),
-            _ => false,
+impl CallPaths {
+    fn visit_loop(&mut self, expr: &mut Expr) {
+        let waits = loop_waits(expr);
+        self.count += 1;
+        let step = Ident::new(&format!("__step_{}", self.count), Span::mixed_site());
+        if waits == Waits::ByType {
+            self.loops.push(step.clone());
+        }
+        visit_mut::visit_expr_mut(self, expr);
+        if waits == Waits::ByType {
+            self.loops.pop();
+        }
+        if waits == Waits::Never {
+            return;
+        }
+        if let Expr::ForLoop(ExprForLoop { body, .. })
+        | Expr::While(ExprWhile { body, .. })
+        | Expr::Loop(ExprLoop { body, .. }) = expr
+        {
+            body.stmts.insert(0, parse_quote!(::cuda_std::__private::LoopStep::again(&#step);));
+        }
+        let enter = (waits == Waits::Perhaps).then(|| quote!(::cuda_std::__private::LoopStep::enter(&#step);));
+        // The line of the step is the loop's.
+        *expr = parse_quote_spanned!(expr.span()=> {
+            let #step = ::cuda_std::__private::LoopStep::new();
+            #enter
+            #expr
+        });
+    }
+
+    fn visit_call(&mut self, expr: &mut Expr) {
+        let waits = waits(expr);
+        let probe = match waits {
+            Waits::ByType if self.is_in_branch || !self.loops.is_empty() => root(expr).map(address),
+            _ => None,
         };
         visit_mut::visit_expr_mut(self, expr);
-        if is_told {
-            match expr {
-                Expr::ForLoop(ExprForLoop { attrs, body, .. })
-                | Expr::While(ExprWhile { attrs, body, .. })
-                | Expr::Loop(ExprLoop { attrs, body, .. }) => {
-                    if attrs.is_empty() {
-                        let step = Ident::new("__step", Span::mixed_site());
-                        let again = parse_quote!(::cuda_std::__private::Step::again(&#step););
-                        body.stmts.insert(0, again);
-                        // The line of the step is the loop's.
-                        let place = expr.span();
-                        *expr = parse_quote_spanned!(place=> {
-                            let #step = ::cuda_std::__private::StepGuard::new();
-                            ::cuda_std::__private::Step::enter(&#step);
-                            #expr
-                        });
-                    }
-                }
-                _ => {
-                    let place = expr.span();
-                    // The guard's drop is code for every call within, which may panic.
-                    let step = if may_end(expr) { quote!(StepGuard) } else { quote!(Step) };
-                    *expr = parse_quote_spanned!(place=> ::cuda_std::__private::Step::leave(
-                        ::cuda_std::__private::Step::enter(&::cuda_std::__private::#step::new()),
-                        #expr,
-                    ));
-                }
+        let place = expr.span();
+        // The guard's drop is code for every call within, which may panic.
+        let ends = may_end(expr);
+        if let Some(address) = probe {
+            self.has_probe = true;
+            let loops = &self.loops;
+            let method = match (self.is_in_branch, ends) {
+                (false, _) => "no_step",
+                (true, false) => "step",
+                (true, true) => "guard",
+            };
+            let method = Ident::new(method, place);
+            let step = quote_spanned!(place=>
+                ::cuda_std::__private::observed::probe(|| #address).in_loops(&[#(&#loops),*]).#method().enter());
+            self.leave(expr, step);
+        } else if self.is_in_branch && waits == Waits::Perhaps {
+            let step = if ends { quote!(StepGuard) } else { quote!(Step) };
+            self.leave(expr, quote_spanned!(place=> ::cuda_std::__private::#step::new().enter()));
+        }
+    }
+
+    /// Makes the call an argument of the function that leaves `step`. The other passes do not visit `step`.
+    fn leave(&self, expr: &mut Expr, step: TokenStream) {
+        let mut call: ExprCall = parse_quote_spanned!(expr.span()=> ::cuda_std::__private::observed::leave((), #expr));
+        call.args[0] = Expr::Verbatim(step);
+        *expr = Expr::Call(call);
+    }
+}
+
+impl VisitMut for CallPaths {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::ForLoop(ExprForLoop { attrs, .. })
+            | Expr::While(ExprWhile { attrs, .. })
+            | Expr::Loop(ExprLoop { attrs, .. })
+                if attrs.is_empty() =>
+            {
+                self.visit_loop(expr);
             }
+            Expr::Call(_) | Expr::MethodCall(_) => self.visit_call(expr),
+            _ => visit_mut::visit_expr_mut(self, expr),
         }
     }
 
@@ -235,7 +232,10 @@ impl VisitMut for CallPaths {
     }
 
     fn visit_expr_closure_mut(&mut self, closure: &mut ExprClosure) {
+        // A closure that moves its variables would move the steps.
+        let loops = std::mem::take(&mut self.loops);
         self.in_branch(|paths| paths.visit_expr_mut(&mut closure.body));
+        self.loops = loops;
     }
 
     // What is called is no call itself.
@@ -258,20 +258,63 @@ impl VisitMut for CallPaths {
     fn visit_item_mut(&mut self, _item: &mut Item) {}
 }
 
-/// Whether `expr` is a call that may have a barrier in it. A barrier itself has a line of its own.
-fn may_wait(expr: &Expr) -> bool {
+/// Determines how a call may lead to a barrier in the called function. A barrier itself has a line of its own.
+fn waits(expr: &Expr) -> Waits {
     match expr {
         Expr::Call(call) => match &*call.func {
-            Expr::Path(function) => !is_plain_function(&function.path),
-            _ => true,
+            Expr::Path(function) if is_plain_function(&function.path) => Waits::Never,
+            _ => Waits::Perhaps,
         },
-        Expr::MethodCall(call) => !is_plain(&call.method.unraw().to_string()),
-        _ => false,
+        Expr::MethodCall(call) => {
+            let name = call.method.unraw().to_string();
+            // The accesses evaluate a free method twice, so it can have no barrier.
+            if is_float_s(call, &name) || is_free(&name) {
+                return Waits::Never;
+            }
+            if !is_plain(&name) {
+                return Waits::Perhaps;
+            }
+            match base(&call.receiver) {
+                Expr::Call(made) if makes_variant(made) && !is_own(made) => Waits::Perhaps,
+                made @ Expr::Call(_) => waits(made),
+                base if !computes(base) => Waits::ByType,
+                // Numbers, as a rule.
+                Expr::Lit(_) | Expr::Binary(_) | Expr::Cast(_) | Expr::Range(_) => Waits::Never,
+                _ => Waits::Perhaps,
+            }
+        }
+        _ => Waits::Never,
+    }
+}
+
+/// Returns true for a call that a pass has written.
+fn is_own(call: &ExprCall) -> bool {
+    matches!(&*call.func, Expr::Path(path) if path.path.segments.iter().any(|part| part.ident == "__private"))
+}
+
+/// Returns the value on which a chain of methods is called.
+fn base(receiver: &Expr) -> &Expr {
+    match receiver {
+        Expr::MethodCall(call) => base(&call.receiver),
+        Expr::Paren(inner) => base(&inner.expr),
+        Expr::Try(tried) => base(&tried.expr),
+        receiver => receiver,
+    }
+}
+
+/// Returns the place on which a chain of methods is called.
+fn root(call: &Expr) -> Option<&Expr> {
+    match call {
+        Expr::MethodCall(call) => Some(base(&call.receiver)),
+        _ => None,
     }
 }
 
 fn is_plain(name: &str) -> bool {
-    PLAIN.contains(&name) || PLAIN_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+    is_known_method(name)
+        || is_number_method(name)
+        || PLAIN.contains(&name)
+        || PLAIN_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
 }
 
 fn is_plain_function(path: &Path) -> bool {
@@ -279,7 +322,7 @@ fn is_plain_function(path: &Path) -> bool {
     let name = names.next().unwrap_or_default();
     let is_of_plain_module = names.any(|module| PLAIN_MODULES.contains(&&*module));
     // A type's or a variant's name makes a value.
-    is_of_plain_module || name.starts_with(char::is_uppercase) || is_plain(&name) || is_barrier(&name)
+    is_of_plain_module || name.starts_with(char::is_uppercase) || name == "size_of" || is_barrier(&name)
 }
 
 fn is_barrier(name: &str) -> bool {
@@ -303,34 +346,27 @@ fn may_end(call: &Expr) -> bool {
     ends.0
 }
 
-/// Whether the body of a loop has a barrier in it, or a call that may have one.
-fn has_waits(repeat: &Expr) -> bool {
-    struct Waits(bool);
+/// Determines how the body of a loop may lead to a barrier.
+fn loop_waits(repeat: &Expr) -> Waits {
+    struct Most(Waits);
 
-    impl Visit<'_> for Waits {
-        fn visit_expr_call(&mut self, call: &ExprCall) {
-            if let Expr::Path(function) = &*call.func {
-                let last = function.path.segments.last();
-                self.0 |= last.is_some_and(|last| is_barrier(&last.ident.to_string()));
-                self.0 |= !is_plain_function(&function.path);
-            }
-            visit::visit_expr_call(self, call);
-        }
-
-        fn visit_expr_method_call(&mut self, call: &ExprMethodCall) {
-            self.0 |= !is_plain(&call.method.unraw().to_string());
-            visit::visit_expr_method_call(self, call);
+    impl Visit<'_> for Most {
+        fn visit_expr(&mut self, expr: &Expr) {
+            let is_barrier = matches!(expr, Expr::Call(call) if matches!(&*call.func, Expr::Path(function)
+                if function.path.segments.last().is_some_and(|last| is_barrier(&last.ident.to_string()))));
+            self.0 = self.0.max(if is_barrier { Waits::Perhaps } else { waits(expr) });
+            visit::visit_expr(self, expr);
         }
 
         fn visit_item(&mut self, _item: &Item) {}
     }
 
-    let mut waits = Waits(false);
-    match repeat {
-        Expr::ForLoop(ExprForLoop { body, .. })
-        | Expr::While(ExprWhile { body, .. })
-        | Expr::Loop(ExprLoop { body, .. }) => waits.visit_block(body),
-        _ => {}
+    let mut most = Most(Waits::Never);
+    if let Expr::ForLoop(ExprForLoop { body, .. })
+    | Expr::While(ExprWhile { body, .. })
+    | Expr::Loop(ExprLoop { body, .. }) = repeat
+    {
+        most.visit_block(body);
     }
-    waits.0
+    most.0
 }

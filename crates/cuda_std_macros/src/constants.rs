@@ -1,9 +1,9 @@
-//! What the compiler runs: no thread of a kernel comes through it, so nothing in it is rewritten.
+//! Constant expressions. The compiler evaluates them, so no pass rewrites them.
 
 use syn::{Expr, Pat};
 
-/// The methods of a [`VisitMut`](syn::visit_mut::VisitMut) that pass over constants: lengths, `const` blocks, and the
-/// arguments of types.
+/// The methods of a [`VisitMut`](syn::visit_mut::VisitMut) that skip constant expressions: lengths, `const` blocks and
+/// generic arguments.
 macro_rules! leave_constants {
     () => {
         fn visit_expr_repeat_mut(&mut self, array: &mut syn::ExprRepeat) {
@@ -20,7 +20,7 @@ macro_rules! leave_constants {
 
 pub(crate) use leave_constants;
 
-/// The condition after `if` in a pattern of a `match`: the only expression in a pattern that runs.
+/// Returns the guard in an arm of a `match`, the only expression in a pattern that runs.
 pub fn guard(pattern: &mut Pat) -> Option<&mut Expr> {
     match pattern {
         Pat::Guard(guarded) => Some(&mut guarded.guard),

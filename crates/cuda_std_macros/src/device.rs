@@ -1,4 +1,4 @@
-//! `#[device]`: marks functions as device code, so that the simulator is told of their accesses by pointers and slices.
+//! `#[device]`: marks functions as device code, so that they report their accesses to the simulator.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -7,10 +7,10 @@ use syn::{Attribute, Block, Error, ImplItemFn, Item, ItemMod, Signature, TraitIt
 
 use crate::{accesses, entry_step, passes};
 
-/// For the GPU the item stays what it is, but for what a kernel's body is rewritten to there as well.
+/// Expands the attribute. For the GPU only the passes that kernels have there, too, change the item.
 pub fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     if let Some(token) = attributes.into_iter().next() {
-        return Err(Error::new(token.span(), "`#[device]` takes nothing in parentheses"));
+        return Err(Error::new(token.span(), "`#[device]` takes no arguments: write `#[device]` alone"));
     }
     let item = in_functions(item, |_, signature, block| passes::for_both(signature, block))?;
     let device = in_functions(item.clone(), |_, signature, block| passes::for_gpu(signature, block))?;
@@ -24,7 +24,7 @@ pub fn expand(attributes: TokenStream, item: TokenStream) -> syn::Result<TokenSt
     Ok(quote!(::cuda_std::__private::kernel! { device { #device } host { #host } }))
 }
 
-/// The item with `change` made in each function of it.
+/// Returns the item with `change` applied to each function in it.
 fn in_functions(
     item: TokenStream,
     change: impl FnMut(&mut Vec<Attribute>, &Signature, &mut Block) -> syn::Result<()>,
@@ -32,8 +32,8 @@ fn in_functions(
     let mut functions = Functions { change, result: Ok(()) };
     let item = match parse2::<Item>(item.clone()) {
         Ok(Item::Mod(ItemMod { content: None, semi, .. })) => {
-            let message = "a module is marked where its content is: write `#![cuda_std::device]` nowhere, and mark the functions \
-                           or the `impl` blocks in its file";
+            let message = "`#[device]` cannot mark a module in another file: mark the functions or the `impl` blocks in \
+                           that file";
             return Err(Error::new_spanned(semi, message));
         }
         Ok(mut item @ (Item::Fn(_) | Item::Impl(_) | Item::Mod(_) | Item::Trait(_))) => {
@@ -41,11 +41,12 @@ fn in_functions(
             quote!(#item)
         }
         Ok(other) => {
-            let message = "`#[device]` marks a function, an `impl` block, a trait, or a module with its content";
+            let message =
+                "`#[device]` marks functions, `impl` blocks, traits and modules with their content: move it to one";
             return Err(Error::new_spanned(other, message));
         }
         Err(_) => {
-            // A method, which is no item of its own: it may have `self`.
+            // A method is no item of its own, because it may have `self`.
             let mut function: ImplItemFn = parse2(item)?;
             functions.visit_impl_item_fn_mut(&mut function);
             quote!(#function)
@@ -54,10 +55,10 @@ fn in_functions(
     functions.result.map(|()| item)
 }
 
-/// The functions of an item. Kernels see to themselves.
+/// Applies `change` to the functions of an item, except for kernels.
 struct Functions<F> {
     change: F,
-    /// The first error of a change.
+    /// The first error of `change`.
     result: syn::Result<()>,
 }
 
@@ -65,9 +66,9 @@ impl<F: FnMut(&mut Vec<Attribute>, &Signature, &mut Block) -> syn::Result<()>> F
     fn change(&mut self, attributes: &mut Vec<Attribute>, signature: &Signature, block: &mut Block) {
         let is_kernel = attributes.iter().any(|attribute| is_named(attribute, "kernel"));
         unmark(attributes);
-        // What the compiler runs tells nobody.
+        // Code that the compiler evaluates cannot report accesses.
         if !is_kernel && signature.constness.is_none() {
-            // A call that gives nothing becomes an argument, see `call_path`.
+            // A call that returns `()` becomes an argument; see `call_path`.
             attributes.push(parse_quote!(#[allow(clippy::unit_arg)]));
             let changed = (self.change)(attributes, signature, block);
             if self.result.is_ok() {
@@ -103,7 +104,7 @@ impl<F: FnMut(&mut Vec<Attribute>, &Signature, &mut Block) -> syn::Result<()>> V
     }
 }
 
-/// It is marked already.
+/// Removes `#[device]` from the attributes of an item within a marked one.
 fn unmark(attributes: &mut Vec<Attribute>) {
     attributes.retain(|attribute| !is_named(attribute, "device"));
 }

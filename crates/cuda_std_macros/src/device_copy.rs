@@ -7,7 +7,7 @@ use syn::{
     Attribute, Data, DataEnum, DataStruct, DeriveInput, Error, Fields, Ident, Member, Type, parse_quote, parse2,
 };
 
-/// The representations that an enum may say, and what its value is read as.
+/// The representations of an enum and the types of their values.
 const REPRESENTATIONS: [&str; 10] = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "usize", "isize"];
 
 pub fn expand(item: TokenStream) -> syn::Result<TokenStream> {
@@ -19,7 +19,7 @@ pub fn expand(item: TokenStream) -> syn::Result<TokenStream> {
         Data::Union(data) => {
             return Err(Error::new(
                 data.union_token.span(),
-                "nobody knows which field of a union is the one: it cannot be copied",
+                "a union cannot be `DeviceCopy`, because its valid field is unknown: use a struct or an array of bytes",
             ));
         }
     };
@@ -28,7 +28,7 @@ pub fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     }
     let (declared, arguments, bounds) = generics.split_for_impl();
     Ok(quote! {
-        // SAFETY: every field is `DeviceCopy`, and what the items tell is put together from what the fields' tell.
+        // SAFETY: every field is `DeviceCopy`, and the items combine those of the fields.
         #[automatically_derived]
         unsafe impl #declared ::cuda_std::DeviceCopy for #ident #arguments #bounds {
             #items
@@ -36,13 +36,15 @@ pub fn expand(item: TokenStream) -> syn::Result<TokenStream> {
     })
 }
 
-/// What `#[repr(…)]` says, if it is the type of a number; `i32` for that of C.
+/// Returns the number type in `#[repr(…)]`, or `i32` for that of C.
 fn representation(attributes: &[Attribute]) -> syn::Result<Option<Ident>> {
     let mut found = None;
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("repr")) {
         attribute.parse_nested_meta(|word| {
             if word.path.is_ident("packed") {
-                return Err(word.error("a packed type's fields are not aligned, as a device's accesses have to be"));
+                return Err(word.error(
+                    "the fields of a packed type are not aligned, but accesses of a device must be: remove `packed`",
+                ));
             }
             if let Some(name) = word.path.get_ident() {
                 if REPRESENTATIONS.iter().any(|known| name == known) {
@@ -62,7 +64,7 @@ fn representation(attributes: &[Attribute]) -> syn::Result<Option<Ident>> {
 
 fn of_struct(data: &DataStruct) -> TokenStream {
     let fields: Vec<(Member, &Type)> = data.fields.members().zip(data.fields.iter().map(|field| &field.ty)).collect();
-    // Each with the place of the field's type, which an error then names.
+    // Each term has the line of the field's type, which an error then names.
     let of_each = |constant: &str| {
         let constant = Ident::new(constant, proc_macro2::Span::call_site());
         fields
@@ -77,7 +79,7 @@ fn of_struct(data: &DataStruct) -> TokenStream {
     });
     let values = fields.iter().map(|(member, ty)| {
         quote! {
-            // SAFETY: the caller's.
+            // SAFETY: the caller guarantees that the fields can be read.
             && unsafe { <#ty as ::cuda_std::DeviceCopy>::is_value(&raw const (*__value).#member) }
         }
     });
@@ -102,18 +104,21 @@ fn of_enum(data: &DataEnum, name: &Ident, representation: Option<Ident>) -> syn:
     if let Some(variant) = data.variants.iter().find(|variant| !matches!(variant.fields, Fields::Unit)) {
         return Err(Error::new(
             variant.span(),
-            "an enum whose variants have fields cannot be copied to a device: take a struct",
+            "an enum whose variants have fields cannot be `DeviceCopy`: use a struct",
         ));
     }
     let Some(representation) = representation else {
         return Err(Error::new(
             name.span(),
-            "an enum that is copied to a device says its representation, such as `#[repr(u8)]`",
+            "an enum needs a representation to be `DeviceCopy`: add one, such as `#[repr(u8)]`",
         ));
     };
     let variants: Vec<&Ident> = data.variants.iter().map(|variant| &variant.ident).collect();
     if variants.is_empty() {
-        return Err(Error::new(name.span(), "an enum without variants has no value to be copied"));
+        return Err(Error::new(
+            name.span(),
+            "an enum without variants cannot be `DeviceCopy`, because it has no values: add a variant",
+        ));
     }
     Ok(quote! {
         const ANY_BITS: bool = false;
@@ -121,7 +126,7 @@ fn of_enum(data: &DataEnum, name: &Ident, representation: Option<Ident>) -> syn:
 
         #[inline(always)]
         unsafe fn is_value(__value: *const Self) -> bool {
-            // SAFETY: the caller's; the enum is represented so.
+            // SAFETY: the caller guarantees readable bytes, and the enum has this representation.
             let __value = unsafe { __value.cast::<#representation>().read() };
             false #(|| __value == Self::#variants as #representation)*
         }
@@ -133,7 +138,7 @@ mod tests {
     use super::*;
 
     fn refusal(item: TokenStream) -> String {
-        expand(item).err().map_or_else(|| "it is taken".to_owned(), |error| error.to_string())
+        expand(item).err().map_or_else(|| "accepted".to_owned(), |error| error.to_string())
     }
 
     #[test]
@@ -182,7 +187,7 @@ mod tests {
                     a: u8,
                 }
             )),
-            "it is taken"
+            "accepted"
         );
     }
 }

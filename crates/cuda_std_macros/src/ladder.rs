@@ -6,8 +6,8 @@
 //! launches. From this list come the modules, the enum (`ReduceRung`, which implements `Ladder`), the names on the
 //! command line, the help texts and the tables.
 //!
-//! A rung's types and operators are read from the instances of its first kernel. The default rung for a type and
-//! operator is the last one that is built for them. Nothing of this is written down a second time.
+//! The instances of a rung's first kernel determine its types and operators. The default rung for a type and operator
+//! is the last one built for them. No other place lists them.
 //!
 //! A rung, a kernel and an entry are three things: `reduce` has a rung `grid_stride`, which launches one of several
 //! kernels, each of which has an entry for every type and operator.
@@ -23,7 +23,7 @@ use syn::{
     Visibility, braced, parenthesized, parse2,
 };
 
-/// All of the declaration.
+/// The whole declaration.
 struct Ladder {
     attributes: Vec<Attribute>,
     visibility: Visibility,
@@ -32,7 +32,7 @@ struct Ladder {
     rungs: Vec<Rung>,
     /// Functions that make a call of any rung in a group.
     calls: Vec<CallOfAny>,
-    /// Kernels around the rungs.
+    /// Kernels that are no rungs.
     others: Vec<Kernel>,
 }
 
@@ -41,7 +41,7 @@ struct Rung {
     attributes: Vec<Attribute>,
     name: Ident,
     kernels: Vec<Kernel>,
-    /// The place of its group in [`Ladder::calls`].
+    /// The index of its group in [`Ladder::calls`].
     call: Option<usize>,
 }
 
@@ -62,7 +62,7 @@ struct CallOfAny {
 }
 
 impl Kernel {
-    /// Of a rung called `rung`, after which its module is called where none is named.
+    /// Parses a kernel of the rung `rung`. The rung's name is the default for the module.
     fn parse(input: ParseStream<'_>, rung: &Ident) -> syn::Result<Self> {
         let path: syn::Path = input.parse()?;
         let wrong = || syn::Error::new_spanned(&path, "expected `kernel` or `module::kernel`");
@@ -97,14 +97,14 @@ impl Rung {
         Ok(Self { attributes, name, kernels, call: None })
     }
 
-    /// `UnrolledLastWarp` of `unrolled_last_warp`.
+    /// Returns the variant: `UnrolledLastWarp` for `unrolled_last_warp`.
     fn variant(&self) -> Ident {
         let words = self.name.to_string();
         let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
         Ident::new(&words.split('_').filter(|word| !word.is_empty()).map(capital).collect::<String>(), self.name.span())
     }
 
-    /// What a person is told of it: its documentation, or else that of its first kernel.
+    /// Returns the rung's idea: its documentation, or that of its first kernel.
     fn idea(&self) -> TokenStream {
         let docs: Vec<_> =
             self.attributes.iter().filter_map(|attribute| attribute.meta.require_name_value().ok()).collect();
@@ -160,13 +160,13 @@ impl Parse for Ladder {
             }
         }
         if rungs.is_empty() {
-            return Err(syn::Error::new(Span::call_site(), "a ladder has at least one rung"));
+            return Err(syn::Error::new(Span::call_site(), "a ladder needs at least one rung"));
         }
         Ok(Self { attributes, visibility, name, algorithm, rungs, calls, others })
     }
 }
 
-/// A comma, which may be left out at the end.
+/// Parses a comma, which may be missing at the end.
 fn separator(input: ParseStream<'_>) -> syn::Result<()> {
     if !input.is_empty() {
         input.parse::<Token![,]>()?;
@@ -186,18 +186,18 @@ impl CallOfAny {
             .into_iter()
             .map(|parameter| match *parameter.pat {
                 syn::Pat::Ident(pattern) => Ok((pattern.ident, *parameter.ty)),
-                other => Err(syn::Error::new_spanned(other, "a parameter needs a plain name")),
+                other => Err(syn::Error::new_spanned(other, "a parameter must be a name, such as `x: u32`")),
             })
             .collect::<syn::Result<_>>()?;
         Ok(Self { attributes, visibility, name, generics, parameters })
     }
 }
 
-/// What the declaration becomes: the modules of the kernels, and for the host the enum of the rungs.
+/// Expands the declaration: the modules of the kernels and, for the host, the enum of the rungs.
 pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     let ladder: Ladder = parse2(input)?;
     let kernels = || ladder.rungs.iter().flat_map(|rung| &rung.kernels).chain(&ladder.others);
-    // In alphabetical order, as they would be written.
+    // In alphabetical order, like written declarations.
     let modules: BTreeSet<&Ident> = kernels().map(|kernel| &kernel.module).collect();
     let mut seen = BTreeSet::new();
     let functions: Vec<&Kernel> = kernels().filter(|kernel| seen.insert(&kernel.function)).collect();
@@ -286,7 +286,7 @@ impl Ladder {
         }
     }
 
-    /// The function that makes a call of whichever rung of a group.
+    /// Returns the function that makes a call of any rung of a group.
     fn call_of_any(&self, place: usize, call: &CallOfAny) -> TokenStream {
         let CallOfAny { attributes, visibility, name, generics, parameters } = call;
         let types: Vec<_> = generics.type_params().map(|parameter| parameter.ident.clone()).collect();
@@ -305,7 +305,7 @@ impl Ladder {
         quote! {
             #(#attributes)*
             ///
-            /// `None` where the rung is not built for these types, or takes other parameters.
+            /// Returns `None` if the rung has other parameters or is not built for these types.
             #[allow(clippy::too_many_arguments, unreachable_patterns, mismatched_lifetime_syntaxes)]
             #visibility fn #name #declared(self, #(#names: #passed),*) -> ::core::option::Option<::cuda_std::Call<'call>>
             #condition

@@ -1,22 +1,22 @@
-//! What names tell without types.
+//! Facts that names show without types.
 
 use syn::ext::IdentExt;
 use syn::{Ident, Path, Type};
 
-/// The types of numbers, which borrow nothing.
+/// The number types, which borrow nothing.
 pub const NUMBERS: [&str; 12] = ["u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "usize", "isize", "f32", "f64"];
 
-/// Whether the name is one of a constant, a type or a variant.
+/// Returns true for the name of a constant, a type or a variant.
 pub fn is_type_s(name: &str) -> bool {
     name.starts_with(char::is_uppercase)
 }
 
-/// The last name of a path.
+/// Returns the last name of a path.
 pub fn last_name(path: &Path) -> Option<String> {
     path.segments.last().map(|last| last.ident.unraw().to_string())
 }
 
-/// Whether there is no pointer in a value of that type that is not observed.
+/// Returns true if a value of this type contains no unobserved pointer.
 pub fn is_number(ty: &Type) -> bool {
     match ty {
         Type::Path(path) => {

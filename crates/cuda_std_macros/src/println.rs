@@ -1,4 +1,4 @@
-//! `print!` and `println!`: Rust's format string for the simulator, its parts for C's `vprintf` on a GPU.
+//! `print!` and `println!`: Rust's format string for the simulator, and its parts for C's `vprintf` on a GPU.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -6,7 +6,7 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ExprLit, Ident, Lit, LitStr, Token};
 
-/// `end` stands behind the message.
+/// Expands a call; `end` follows the message.
 pub fn expand(input: TokenStream, end: &str) -> syn::Result<TokenStream> {
     let arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(input)?;
     let mut arguments = arguments.into_iter();
@@ -19,7 +19,7 @@ pub fn expand(input: TokenStream, end: &str) -> syn::Result<TokenStream> {
     let line = LitStr::new(&format!("{}{end}", format.value()), format.span());
     let (pieces, values) = pieces(&line, &arguments)?;
     if values.len() > 8 {
-        return Err(Error::new(format.span(), "a kernel prints at most eight values at a time"));
+        return Err(Error::new(format.span(), "a kernel can print at most eight values at once: use several calls"));
     }
     Ok(quote! {
         ::cuda_std::__private::println! {
@@ -29,7 +29,7 @@ pub fn expand(input: TokenStream, end: &str) -> syn::Result<TokenStream> {
     })
 }
 
-/// The parts of a format string, and the value of each placeholder.
+/// Returns the parts of a format string and the values of its placeholders.
 pub fn pieces(format: &LitStr, arguments: &[Expr]) -> syn::Result<(Vec<TokenStream>, Vec<TokenStream>)> {
     let text = format.value();
     let refuse = |message: String| Error::new(format.span(), message);
@@ -49,7 +49,9 @@ pub fn pieces(format: &LitStr, arguments: &[Expr]) -> syn::Result<(Vec<TokenStre
                 let (name, spec) = inside.split_once(':').unwrap_or((&inside, ""));
                 values.push(match name.trim() {
                     "" => {
-                        let value = positional.next().ok_or_else(|| refuse("a placeholder has no argument".into()))?;
+                        let value = positional
+                            .next()
+                            .ok_or_else(|| refuse("the format string has more placeholders than arguments".into()))?;
                         quote!(#value)
                     }
                     name => {
@@ -72,7 +74,7 @@ pub fn pieces(format: &LitStr, arguments: &[Expr]) -> syn::Result<(Vec<TokenStre
         }
     }
     if positional.next().is_some() || !unused.is_empty() {
-        return Err(refuse("an argument has no placeholder".into()));
+        return Err(refuse("the format string has fewer placeholders than arguments".into()));
     }
     if !literal.is_empty() {
         pieces.push(quote!(Text(#literal)));
@@ -80,7 +82,7 @@ pub fn pieces(format: &LitStr, arguments: &[Expr]) -> syn::Result<(Vec<TokenStre
     Ok((pieces, values))
 }
 
-/// The name of an argument `name = value`.
+/// Returns the name of an argument `name = value`.
 fn name_of(argument: &Expr) -> Option<&Ident> {
     match argument {
         Expr::Assign(assignment) => match &*assignment.left {
@@ -91,7 +93,7 @@ fn name_of(argument: &Expr) -> Option<&Ident> {
     }
 }
 
-/// C's flags, width and precision are Rust's, for what is known here: `0`, a width, `.` and a precision.
+/// Parses the supported format options, which C writes like Rust: `0`, a width, `.` and a precision.
 fn placeholder(spec: &str) -> Result<TokenStream, String> {
     let spec = spec.trim_end();
     let (flags, hexadecimal) = match spec.as_bytes().last() {
@@ -105,7 +107,7 @@ fn placeholder(spec: &str) -> Result<TokenStream, String> {
     if number(width) && number(precision) && !precision.is_empty() {
         Ok(quote!(Argument(#flags, #hexadecimal)))
     } else {
-        Err(format!("`{{:{spec}}}` is not known in a kernel: a width, a precision, `x` and `?` are"))
+        Err(format!("a kernel cannot print with `{{:{spec}}}`: use a width, a precision, `x` or `?`"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `shared_array!`: gives each array a symbol of its own.
+//! `shared_array!` and the symbols of arrays.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -7,10 +7,10 @@ use quote::{format_ident, quote};
 use syn::parse::{ParseStream, Parser};
 use syn::{LitStr, Token, TypeArray, parse2};
 
-/// Numbers the arrays of a crate in the order in which they are expanded, which is that of the source.
+/// Numbers the arrays of a crate in the order of their expansion, which is that of the source.
 static ARRAYS: AtomicUsize = AtomicUsize::new(0);
 
-/// A name that nothing else in the crate's PTX has.
+/// Returns a name that is unique in the crate's PTX.
 pub fn symbol(kind: &str) -> Ident {
     let crate_name = std::env::var("CARGO_CRATE_NAME").unwrap_or_else(|_| "kernels".into());
     format_ident!("{crate_name}_{kind}_{}", ARRAYS.fetch_add(1, Ordering::Relaxed))
@@ -18,7 +18,7 @@ pub fn symbol(kind: &str) -> Ident {
 
 pub fn expand(input: TokenStream) -> syn::Result<TokenStream> {
     let (label, of_function, array) = (|input: ParseStream<'_>| {
-        // `#[kernel]` puts the name of the variable before the array, and whether the array is the function's own.
+        // `#[kernel]` puts the variable's name, and `fn` for an array local to the function, before the array.
         let before: Option<Token![fn]> = input.parse()?;
         let label: Option<LitStr> = if input.peek(LitStr) { Some(input.parse()?) } else { None };
         let of_function = before.or(input.parse()?);

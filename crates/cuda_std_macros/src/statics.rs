@@ -8,7 +8,7 @@ use syn::{Error, ItemStatic, StaticMutability, Type, TypeArray, parse2};
 use crate::address_space::AddressSpace;
 use crate::kernel::shared;
 
-/// What stands for it in kernels and on the host.
+/// Expands to the static for kernels and its description for the host.
 pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let space = AddressSpace::parse(attribute)?;
     let item: ItemStatic = parse2(item)?;
@@ -19,7 +19,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
         value => (quote!(#value), quote!(1)),
     };
     let name = ident.unraw().to_string();
-    // The same for the host, which finds it by this.
+    // The same symbol for the host, which finds the static by it.
     let symbol = format!("cuda_std_static_{name}");
     match space {
         AddressSpace::Shared => {
@@ -39,9 +39,10 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
                 };
             })
         }
-        AddressSpace::Constant if is_mut => {
-            Err(Error::new(ident.span(), "a kernel does not write constant memory: `static`, not `static mut`"))
-        }
+        AddressSpace::Constant if is_mut => Err(Error::new(
+            ident.span(),
+            "kernels cannot write constant memory: declare it as `static`, not `static mut`",
+        )),
         AddressSpace::Constant => Ok(quote! {
             #(#attrs)*
             #vis static #ident: ::cuda_std::Constant<#element> =
@@ -49,7 +50,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
         }),
         AddressSpace::Global if !is_mut => Err(Error::new(
             ident.span(),
-            "a table that nobody writes needs no address space; one that kernels write is `static mut`",
+            "global memory that kernels write must be `static mut`; for a table that they only read, remove the address space",
         )),
         AddressSpace::Global => Ok(quote! {
             #(#attrs)*

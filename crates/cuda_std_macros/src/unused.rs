@@ -1,5 +1,4 @@
-//! Has the simulator told of atomic exchanges whose result nobody uses: they write, and what they find need not have
-//! been written.
+//! Marks atomic exchanges whose result is unused. They only write: the previous value need not be initialised.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -8,10 +7,10 @@ use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, ExprAssign, ExprMethodCall, Item, Local, LocalInit, Pat, PatType, Stmt, parse_quote_spanned};
 
-/// The orders that an exchange of `core`'s atomics names.
+/// The orders of an exchange of `core`'s atomics.
 const ORDERS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
-/// Has `body` tell of them.
+/// Marks the unused exchanges of `body`.
 pub fn tell(body: &mut Block) {
     Exchanges.visit_block_mut(body);
 }
@@ -31,7 +30,7 @@ impl VisitMut for Exchanges {
 
     fn visit_stmt_mut(&mut self, statement: &mut Stmt) {
         visit_mut::visit_stmt_mut(self, statement);
-        // `let _ = …;` is the statement alone: there is nothing to be bound.
+        // `let _ = …;` binds nothing, so it becomes the statement alone.
         if let Stmt::Local(Local {
             attrs,
             pat: Pat::Wild(_),
@@ -45,7 +44,7 @@ impl VisitMut for Exchanges {
             *statement = Stmt::Expr((**expr).clone(), Some(*semi_token));
         }
         let Stmt::Expr(value, semicolon) = statement else { return };
-        // So is `_ = …`, which needs no semicolon to be of no value.
+        // `_ = …` binds nothing, either, and needs no semicolon.
         match value {
             Expr::Assign(ExprAssign { attrs, left, right, .. })
                 if attrs.is_empty() && matches!(**left, Expr::Infer(_)) && matches!(**right, Expr::MethodCall(_)) =>
@@ -61,7 +60,7 @@ impl VisitMut for Exchanges {
             && is_exchange(call)
             && let Some(last) = call.args.last_mut()
         {
-            // The last argument is the last thing before the call.
+            // The last argument is evaluated immediately before the call.
             *last = parse_quote_spanned!(last.span()=> ::cuda_std::__private::begin_unused(#last));
             *value = parse_quote_spanned!(call.span()=> ::cuda_std::__private::end_unused(#call));
         }
@@ -70,7 +69,7 @@ impl VisitMut for Exchanges {
     fn visit_item_mut(&mut self, _item: &mut Item) {}
 }
 
-/// Has `let _name = …;` tell, if no statement `after` it names it.
+/// Marks `let _name = …;` if no statement of `after` uses the name.
 fn tell_unused_binding(statement: &mut Stmt, after: &[Stmt]) {
     let Stmt::Local(Local { pat, init: Some(LocalInit { expr, diverge: None, .. }), .. }) = statement else { return };
     let name = match pat {
@@ -97,7 +96,7 @@ fn tell_unused_binding(statement: &mut Stmt, after: &[Stmt]) {
     }
 }
 
-/// Whether `name` is among the tokens, or in a text, as a format string may have it.
+/// Returns true if `name` is among the tokens or in a literal, such as a format string.
 fn names(tokens: TokenStream, name: &str) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Group(group) => names(group.stream(), name),

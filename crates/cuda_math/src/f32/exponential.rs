@@ -1,48 +1,48 @@
-//! Exponentials: a power of two, which is put into the exponent's bits, times a polynomial in the rest of the argument.
+//! Exponentials: a power of two, written to the exponent's bits, times a polynomial in the rest of the argument.
 
 use super::arithmetic::{MAGIC, fma, horner, mul, power_of_two};
 
 const LOG2_E: f32 = core::f32::consts::LOG2_E;
-/// ln 2 in two parts; 24 bits each.
+/// ln 2 as a sum of two parts with 24 bits each.
 const LN_2: (f32, f32) = (0.693_147_2, -1.904_654_2e-9);
-/// log10(2) in two parts.
+/// log10(2) as a sum of two parts.
 const LOG10_2: (f32, f32) = (0.301_03, -1.432_098_9e-8);
 
-/// e^r for |r| up to ln(2)/2, within 4e-9. The coefficients of this file are minimax, as Sollya's `fpminimax` finds
-/// them with 24 bits each, for the relative error.
+/// Returns e^r for |r| up to ln(2)/2, within 4e-9. The coefficients in this file are minimax for the relative error,
+/// with 24 bits each, from Sollya's `fpminimax`.
 #[inline(always)]
 fn polynomial_e(r: f32) -> f32 {
     horner!(r; 1.0, 1.0, 0.499_999_88, 0.166_665_17, 4.166_964e-2, 8.369_126e-3, 1.374_650_2e-3)
 }
 
-/// 2^r for |r| up to 1/2, within 4e-9.
+/// Returns 2^r for |r| up to 1/2, within 4e-9.
 #[inline(always)]
 pub fn polynomial_2(r: f32) -> f32 {
     horner!(r; 1.0, 0.693_147_2, 0.240_226_45, 5.550_359e-2, 9.618_837e-3, 1.339_132_8e-3, 1.523_986_1e-4)
 }
 
-/// x − n·ln 2 and n + `MAGIC`, for the whole number n nearest to x / ln 2.
+/// Returns x − n·ln 2 and n + `MAGIC` for the whole number n nearest to x / ln 2.
 #[inline(always)]
 fn reduce(x: f32) -> (f32, f32) {
     let shifted = fma(x, LOG2_E, MAGIC);
     (rest(x, shifted), shifted)
 }
 
-/// x − n·ln 2, where `shifted` is n + `MAGIC`.
+/// Returns x − n·ln 2; `shifted` is n + `MAGIC`.
 #[inline(always)]
 fn rest(x: f32, shifted: f32) -> f32 {
     let n = shifted - MAGIC;
     fma(n, -LN_2.1, fma(n, -LN_2.0, x))
 }
 
-/// `value` · 2^n where both it and the product are normal; `shifted` is n + `MAGIC`.
+/// Returns `value` · 2^n if both it and the product are normal; `shifted` is n + `MAGIC`.
 #[inline(always)]
 pub fn scale(value: f32, shifted: f32) -> f32 {
     f32::from_bits(value.to_bits().wrapping_add(shifted.to_bits() << 23))
 }
 
-/// `value` · 2^n, rounded once, where the product may be subnormal or infinite: `value` is around 1 and n from −170 to
-/// 130.
+/// Returns `value` · 2^n, rounded once, if the product may be subnormal or infinite. `value` is near 1, and n is from
+/// −170 to 130.
 #[inline(always)]
 pub fn scale_at_edge(value: f32, shifted: f32) -> f32 {
     let n = shifted.to_bits() as i32 - MAGIC.to_bits() as i32;
@@ -50,8 +50,8 @@ pub fn scale_at_edge(value: f32, shifted: f32) -> f32 {
     mul(mul(value, power_of_two(half)), power_of_two(n.wrapping_sub(half)))
 }
 
-/// What the result is where `x` is too large or too small, or is NaN: ∞ from `above`, 0 from `below`, else `value` ·
-/// 2^n.
+/// Returns the result for an `x` that may be out of range or NaN: ∞ from `above` on, 0 from `below` down, and otherwise
+/// `value` · 2^n.
 #[inline(always)]
 pub fn edge(x: f32, below: f32, above: f32, value: f32, shifted: f32) -> f32 {
     core::hint::cold_path();
@@ -71,27 +71,27 @@ pub fn exp(x: f32) -> f32 {
     if x.abs() < 87.0 { scale(value, shifted) } else { edge(x, -104.0, 89.0, value, shifted) }
 }
 
-/// e^x / 2 for `x` from 0, as what [`scale`] takes up to 87, and [`half_exp_edge`] from there on.
+/// Returns the parts of e^x / 2 for `x` from 0 on: arguments of [`scale`] up to 87, and of [`half_exp_edge`] beyond.
 #[inline(always)]
 pub fn half_exp_parts(x: f32) -> (f32, f32) {
     let (r, shifted) = reduce(x);
     (polynomial_e(r), shifted - 1.0)
 }
 
-/// e^x / 2 for `x` from 87, or NaN; it overflows where half of e^x does.
+/// Returns e^x / 2 for `x` from 87 on, or NaN. It overflows only if half of e^x does.
 #[inline(always)]
 pub fn half_exp_edge(x: f32, value: f32, shifted: f32) -> f32 {
     edge(x, 0.0, 90.0, value, shifted)
 }
 
-/// e^x for `x` from −87 to 87, or NaN.
+/// Returns e^x for `x` from −87 to 87, or NaN.
 #[inline(always)]
 pub fn exp_within(x: f32) -> f32 {
     let (r, shifted) = reduce(x);
     mul(polynomial_e(r), scale(1.0, shifted))
 }
 
-/// e^(x + y) for `x` from −105 to 87, and a `y` that is small beside it.
+/// Returns e^(x + y) for `x` from −105 to 87 and a `y` much smaller than `x`.
 #[inline(always)]
 pub fn exp_of_sum(x: f32, y: f32) -> f32 {
     let (r, shifted) = reduce(x);
@@ -117,7 +117,7 @@ pub fn exp10(x: f32) -> f32 {
 
 #[inline(always)]
 pub fn exp_m1(x: f32) -> f32 {
-    // Where most of e^x would be taken away again, nothing is.
+    // If e^x − 1 would cancel most of e^x, n is 0.
     let shifted = fma(x, LOG2_E, MAGIC);
     let shifted = if x.abs() < 0.41 { MAGIC } else { shifted };
     let r = rest(x, shifted);
@@ -127,14 +127,14 @@ pub fn exp_m1(x: f32) -> f32 {
     if x.abs() < 16.9 {
         // 2^n, from the bits of 1.
         let power = scale(1.0, shifted);
-        // −0 stays −0.
+        // Keeps the sign of −0.
         fma(power, small, power - 1.0).copysign(x)
     } else if x < 0.0 {
-        // Within 0.8 ulp from the start.
+        // −1 is within 0.8 ulp from here on.
         -1.0
     } else {
-        // From 16.98 on 2^n − 1 is rounded; so 1 / 2^n is taken from e^r, whose other roundings are made small here.
-        // From 40 on it is nothing.
+        // From 16.98 on 2^n − 1 is rounded. Therefore 1 / 2^n is subtracted from e^r, whose other roundings are small
+        // here. From 40 on it is negligible.
         let one = if x < 40.0 { scale(1.0, MAGIC - (shifted - MAGIC)) } else { 0.0 };
         let n = shifted - MAGIC;
         let high = fma(n, -LN_2.0, x);

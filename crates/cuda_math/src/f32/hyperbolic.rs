@@ -4,8 +4,7 @@ use super::arithmetic::{MAGIC, fma, horner, log_of_special, mul, rcp_normal, sqr
 use super::exponential::{half_exp_edge, half_exp_parts, polynomial_2, scale};
 use super::logarithm::ln_1p_plus;
 
-// The coefficients of this file are minimax, as Sollya's `fpminimax` finds them with 24 bits each, for the relative
-// error.
+// The coefficients in this file are minimax for the relative error, with 24 bits each, from Sollya's `fpminimax`.
 
 #[inline(always)]
 pub fn sinh(x: f32) -> f32 {
@@ -43,7 +42,7 @@ pub fn tanh(x: f32) -> f32 {
         let q = horner!(s; -0.333_333_16, 0.133_325_55, -5.384_933_9e-2, 2.106_020_2e-2, -6.258_64e-3);
         fma(fma(s, x, 0.0), q, x)
     } else {
-        // From 10 on it is 1. The error of 2a·log2(e), which grows with a, shows less and less.
+        // From 10 on the result is 1. The error of 2a·log2(e) grows with a, but its effect decreases.
         let a = if a > 10.0 { 10.0 } else { a };
         let shifted = fma(a, 2.0 * core::f32::consts::LOG2_E, MAGIC);
         let r = fma(a, 2.0 * core::f32::consts::LOG2_E, -(shifted - MAGIC));
@@ -51,13 +50,13 @@ pub fn tanh(x: f32) -> f32 {
     }
 }
 
-/// From here on 1 + x² is x².
+/// From here on 1 + x² rounds to x².
 const LARGE: f32 = 1_073_741_824.0;
 
 #[inline(always)]
 pub fn asinh(x: f32) -> f32 {
     let a = x.abs();
-    // e^asinh(a) − 1 = a + a² / (1 + √(1 + a²)), or e^asinh(a) = 2a, to which less than a half is nothing.
+    // e^asinh(a) − 1 = a + a² / (1 + √(1 + a²)). For large a, e^asinh(a) = 2a, with a negligible rest below one half.
     let large = a >= LARGE;
     let square = mul(a, a);
     let square = if large { 1.0 } else { square };
@@ -68,13 +67,13 @@ pub fn asinh(x: f32) -> f32 {
 
 #[inline(always)]
 pub fn acosh(x: f32) -> f32 {
-    // e^acosh(1 + t) − 1 = t + √(t² + 2t), or e^acosh(x) = 2x, to which 1 is nothing.
+    // e^acosh(1 + t) − 1 = t + √(t² + 2t). For large x, e^acosh(x) = 2x, with a negligible rest of 1.
     let large = x >= LARGE;
     let t = x - 1.0;
     let square = fma(t, t, t + t);
     let sum = t + sqrt_normal(if large { 1.0 } else { square });
     let result = ln_1p_plus(sum, if large { 1.0 } else { 0.0 });
-    // 0 and ∞ stay, and what is negative is NaN.
+    // 0 and ∞ stay, and a negative number becomes NaN.
     let special = sqrt_of_special(t);
     if t.to_bits().wrapping_sub(1) < 0x7f7f_ffff { result } else { special }
 }
@@ -84,7 +83,7 @@ pub fn atanh(x: f32) -> f32 {
     let a = x.abs();
     let rest = 1.0 - a;
     let result = mul(ln_1p_plus(mul(a + a, rcp_normal(rest)), 0.0), 0.5);
-    // ∞ of 1, and NaN of more.
+    // ∞ for 1, and NaN for larger magnitudes.
     let special = -log_of_special(rest);
     (if a < 1.0 { result } else { special }).copysign(x)
 }

@@ -1,4 +1,4 @@
-//! Arc functions.
+//! Inverse trigonometric functions.
 
 use super::arithmetic::{div, fma, horner, mul, rcp_normal, sqrt_normal};
 
@@ -7,14 +7,14 @@ const HALF_PI: f32 = core::f32::consts::FRAC_PI_2;
 /// Two factors whose product is π/2 within 2e-14.
 const HALF_PI_FACTORS: (f32, f32) = (1.683_255_55, 0.933_189_45);
 
-/// The arc sine's polynomial of y²: asin(y) = y + y³·q up to 1/2, within 5e-9. The coefficients of this file are
-/// minimax, as Sollya's `fpminimax` finds them with 24 bits each, for the relative error.
+/// The polynomial of the arc sine in s = y²: asin(y) = y + y³·q up to 1/2, within 5e-9. The coefficients in this file
+/// are minimax for the relative error, with 24 bits each, from Sollya's `fpminimax`.
 #[inline(always)]
 fn asin_polynomial(s: f32) -> f32 {
     horner!(s; 0.166_667_52, 7.495_307e-2, 4.546_963_8e-2, 2.418_153_4e-2, 4.216_503_7e-2)
 }
 
-/// Where a = |x| is above a half, asin(a) = π/2 − 2·asin(y) with y² = (1 − a) / 2; here y² and −2·y.
+/// Returns y² and −2·y for a = |x| above 1/2, where asin(a) = π/2 − 2·asin(y) with y² = (1 − a) / 2.
 #[inline(always)]
 fn far_from_zero(a: f32) -> (f32, f32) {
     let s = fma(a, -0.5, 0.5);
@@ -40,15 +40,15 @@ pub fn acos(x: f32) -> f32 {
     let (far_s, far_y) = far_from_zero(a);
     let near_s = mul(a, a);
     let (s, y) = (if far { far_s } else { near_s }, if far { far_y } else { a });
-    // Its negative for a positive x.
+    // Negated for a positive x.
     let y = f32::from_bits(y.to_bits() ^ !x.to_bits() & 0x8000_0000);
     let angle = fma(mul(s, y), asin_polynomial(s), y);
-    // The quarter turns from which the angle counts.
+    // The angle from which the result is subtracted: 0 or π.
     let end = if x > 0.0 { 0.0 } else { 2.0 * HALF_PI_FACTORS.0 };
     fma(if far { end } else { HALF_PI_FACTORS.0 }, HALF_PI_FACTORS.1, angle)
 }
 
-/// The arc tangent of `y` from 0 to 1, within 1.7e-8.
+/// Returns the arc tangent of `y` from 0 to 1, within 1.7e-8.
 #[inline(always)]
 fn atan_within(y: f32) -> f32 {
     let s = mul(y, y);
@@ -61,7 +61,7 @@ fn atan_within(y: f32) -> f32 {
 #[inline(always)]
 pub fn atan(x: f32) -> f32 {
     let a = x.abs();
-    // From there on it is π/2, and a reciprocal would be subnormal.
+    // For larger `a` the result is π/2, and the reciprocal would be subnormal.
     let a = if a > 1e30 { 1e30 } else { a };
     let far = a > 1.0;
     let angle = atan_within(if far { rcp_normal(a) } else { a });
@@ -73,7 +73,7 @@ pub fn atan2(y: f32, x: f32) -> f32 {
     let (a, b) = (x.abs(), y.abs());
     let steep = b > a;
     let (low, high) = if steep { (a, b) } else { (b, a) };
-    // 0/0 is meant as 0, and ∞/∞ as 1.
+    // C defines 0/0 as 0 and ∞/∞ as 1 here.
     let quotient = if low == high { if low == 0.0 { 0.0 } else { 1.0 } } else { div(low, high) };
     let angle = atan_within(quotient);
     let angle = if steep { HALF_PI - angle } else { angle };

@@ -1,4 +1,4 @@
-//! Logarithms: of the exponent, exactly, and a polynomial of a mantissa around 1.
+//! Logarithms: that of the exponent, exactly, plus a polynomial in a mantissa near 1.
 
 use super::arithmetic::{add_towards_zero, fma, horner, log_of_special, mul};
 
@@ -7,8 +7,8 @@ const TWO_THIRDS: u32 = 0x3f2a_aaab;
 const ROOT_OF_HALF: u32 = 0x3f35_04f3;
 const THREE_QUARTERS: u32 = 0x3f40_0000;
 
-/// n and m − 1 with x = 2^n·m and m from the number with the bits `least` up to its double, for a positive and finite
-/// `x`; and the logarithm of any other.
+/// Returns n and m − 1 with x = 2^n·m for a positive and finite `x`; m is between the number with the bits `least` and
+/// its double. For other `x` the third result is the logarithm.
 #[inline(always)]
 fn split(x: f32, least: u32) -> (f32, f32, f32) {
     let tiny = x < f32::MIN_POSITIVE;
@@ -17,18 +17,18 @@ fn split(x: f32, least: u32) -> (f32, f32, f32) {
     let offset = if tiny { -23.0 } else { 0.0 };
     let exponent = bits.wrapping_sub(least) & 0xff80_0000;
     let n = fma(exponent as i32 as f32, 1.0 / 8_388_608.0, offset);
-    // Of the product, in which no number is subnormal, and would be taken for 0.
+    // The logarithm of the scaled number, because the instruction takes a subnormal number for 0.
     (n, f32::from_bits(bits.wrapping_sub(exponent)) - 1.0, log_of_special(scaled))
 }
 
-/// `result` where `x`, of which it is the logarithm, is positive and finite, else `special`. A selection, since a
-/// branch costs more.
+/// Returns `result` if `x` is positive and finite, and otherwise `special`. This is a selection, because a branch costs
+/// more.
 #[inline(always)]
 fn unless_special(x: f32, special: f32, result: f32) -> f32 {
     core::hint::select_unpredictable(x.to_bits().wrapping_sub(1) < 0x7f7f_ffff, result, special)
 }
 
-// The coefficients of this file are minimax, as Sollya's `fpminimax` finds them with 24 bits each.
+// The coefficients in this file are minimax with 24 bits each, from Sollya's `fpminimax`.
 
 #[inline(always)]
 pub fn ln(x: f32) -> f32 {
@@ -40,11 +40,11 @@ pub fn ln(x: f32) -> f32 {
     unless_special(x, special, fma(n, LN_2, fma(mul(f, q), f, f)))
 }
 
-/// ln(1 + x) for a positive, finite 1 + x, plus `n` · ln 2.
+/// Returns ln(1 + x) plus `n` · ln 2 for a positive, finite 1 + x.
 #[inline(always)]
 pub fn ln_1p_plus(x: f32, n: f32) -> f32 {
     let exponent = add_towards_zero(1.0, x).to_bits().wrapping_sub(THREE_QUARTERS) & 0xff80_0000;
-    // (1 + x)·2^−n − 1, from −1/4 to 1/2: both terms are exact, and their sum up to 1 + x = 2.
+    // (1 + x)·2^−n − 1, from −1/4 to 1/2. Both terms are exact, and so is their sum up to 1 + x = 2.
     let scaled = f32::from_bits(x.to_bits().wrapping_sub(exponent));
     let one = f32::from_bits(0x4080_0000_u32.wrapping_sub(exponent));
     let f = fma(one, 0.25, -1.0) + scaled;
@@ -65,10 +65,9 @@ pub fn ln_1p(x: f32) -> f32 {
 
 #[inline(always)]
 pub fn log2(x: f32) -> f32 {
-    // With a mantissa from √½ to √2 the sum with n is at least 1/2 where n is not 0, so that the product's rounding is
-    // small.
+    // With a mantissa from √½ to √2 and n not 0, the sum is at least 1/2, which makes the product's rounding small.
     let (n, f, special) = split(x, ROOT_OF_HALF);
-    // log2(1 + f) / f within 5e-9, whose first coefficient is 1 / ln 2, which is 1.442_695_02 and 1.93e-8.
+    // log2(1 + f) / f within 5e-9. The first coefficient is 1 / ln 2 = 1.442_695_02 + 1.93e-8.
     let q = horner!(f;
         1.925_963e-8, -0.721_347_33, 0.480_898_17, -0.360_698_64, 0.288_573_74, -0.239_570_95, 0.204_436_45, -0.191_294_39,
         0.187_409, -0.110_956_07
@@ -84,7 +83,7 @@ pub fn log10(x: f32) -> f32 {
         -0.217_147_26, 0.144_763_05, -0.108_570_86, 8.694_578e-2, -7.249_682e-2, 6.032_187_5e-2, -5.230_505e-2, 6.276_451e-2,
         -5.832_62e-2
     );
-    // The least first.
+    // The smallest term first.
     let low = fma(mul(f, q), f, mul(n, -1.432_098_9e-8));
     unless_special(x, special, fma(n, 0.301_03, fma(f, 0.434_294_5, low)))
 }

@@ -2,7 +2,7 @@
 #![allow(
     clippy::approx_constant,
     clippy::excessive_precision,
-    reason = "coefficients, in as many digits as tell the float"
+    reason = "the digits of a coefficient identify the float"
 )]
 
 pub(crate) mod arithmetic;
@@ -28,7 +28,7 @@ pub use rounding::*;
 pub use special::*;
 pub use trigonometric::{cos, cospi, sin, sin_cos, sincospi, sinpi, tan};
 
-/// The logarithm to `base`.
+/// Returns the logarithm to `base`.
 #[inline(always)]
 pub fn log(x: f32, base: f32) -> f32 {
     arithmetic::div(ln(x), ln(base))

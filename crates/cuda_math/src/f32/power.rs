@@ -6,7 +6,7 @@ use super::arithmetic::{
 };
 use super::exponential::{edge, polynomial_2, scale};
 
-/// `x`, or a multiple of it that is normal, and whether it is one. A selection, which costs less than a branch.
+/// Returns `x` or a normal multiple of it, and true for the multiple. This is a selection, because a branch costs more.
 #[inline(always)]
 fn normalized(x: f32, factor: f32) -> (f32, bool) {
     let tiny = x.abs() < f32::MIN_POSITIVE;
@@ -22,8 +22,8 @@ pub fn rsqrt(x: f32) -> f32 {
     if tiny { scaled } else { result }
 }
 
-/// 1 / ∛|`x`| for a normal `x`, within 2^−16: a step of fourth order from a seed in the exponent's bits, which is
-/// within 4%.
+/// Returns 1 / ∛|`x`| for a normal `x`, within 2^−16: a fourth-order step from a seed in the exponent's bits, which is
+/// within 4 %.
 #[inline(always)]
 fn rcbrt_nearly(x: f32) -> f32 {
     let a = x.abs();
@@ -43,8 +43,8 @@ pub fn cbrt(x: f32) -> f32 {
     let inverse = rcbrt_nearly(x);
     let square = mul(inverse, inverse);
     let root = mul(x, square);
-    // A step of Newton's for the root itself: (root³ − x) / (−3·root²). Of ∞ it is NaN, for which anything finite will
-    // do.
+    // One Newton step for the root: (root³ − x) / (−3·root²). For ∞ the step is NaN, and any finite number can replace
+    // it.
     let rest = fma(mul(root, root), root, -x);
     let result = fma(lesser_number(mul(rest, square), 1.0e30), -0.333_333_34, root);
     let scaled = mul(result, 0.003_906_25);
@@ -59,26 +59,26 @@ pub fn rcbrt(x: f32) -> f32 {
     let result = fma(mul(nearly, h), fma(h, 0.222_222_22, 0.333_333_34), nearly).copysign(x);
     let scaled = mul(result, 256.0);
     let result = if tiny { scaled } else { result };
-    // Of 0 and ∞ the other, and NaN.
+    // The reciprocal for 0 and ∞, and NaN for NaN.
     if x.to_bits().wrapping_mul(2).wrapping_sub(1) < 0xfeff_ffff { result } else { recip_of_special(x) }
 }
 
-/// A power of two that brings squares of numbers up to `largest` in magnitude where nothing over- or underflows that
-/// matters, and its reciprocal.
+/// Returns a power of two and its reciprocal. Times this power, squares of numbers up to `largest` do not overflow, and
+/// only negligible ones underflow.
 #[inline(always)]
 fn scaling(largest: f32) -> (f32, f32) {
-    // Of the exponents, those from −126 to 126 have a reciprocal that is normal.
+    // The powers with exponents from −126 to 126 have a normal reciprocal.
     let exponent = (largest.to_bits() >> 23).clamp(1, 253) as i32 - 127;
     (power_of_two(-exponent), power_of_two(exponent))
 }
 
-/// The greater magnitude. NaN gives way, as in [`f32::max`].
+/// Returns the greater magnitude. Ignores NaN, like [`f32::max`].
 #[inline(always)]
 fn greater(a: f32, b: f32) -> f32 {
     f32::from_bits(a.abs().to_bits().max(b.abs().to_bits()))
 }
 
-/// The sum of squares of values multiplied by a power of two, that power, and its reciprocal.
+/// Returns the sum of squares of the scaled values, the scale (a power of two), and its reciprocal.
 #[inline(always)]
 fn sum_of_squares<const N: usize>(values: [f32; N]) -> (f32, f32, f32) {
     let largest = values.into_iter().fold(0.0, greater);
@@ -113,8 +113,8 @@ fn rnorm<const N: usize>(values: [f32; N]) -> f32 {
 pub fn hypot(x: f32, y: f32) -> f32 {
     let (a, b) = (x.abs(), y.abs());
     let (high, low) = if a > b { (a, b) } else { (b, a) };
-    // From 2^−50 to 2^60 no square that matters under- or overflows, nor what is left of it beside the root's square.
-    // NaN is neither.
+    // From 2^−50 to 2^60 no significant square under- or overflows, and neither does the rest beside the root's square.
+    // NaN is not in this range.
     if high.to_bits().wrapping_sub(0x2680_0000) < 0x3700_0000 && low <= high {
         sqrt_normal(fma(high, high, mul(low, low)))
     } else {
@@ -147,18 +147,19 @@ pub fn rnorm4d(x: f32, y: f32, z: f32, w: f32) -> f32 {
     rnorm([x, y, z, w])
 }
 
-/// The logarithm to base 2 of a positive, normal `x`, as a sum of two, within 2^−30 of it. `offset` is added.
+/// Returns the logarithm to base 2 of a positive, normal `x`, plus `offset`, as a sum of two numbers within 2^−30 of
+/// it.
 #[inline(always)]
 fn log2_in_two(bits: u32, offset: f32) -> (f32, f32) {
     let exponent = bits.wrapping_sub(0x3f2a_aaab) & 0xff80_0000;
     let n = fma(exponent as i32 as f32, 1.0 / 8_388_608.0, offset);
     let f = f32::from_bits(bits.wrapping_sub(exponent)) - 1.0;
-    // log2(1 + f) = 2/ln(2) · (u + u³/3 + …) with u = f / (2 + f), whose rest is u_low.
+    // log2(1 + f) = 2/ln(2) · (u + u³/3 + …) with u = f / (2 + f). u_low is the rest of u.
     let inverse = rcp_normal(2.0 + f);
     let u = mul(f, inverse);
     let u_low = mul(inverse, fma(-u, f, fma(u, -2.0, f)));
     let s = mul(u, u);
-    // What follows the first term, over u³, within 1.1e-8.
+    // The terms after the first, divided by u³, within 1.1e-8.
     let q = horner!(s; 0.961_796_7, 0.577_080_25, 0.411_740_7, 0.341_342_93);
     let first = mul(u, 2.885_39);
     let low = fma(u, 2.885_39, -first);
@@ -170,7 +171,7 @@ fn log2_in_two(bits: u32, offset: f32) -> (f32, f32) {
     (sum, low - (sum - high))
 }
 
-/// `a`^(`y` + `y_low`) for a positive, normal `a` with these bits times 2^`offset`.
+/// Returns `a`^(`y` + `y_low`) for the number `a` with these bits, which is positive and normal, times 2^`offset`.
 #[inline(always)]
 fn power(bits: u32, offset: f32, y: f32, y_low: f32) -> f32 {
     let (high, low) = log2_in_two(bits, offset);
@@ -181,7 +182,7 @@ fn power(bits: u32, offset: f32, y: f32, y_low: f32) -> f32 {
     if product.abs() < 125.0 { scale(value, shifted) } else { edge(product, -151.0, 128.5, value, shifted) }
 }
 
-/// What kind of whole number an exponent is.
+/// The parity of an exponent, if it is a whole number.
 #[derive(Clone, Copy, PartialEq)]
 enum Parity {
     Even,
@@ -203,7 +204,7 @@ fn parity(y: f32) -> Parity {
     }
 }
 
-/// The power where `x` is not positive and normal, or `y` not finite.
+/// Returns the power if `x` is not both positive and normal, or if `y` is not finite.
 #[inline(always)]
 fn power_of_any(x: f32, y: f32, y_low: f32, parity: Parity) -> f32 {
     core::hint::cold_path();

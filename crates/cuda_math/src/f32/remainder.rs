@@ -1,22 +1,22 @@
-//! Remainders, which are exact: mantissas are divided as whole numbers, some bits of the quotient at a time.
+//! Exact remainders: mantissas are divided as integers, some bits of the quotient at a time.
 
 use super::arithmetic::{MAGIC, div, fma, rcp_normal};
 use super::rounding::{ldexp, trunc};
 
-/// The mantissa and the exponent of its last bit, of a finite `x`.
+/// Returns the mantissa of a finite `x` and the exponent of its last bit.
 #[inline(always)]
 fn parts(x: f32) -> (u32, i32) {
     let (field, mantissa) = (x.to_bits() >> 23 & 0xff, x.to_bits() & 0x007f_ffff);
     if field == 0 { (mantissa, 1) } else { (mantissa | 0x0080_0000, field as i32) }
 }
 
-/// The remainder of magnitudes, and the low bits of the whole quotient. NaN where `x` is infinite, `y` is 0, or one is
-/// NaN.
+/// Returns the remainder of the magnitudes and the low bits of the whole quotient. The remainder is NaN if `x` is
+/// infinite, `y` is 0, or one of them is NaN.
 #[inline(always)]
 fn divide(x: f32, y: f32) -> (f32, u32) {
     let (a, b) = (x.abs(), y.abs());
-    // Where the quotient is below 2^22 and the divisor's reciprocal is normal: the multiple is the nearest, or beside
-    // it, and the rest exact, since it has no more bits than the divisor.
+    // If the quotient is below 2^22 and the divisor's reciprocal is normal, the multiple is the nearest one or next to
+    // it. The rest is exact, because it has no more bits than the divisor.
     let shifted = fma(a, rcp_normal(b), MAGIC);
     if shifted < MAGIC + 4_194_304.0 && b.to_bits().wrapping_sub(0x1080_0000) < 0x6e00_0000 {
         let rest = fma(-(shifted - MAGIC), b, a);
@@ -32,7 +32,7 @@ fn divide(x: f32, y: f32) -> (f32, u32) {
     }
     let ((mut rest, mut exponent), (divisor, last)) = (parts(a), parts(b));
     let mut quotient = 0;
-    // The rest has at most 24 bits, and 8 more come down in each round.
+    // The rest has at most 24 bits. Each round adds 8 bits of the dividend.
     let mut count = exponent - last;
     loop {
         let bits = count.min(8);
@@ -57,7 +57,7 @@ pub fn fmod(x: f32, y: f32) -> f32 {
 pub fn remquo(x: f32, y: f32) -> (f32, i32) {
     let (mut rest, mut quotient) = divide(x, y);
     let divisor = y.abs();
-    // Beyond the half, or at it with an odd quotient, the next multiple is nearer; a difference of near numbers is
+    // Above one half, or at one half with an odd quotient, the next multiple is nearer. A difference of near numbers is
     // exact.
     let other = divisor - rest;
     if rest > other || rest == other && quotient & 1 == 1 {

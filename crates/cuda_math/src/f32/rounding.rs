@@ -1,11 +1,12 @@
-//! Functions whose result is exact: they round to whole numbers, take a float apart, or leave a remainder.
+//! Functions with exact results: they round to whole numbers, split a float, or return a remainder.
 
 use super::arithmetic::div;
 use crate::backend;
 
 pub use crate::backend::single::{ceil, floor, round_ties_even, trunc};
 
-/// Halves away from 0: what is just under a half is added, so that only a half and more reach the next whole number.
+/// Rounds ties away from 0. The largest number below one half is added, so that only fractions from one half on reach
+/// the next whole number.
 #[inline(always)]
 pub fn round(x: f32) -> f32 {
     trunc(x + 0.499_999_97_f32.copysign(x)).copysign(x)
@@ -57,7 +58,7 @@ pub fn recip(x: f32) -> f32 {
     div(1.0, x)
 }
 
-/// The one function here that a build's flags reach, as they reach `/`.
+/// Returns the root. Compiler flags affect this function and `/`, and no other function here.
 #[inline(always)]
 pub fn sqrt(x: f32) -> f32 {
     backend::sqrt_f32(x)
@@ -115,7 +116,8 @@ pub fn fdim(x: f32, y: f32) -> f32 {
 
 #[inline(always)]
 pub fn ldexp(x: f32, n: i32) -> f32 {
-    // A power that takes any float out of its range, and that f64 has, so that the product is exact and rounded once.
+    // A power of two that takes any `f32` out of its range. It fits into `f64`, so the product is exact and rounded
+    // once.
     let power = f64::from_bits(((n.clamp(-300, 300) + 1_023) as u64) << 52);
     (f64::from(x) * power) as f32
 }
@@ -125,7 +127,7 @@ pub fn scalbn(x: f32, n: i32) -> f32 {
     ldexp(x, n)
 }
 
-/// The exponent of a finite `x` other than 0.
+/// Returns the exponent of a finite `x` other than 0.
 #[inline(always)]
 fn exponent(x: f32) -> i32 {
     let field = x.to_bits() >> 23 & 0xff;
@@ -154,7 +156,7 @@ pub fn ilogb(x: f32) -> i32 {
 
 #[inline(always)]
 pub fn logb(x: f32) -> f32 {
-    // The exponent's bits as the last ones of 2^23.
+    // The exponent's bits become the last bits of 2^23.
     let field = x.to_bits() >> 23 & 0xff;
     let result = f32::from_bits(field | 0x4b00_0000) - 8_388_735.0;
     if field.wrapping_sub(1) < 254 {

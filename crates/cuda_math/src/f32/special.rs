@@ -1,4 +1,4 @@
-//! Rare functions: those of `f64`, rounded.
+//! Rarely used functions: the rounded results of the `f64` functions.
 
 use crate::f64;
 

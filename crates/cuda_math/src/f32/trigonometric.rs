@@ -1,29 +1,30 @@
-//! Sines, cosines and tangents. The angle's multiple of π (or π/2) is taken away in three parts of 24 bits each; of
-//! large angles, by the bits of 2/π that matter (Payne and Hanek).
+//! Sines, cosines and tangents. A multiple of π (or π/2) is subtracted from the angle in three parts of 24 bits each.
+//! For large angles the relevant bits of 2/π are used (Payne and Hanek).
 
 use crate::backend;
 
 use super::arithmetic::{MAGIC, fma, horner, mul, rcp_normal};
 
-/// π/2 in three parts, none of them negative, so that 0 keeps its sign.
+/// π/2 as a sum of three positive parts. Their signs keep the sign of 0.
 const HALF_PI: [f32; 3] = [1.570_796_25, 7.549_789_4e-8, 5.390_302_9e-15];
-/// π in three parts.
+/// π as a sum of three parts.
 const PI: [f32; 3] = [3.141_592_5, 1.509_957_9e-7, 1.078_060_6e-14];
 
-/// Up to here the products of multiples with the first part are exact.
+/// Up to this angle the products of multiples with the first part are exact.
 const LARGE: f32 = 131_072.0;
 
-/// 32 zeros, and the bits of 2/π.
+/// 32 zeros, followed by the bits of 2/π.
 const TWO_OVER_PI: [u32; 8] =
     [0, 0xa2f9_836e, 0x4e44_1529, 0xfc27_57d1, 0xf534_ddc0, 0xdb62_9599, 0x3c43_9041, 0xfe51_63ab];
 
-/// `x` · 2/π modulo 4, in units of 2^−62, for a finite `x` from 1 on in magnitude.
+/// Returns `x` · 2/π modulo 4 in units of 2^−62, for a finite `x` of magnitude 1 or more.
 #[inline(always)]
 fn quarter_turns(x: f32) -> u64 {
     core::hint::cold_path();
     let bits = x.to_bits();
     let mantissa = u64::from(bits & 0x007f_ffff | 0x0080_0000);
-    // Where the bit of 2/π stands that the mantissa's last bit makes a 2 of: 32 zeros and an exponent of 150 before it.
+    // The position of the bit of 2/π whose product with the mantissa's last bit is 2, after 32 zeros and for an
+    // exponent of 150.
     let first = ((bits >> 23 & 0xff) + 30).wrapping_sub(150);
     let (word, shift) = ((first >> 5) as usize, first & 31);
     let at = |i: usize| u64::from(TWO_OVER_PI[(word + i) & 7]);
@@ -33,25 +34,25 @@ fn quarter_turns(x: f32) -> u64 {
     if (x.to_bits() as i32) < 0 { product.wrapping_neg() } else { product }
 }
 
-/// A part of a turn, as [`quarter_turns`] gives it, in radians.
+/// Converts a part of a turn from the units of [`quarter_turns`] to radians.
 #[inline(always)]
 fn radians(part: i64) -> f32 {
     (part as f64 * 3.406_121_580_086_554_4e-19) as f32
 }
 
-/// sin(r) for r up to π/2 in magnitude, within 7e-9 relative to it. The coefficients of this file are minimax, as
-/// Sollya's `fpminimax` finds them with 24 bits each, for the relative error.
+/// Returns sin(r) for r up to π/2 in magnitude, with a relative error of 7e-9. The coefficients in this file are
+/// minimax for the relative error, with 24 bits each, from Sollya's `fpminimax`.
 #[inline(always)]
 fn sin_within_half_turn(r: f32) -> f32 {
     let s = mul(r, r);
     let q = horner!(s; -0.166_666_6, 8.333_069e-3, -1.980_977_2e-4, 2.606_074_8e-6);
-    // No product −0, which would take the sign of an r of −0.
+    // The sum with 0 avoids a product −0, which would change the sign of an r of −0.
     let sin = fma(fma(s, r, 0.0), q, r);
-    // What is rounded past 1 would be off by 2 ulp.
+    // A result rounded beyond 1 would be wrong by 2 ulp.
     backend::minimum_number_f32(backend::maximum_number_f32(sin, -1.0), 1.0)
 }
 
-/// sin(r) · −1^n for the angle r and the low bit of `n`.
+/// Returns sin(r) · −1^n for the angle r and the low bit of `n`.
 #[inline(always)]
 fn signed_sin(r: f32, n: u32) -> f32 {
     f32::from_bits(sin_within_half_turn(r).to_bits() ^ n << 31)
@@ -62,7 +63,7 @@ fn subtract(x: f32, n: f32, parts: [f32; 3]) -> f32 {
     fma(n, -parts[2], fma(n, -parts[1], fma(n, -parts[0], x)))
 }
 
-/// The sine of a part of a turn, by [`quarter_turns`].
+/// Returns the sine of a part of a turn in the units of [`quarter_turns`].
 #[inline(always)]
 fn sin_of_turns(turns: u64) -> f32 {
     let n = turns.wrapping_add(1 << 62) >> 63;
@@ -84,7 +85,7 @@ pub fn sin(x: f32) -> f32 {
 #[inline(always)]
 pub fn cos(x: f32) -> f32 {
     if x.abs() < LARGE {
-        // cos(x) = sin(x + π/2), whose angle is that of the odd multiple of π/2 nearest to x.
+        // cos(x) = sin(x + π/2). Its reduced angle is that of the odd multiple of π/2 nearest to x.
         let shifted = fma(x, core::f32::consts::FRAC_1_PI, 0.5) + MAGIC;
         let n = (shifted - MAGIC) - 0.5;
         signed_sin(subtract(x, n, PI), shifted.to_bits())
@@ -95,7 +96,7 @@ pub fn cos(x: f32) -> f32 {
     }
 }
 
-/// What is left of `x` beside a multiple n of π/2, up to π/4 in magnitude, and n's low bits.
+/// Returns the rest of `x` after the subtraction of n·π/2, up to π/4 in magnitude, and the low bits of n.
 #[inline(always)]
 fn reduce(x: f32) -> (f32, u32) {
     if x.abs() < LARGE {
@@ -110,7 +111,7 @@ fn reduce(x: f32) -> (f32, u32) {
     }
 }
 
-/// Sine and cosine of the angle n·π/2 + r, from those of r.
+/// Returns sine and cosine of the angle n·π/2 + r from those of r.
 #[inline(always)]
 fn turned(sin: f32, cos: f32, n: u32) -> (f32, f32) {
     let (sin, cos) = if n & 1 == 0 { (sin, cos) } else { (cos, sin) };
@@ -136,26 +137,26 @@ pub fn tan(x: f32) -> f32 {
     if n & 1 == 0 { value } else { -rcp_normal(value) }
 }
 
-/// What is left of `x` beside a multiple n of 1/2, up to 1/4 in magnitude, and n's low bits.
+/// Returns the rest of `x` after the subtraction of n/2, up to 1/4 in magnitude, and the low bits of n.
 #[inline(always)]
 fn reduce_turns(x: f32) -> (f32, u32) {
-    // Whole turns are left out first, exactly; of a large x there is nothing else.
+    // Whole turns are subtracted first, exactly. A large x consists of whole turns only.
     let x = fma(super::round_ties_even(mul(x, 0.5)), -2.0, x);
     let shifted = fma(x, 2.0, MAGIC);
     (fma(shifted - MAGIC, -0.5, x), shifted.to_bits())
 }
 
-/// sin(π·r) and cos(π·r) for |r| up to 1/4.
+/// Returns sin(π·r) and cos(π·r) for |r| up to 1/4.
 #[inline(always)]
 fn within_quarter(r: f32) -> (f32, f32) {
     let s = mul(r, r);
-    // π in two parts.
+    // π as a sum of two parts.
     let sin = fma(r, 3.141_592_7, mul(r, horner!(s; -8.742_278e-8, -5.167_707_4, 2.549_752, -0.588_921_6)));
     let cos = horner!(s; 1.0, -4.934_802, 4.058_698_7, -1.334_835_9, 0.229_745_3);
     (sin, cos)
 }
 
-/// `value` · −1^(n / 2), where 0 becomes +0.
+/// Returns `value` · −1^(n / 2); a result of 0 becomes +0.
 #[inline(always)]
 fn turned_from_zero(value: f32, n: u32) -> f32 {
     fma(value, f32::from_bits(n << 30 & 0x8000_0000 | 0x3f80_0000), 0.0)
@@ -166,7 +167,7 @@ pub fn sincospi(x: f32) -> (f32, f32) {
     let (r, n) = reduce_turns(x.abs());
     let (sin, cos) = within_quarter(r);
     let (sin, cos) = if n & 1 == 0 { (sin, cos) } else { (cos, sin) };
-    // A whole number's sine has the number's sign; a cosine of 0 is +0.
+    // The sine of a whole number is a zero with the number's sign; a cosine of 0 is +0.
     let sin = turned_from_zero(sin, n);
     (f32::from_bits(sin.to_bits() ^ x.to_bits() & 0x8000_0000), turned_from_zero(cos, n.wrapping_add(1)))
 }

@@ -1,18 +1,17 @@
-//! What the functions of `f64` are written with: operations whose results IEEE 754 fixes to the bit, and which no
-//! compiler joins to others.
+//! The operations of the `f64` functions. IEEE 754 determines the bits of their results, and no compiler fuses them.
 //!
-//! A compiler that may contract makes one fused operation of a product and a sum, which rounds once instead of twice.
-//! So no plain product stands here: where a sum takes it, [`mul_add`] says so, everywhere else [`mul`] rounds it.
+//! With contraction, a compiler may fuse a product and a sum, which rounds once instead of twice. These files therefore
+//! contain no plain product: [`mul_add`] computes a fused sum, and [`mul`] a rounded product.
 
 use crate::backend;
 
 pub use backend::{fma_f64 as mul_add, from_words_f64 as from_words, product_f64 as mul};
 
-/// 1.5 · 2^52: a number of magnitude up to 2^51 added to it is rounded to a whole one, which is in the low bits of the
-/// sum.
+/// 1.5 · 2^52. Adding it to a number of magnitude up to 2^51 rounds that to a whole number in the low bits of the sum.
 pub const TO_WHOLE: f64 = 6_755_399_441_055_744.0;
 
-/// The polynomial with the given coefficients, lowest degree first, by Horner's rule: the fewest operations.
+/// Evaluates the polynomial with these coefficients, lowest degree first, by Horner's rule, which needs the fewest
+/// operations.
 macro_rules! polynomial {
     ($x:expr; $last:expr $(,)?) => { $last };
     ($x:expr; $first:expr, $($rest:expr),+ $(,)?) => {
@@ -21,61 +20,61 @@ macro_rules! polynomial {
 }
 pub(super) use polynomial;
 
-/// The upper 32 bits: sign, exponent, and 20 bits of the mantissa.
+/// Returns the upper 32 bits: sign, exponent, and 20 bits of the mantissa.
 #[inline(always)]
 pub fn high(x: f64) -> i32 {
     (x.to_bits() >> 32) as i32
 }
 
-/// The upper 32 bits of the magnitude.
+/// Returns the upper 32 bits of the magnitude.
 #[inline(always)]
 pub fn magnitude_high(x: f64) -> i32 {
     high(x) & 0x7fff_ffff
 }
 
-/// The lower 32 bits.
+/// Returns the lower 32 bits.
 #[inline(always)]
 pub fn low(x: f64) -> i32 {
     x.to_bits() as i32
 }
 
-/// `x · 2^n`, if that and `x` are normal numbers.
+/// Returns `x · 2^n` if that and `x` are normal numbers.
 #[inline(always)]
 pub fn add_exponent(x: f64, n: i32) -> f64 {
     from_words(high(x).wrapping_add(n << 20), low(x))
 }
 
-/// `2^n` for `n` from −1022 to 1023.
+/// Returns `2^n` for `n` from −1022 to 1023.
 #[inline(always)]
 pub fn power_of_two(n: i32) -> f64 {
     from_words((n + 1023) << 20, 0)
 }
 
-/// `x`, negated where bit 0 of `is_odd` is set.
+/// Returns `x`, negated if bit 0 of `is_odd` is set.
 #[inline(always)]
 pub fn negate_if(x: f64, is_odd: i32) -> f64 {
     from_words(high(x) ^ (is_odd << 31), low(x))
 }
 
-/// The magnitude of `x` with the sign of `sign`.
+/// Returns the magnitude of `x` with the sign of `sign`.
 #[inline(always)]
 pub fn with_sign(x: f64, sign: f64) -> f64 {
     from_words(magnitude_high(x) | (high(sign) & i32::MIN), low(x))
 }
 
-/// `n` as a float, without the conversion instruction, which has a quarter of the speed of an addition.
+/// Converts `n` to a float without the conversion instruction, which has a quarter of the speed of an addition.
 #[inline(always)]
 pub fn from_i32(n: i32) -> f64 {
     from_words(0x4330_0000, n ^ i32::MIN) - 4_503_601_774_854_144.0 // 2^52 + 2^31
 }
 
-/// `1 / x`, correctly rounded, for magnitudes from 2^−1000 to 2^1000.
+/// Returns `1 / x`, correctly rounded, for magnitudes from 2^−1000 to 2^1000.
 #[inline(always)]
 pub fn recip_in_range(x: f64) -> f64 {
     backend::recip_in_range_f64(x)
 }
 
-/// `a / b` to within an ulp, for a `b` as [`recip_in_range`] takes, and a quotient that is 0 or a normal number.
+/// Returns `a / b` within one ulp, if `b` is in the range of [`recip_in_range`] and the quotient is 0 or normal.
 #[inline(always)]
 pub fn divide_in_range(a: f64, b: f64) -> f64 {
     let inverse = recip_in_range(b);

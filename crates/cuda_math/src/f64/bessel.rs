@@ -1,9 +1,8 @@
 //! Bessel functions.
 //!
-//! Up to 8 there is a polynomial for each zero, in the distance from it, times that distance, so that the error is
-//! small beside a small result too; `Y` near 0 has a logarithm. Beyond 8 they are
-//! `√(2/πx)·(P·cos(x − φ) − Q·sin(x − φ))` with polynomials in 64/x² (Hankel's expansion). All interpolate at
-//! Chebyshev's points.
+//! Up to 8 there is a polynomial for each zero, in the distance from it. It is multiplied by that distance, so that the
+//! error of a small result is small, too. `Y` near 0 has a logarithm. Beyond 8 the functions are `√(2/πx)·(P·cos(x − φ)
+//! − Q·sin(x − φ))` with polynomials in 64/x² (Hankel's expansion). All polynomials interpolate at Chebyshev's points.
 
 use super::arithmetic::{mul, mul_add, polynomial};
 use super::exponential::exp;
@@ -13,14 +12,14 @@ use crate::backend::sqrt_f64 as sqrt;
 
 const TWO_OVER_PI: f64 = core::f64::consts::FRAC_2_PI;
 
-/// `√(1/πx)·(P·(a) − Q·(b))`, for `x` of 8 and more.
+/// Returns `√(1/πx)·(P·(a) − Q·(b))` for `x` from 8 on.
 #[inline(always)]
 fn far(x: f64, p: f64, q: f64, a: f64, b: f64) -> f64 {
     let amplitude = sqrt(core::f64::consts::FRAC_1_PI / x);
     mul(amplitude, mul_add(p, a, -mul(q, b)))
 }
 
-/// P and Q of order 0.
+/// Returns P and Q of order 0.
 #[inline(always)]
 fn hankel_0(x: f64) -> (f64, f64) {
     let inverse = 8.0 / x;
@@ -34,7 +33,7 @@ fn hankel_0(x: f64) -> (f64, f64) {
     )
 }
 
-/// P and Q of order 1.
+/// Returns P and Q of order 1.
 #[inline(always)]
 fn hankel_1(x: f64) -> (f64, f64) {
     let inverse = 8.0 / x;
@@ -48,7 +47,7 @@ fn hankel_1(x: f64) -> (f64, f64) {
     )
 }
 
-/// The distance of `x` from a zero, which is the sum of two numbers.
+/// Returns the distance of `x` from a zero, which is the sum of two numbers.
 #[inline(always)]
 fn from_zero(x: f64, zero: [f64; 2]) -> f64 {
     x - zero[0] - zero[1]
@@ -117,7 +116,7 @@ pub fn j1(x: f64) -> f64 {
     if x.is_sign_negative() { -result } else { result }
 }
 
-/// What `Y` of a number that is not positive is, or of ∞: `None` if it has to be computed.
+/// Returns `Y` for ∞ and for numbers that are not positive, and `None` if it has to be computed.
 #[inline(always)]
 fn second_kind_special(x: f64) -> Option<f64> {
     if x > 0.0 && x < f64::INFINITY {
@@ -196,7 +195,7 @@ pub fn y1(x: f64) -> f64 {
     }
 }
 
-/// `value`, negated if `n` is odd and `is_negative`.
+/// Returns `value`, negated if `n` is odd and `is_negative`.
 #[inline(always)]
 fn reflect(value: f64, n: i32, is_negative: bool) -> f64 {
     if is_negative && n & 1 == 1 { -value } else { value }
@@ -230,12 +229,12 @@ pub fn jn(x: f64, n: i32) -> f64 {
     reflect(result, n, is_negative)
 }
 
-/// `J` of an order of 2 or more that is at least `x`: downwards from an order beyond which it is negligible, in any
-/// scale; the scale follows from J(0) + 2·J(2) + 2·J(4) + … = 1 (Miller).
+/// Returns `J` of an order of 2 or more that is at least `x`. Starts at a higher order with a negligible value, in any
+/// scale, and recurs downwards. The scale follows from J(0) + 2·J(2) + 2·J(4) + … = 1 (Miller).
 #[inline(always)]
 fn downwards(x: f64, order: u32) -> f64 {
     let (mut above, mut value, mut result, mut sum) = (0.0, 1e-300, 0.0, 0.0);
-    // The number of further orders grows as the square root.
+    // The number of further orders grows with the square root of the order.
     let mut k = (order + 20 + sqrt(mul(60.0, f64::from(order))) as u32) & !1;
     while k > 0 {
         if k == order {
@@ -305,11 +304,11 @@ pub fn cyl_bessel_i1(x: f64) -> f64 {
     if x.is_sign_negative() { -result } else { result }
 }
 
-/// `e^x / √x · polynomial(8/x)`. `e^x` would overflow before the result does.
+/// Returns `e^x / √x · polynomial(8/x)`. `e^x` alone would overflow before the result does.
 #[inline(always)]
 fn modified_far(x: f64, of: impl Fn(f64) -> f64) -> f64 {
     if x.is_nan() || x >= 720.0 {
-        return x + f64::INFINITY; // From 714 on it exceeds the largest number.
+        return x + f64::INFINITY; // From 714 on the result overflows.
     }
     let half = exp(mul(x, 0.5));
     let factor = of(8.0 / x) / sqrt(x);

@@ -1,16 +1,16 @@
 //! The error function and its relatives.
 //!
-//! `e^(x²)·erfc(x)`, from which most follow, is smooth and between `1/(1 + 2·x)` and a third more: times `1 + 2·x`, it
-//! is a polynomial in `t = (x − 4) / (x + 4)` (Shepherd and Laframboise, Mathematics of Computation 36, 1981). The
-//! coefficients are minimax ones among doubles (Sollya's `fpminimax`, relative error).
+//! Most functions follow from `e^(x²)·erfc(x)`, which is smooth. Times `1 + 2·x`, it is a polynomial in `t = (x − 4) /
+//! (x + 4)` (Shepherd and Laframboise, Mathematics of Computation 36, 1981). The coefficients are minimax among doubles
+//! for the relative error (Sollya's `fpminimax`).
 
 use super::arithmetic::{magnitude_high, mul, mul_add, polynomial, recip_in_range, with_sign};
 use super::exponential::{exp_corrected, exp_m1_of_negative};
 
-/// `e^(x²)·erfc(x)` for `x` from 0 to 50.
+/// Returns `e^(x²)·erfc(x)` for `x` from 0 to 50.
 #[inline(always)]
 pub fn scaled_complement(x: f64) -> f64 {
-    // One reciprocal for both quotients, each of which is then corrected by what it leaves.
+    // One reciprocal for both quotients. Each quotient is then corrected by its remainder.
     let (below, factor) = (x + 4.0, mul_add(x, 2.0, 1.0));
     let inverse = recip_in_range(mul(below, factor));
     let inverse_below = mul(inverse, factor);
@@ -24,20 +24,20 @@ pub fn scaled_complement(x: f64) -> f64 {
     mul_add(rest, inverse_factor, quotient)
 }
 
-/// `e^(−x²)` or `e^(x²)`, as `sign` says, which is ±1.
+/// Returns `e^(x²)` or `e^(−x²)`; `sign` is 1 or −1.
 #[inline(always)]
 pub fn exp_of_square(x: f64, sign: f64) -> f64 {
     let square = mul(x, x);
     exp_corrected(mul(sign, square), mul(sign, mul_add(x, x, -square)))
 }
 
-/// `1 − e^−t(|x|)`, where `t`, the negative logarithm of `erfc`, is a polynomial: without a branch, and precise near 0,
-/// too.
+/// Returns `1 − e^−t(|x|)`, where the polynomial `t` is the negative logarithm of `erfc`. It needs no branch and is
+/// precise near 0.
 ///
-/// The coefficients are minimax ones for the error that they leave in the result, which is 3e-17 of it.
+/// The coefficients are minimax for the relative error of the result, which is 3e-17.
 #[inline(always)]
 pub fn erf(x: f64) -> f64 {
-    // From there on it is 1. A NaN stays one.
+    // From here on the result is 1. NaN stays NaN.
     let magnitude = if x.abs() > 5.9375 { 5.9375 } else { x.abs() };
     let factor_less_1 = polynomial!(magnitude; 0.12837916709551256, 0.636619772367591, 0.10277260330131222, -0.019128446993026918, -0.00020919485465089102, 0.0016962076744897942, -0.000590132449096448, 2.590455281003806e-05, 6.44203663378002e-05, -2.9575513362721416e-05, 3.169503178070706e-06, 3.133102365015677e-06, -2.037277935094636e-06, 5.706764360206216e-07, -1.1724816431129956e-08, -6.572875367962767e-08, 3.458379515432921e-08, -1.0773169146125159e-08, 2.3604884201165704e-09, -3.760674670779543e-10, 4.301736744594109e-11, -3.364298423180756e-12, 1.6148378207542224e-13, -3.592100710847826e-15);
     let exponent = mul_add(magnitude, -factor_less_1, -magnitude);
@@ -49,7 +49,7 @@ pub fn erfc(x: f64) -> f64 {
     if x.is_nan() {
         return x;
     }
-    // From 28 on it is less than the least number.
+    // From 28 on the result is less than the smallest number.
     let magnitude = if x.abs() > 28.0 { 28.0 } else { x.abs() };
     let result = mul(exp_of_square(magnitude, -1.0), scaled_complement(magnitude));
     if x < 0.0 { 2.0 - result } else { result }
@@ -61,11 +61,11 @@ pub fn erfcx(x: f64) -> f64 {
         return erfcx_far(x);
     }
     let result = scaled_complement(x.abs());
-    // −27 is where it overflows.
+    // Below −27 the result overflows.
     if x < 0.0 { mul_add(2.0, exp_of_square(x, 1.0), -result) } else { result }
 }
 
-/// `erfcx` for magnitudes of 50 and more.
+/// Returns `erfcx` for magnitudes of 50 and more.
 #[cold]
 #[inline(always)]
 fn erfcx_far(x: f64) -> f64 {
@@ -88,9 +88,9 @@ pub fn normcdf(x: f64) -> f64 {
     if x.is_nan() {
         return x;
     }
-    // Below −39 it is less than the least number, and 1 less that from 9 on.
+    // Below −39 the result is less than the smallest number; from 9 on, 1 minus the result is.
     let magnitude = if x.abs() > 39.0 { 39.0 } else { x.abs() };
-    // |x|·√½ in two parts; half of erfc of that.
+    // |x|·√½ in two parts. The result is half of its erfc.
     let y = mul(magnitude, core::f64::consts::FRAC_1_SQRT_2);
     let y_low = mul_add(magnitude, -4.833646656726457e-17, mul_add(magnitude, core::f64::consts::FRAC_1_SQRT_2, -y));
     let square = mul(y, y);

@@ -1,15 +1,15 @@
 //! The inverses of the error function, of its complement, and of the normal distribution.
 //!
-//! Between ±0.998 `erfinv(x) / x` is a polynomial in `ln(1 − x²)` (as Giles has it). Beyond, a polynomial gives 7
-//! digits, and a step of Halley's method with the function itself gives the rest. The polynomials interpolate at
-//! Chebyshev's points.
+//! Between ±0.998 `erfinv(x) / x` is a polynomial in `ln(1 − x²)` (Giles). Beyond, a polynomial gives 7 digits, and one
+//! step of Halley's method with the function itself gives the others. The polynomials interpolate at Chebyshev's
+//! points.
 
 use super::arithmetic::{mul, mul_add, polynomial, with_sign};
 use super::error::{exp_of_square, scaled_complement};
 use super::logarithm::{ln, ln_1p, ln_of_normal};
 use crate::backend::sqrt_f64 as sqrt;
 
-/// The inverse of `erf` at `x`, with `complement` 1 − x² of at least [`CENTRAL`].
+/// Returns the inverse of `erf` at `x`. `complement` is 1 − x², at least [`CENTRAL`].
 #[inline(always)]
 fn central(x: f64, complement: f64) -> f64 {
     let u = -2.75 - ln_of_normal(complement);
@@ -22,7 +22,7 @@ fn central(x: f64, complement: f64) -> f64 {
 /// e^−5.5, rounded up.
 const CENTRAL: f64 = 0.004_086_772;
 
-/// The inverse of `erfc`, for 0 < `q` < 0.003.
+/// Returns the inverse of `erfc` for 0 < `q` < 0.003.
 #[inline(always)]
 fn tail(q: f64) -> f64 {
     let logarithm = ln(q);
@@ -44,13 +44,13 @@ fn tail(q: f64) -> f64 {
     x - mul(step, mul_add(step, mul(-0.5, mul_add(2.0, x, slope)), 1.0))
 }
 
-/// `ln(erfc(x) / q)`, which is small.
+/// Returns `ln(erfc(x) / q)`, which is small.
 #[inline(always)]
 fn ln_of_quotient(x: f64, scaled: f64, q: f64, logarithm: f64) -> f64 {
     if x < 24.0 {
         ln_1p((mul(exp_of_square(x, -1.0), scaled) - q) / q)
     } else {
-        // erfc(x) may be subnormal: by the logarithms.
+        // erfc(x) may be subnormal, so the quotient is computed from the logarithms.
         let square = mul(x, x);
         ln(scaled) - mul_add(x, x, -square) - (square + logarithm)
     }

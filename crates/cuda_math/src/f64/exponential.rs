@@ -1,7 +1,7 @@
 //! Powers of e, 2 and 10.
 //!
-//! Each argument is a whole number `k` of powers of two and a rest, whose power is a polynomial. The coefficients are
-//! minimax ones among doubles, over the rest's interval (Sollya's `fpminimax`, relative error).
+//! Each argument is split into a whole number `k` of powers of two and a rest, whose power is a polynomial. The
+//! coefficients are minimax among doubles for the relative error on the rest's interval (Sollya's `fpminimax`).
 
 use super::arithmetic::{TO_WHOLE, add_exponent, high, low, magnitude_high, mul, mul_add, polynomial, power_of_two};
 
@@ -10,7 +10,7 @@ pub const LN_2_LOW: f64 = 2.3190468138462996e-17;
 const LOG10_2_HIGH: f64 = core::f64::consts::LOG10_2;
 const LOG10_2_LOW: f64 = -2.8037281277851704e-18;
 
-/// `k` and the rest of `x` after `k · ln 2`, from −0.35 to 0.35.
+/// Returns `k` and the rest of `x` after the subtraction of `k · ln 2`, from −0.35 to 0.35.
 #[inline(always)]
 fn reduce(x: f64) -> (i32, f64) {
     let shifted = mul_add(x, core::f64::consts::LOG2_E, TO_WHOLE);
@@ -19,14 +19,14 @@ fn reduce(x: f64) -> (i32, f64) {
     (low(shifted), mul_add(k, -LN_2_LOW, mul_add(k, -LN_2_HIGH, x)))
 }
 
-/// `e^r` for `r` from −0.35 to 0.35.
+/// Returns `e^r` for `r` from −0.35 to 0.35.
 #[inline(always)]
 fn exp_of_rest(r: f64) -> f64 {
     polynomial!(r; 1.0, 1.0, 0.5, 0.16666666666665853, 0.041666666666613374, 0.008333333333872537, 0.0013888888923156665, 0.00019841268658638, 2.480151306372136e-05, 2.7558362489799038e-06, 2.762351414276054e-07, 2.4750050897637266e-08)
 }
 
-/// `power · 2^k` with one rounding, where that is not a normal number; or what `x` too large, too small or NaN leads
-/// to.
+/// Returns `power · 2^k`, rounded once, if that is not normal. Returns `underflows`, `overflows` or NaN if `x` is too
+/// small, too large or NaN.
 #[cold]
 #[inline(always)]
 fn scale_far(x: f64, power: f64, k: i32, underflows: f64, overflows: f64) -> f64 {
@@ -49,7 +49,7 @@ pub fn exp(x: f64) -> f64 {
     if magnitude_high(x) < 0x4086_2000 { add_exponent(power, k) } else { scale_far(x, power, k, -745.2, 709.79) }
 }
 
-/// `e^x · (1 + correction) · 2^extra`, for an `x` that is a number or ±∞ and a correction of at most 2^−40.
+/// Returns `e^x · (1 + correction) · 2^extra`. `x` is a number or ±∞, and the correction is at most 2^−40.
 #[inline(always)]
 pub fn exp_corrected(x: f64, correction: f64) -> f64 {
     let (k, r) = reduce(x);
@@ -58,7 +58,7 @@ pub fn exp_corrected(x: f64, correction: f64) -> f64 {
     if magnitude_high(x) < 0x4086_2000 { add_exponent(power, k) } else { scale_far(x, power, k, -745.2, 709.79) }
 }
 
-/// `e^x / 2`, for `x` from 0 to 710.4.
+/// Returns `e^x / 2` for `x` from 0 to 710.4.
 #[inline(always)]
 pub fn half_exp(x: f64) -> f64 {
     let (k, r) = reduce(x);
@@ -96,7 +96,7 @@ pub fn exp10(x: f64) -> f64 {
 pub fn exp_m1(x: f64) -> f64 {
     let shifted = mul_add(x, core::f64::consts::LOG2_E, TO_WHOLE);
     let k = shifted - TO_WHOLE;
-    // The rest is `r − low`, of which the first part is exact.
+    // The rest is `r − low`, and its first part is exact.
     let r = mul_add(k, -LN_2_HIGH, x);
     let low_part = mul(k, LN_2_LOW);
     let rest = r - low_part;
@@ -106,7 +106,7 @@ pub fn exp_m1(x: f64) -> f64 {
     if magnitude_high(x) < 0x3c90_0000 {
         x // less than 2^−54
     } else if (top as u32) < 0xc04e_0000 && top < 0x4086_2000 {
-        // 2^k · (1 + r + beyond) − 1. For `k` of 0 it is `r + beyond`.
+        // 2^k · (1 + r + beyond) − 1. For a `k` of 0 it is `r + beyond`.
         let scale = power_of_two(low(shifted));
         mul_add(scale, beyond, mul_add(scale, r, scale - 1.0))
     } else if x < 0.0 {
@@ -116,11 +116,11 @@ pub fn exp_m1(x: f64) -> f64 {
     }
 }
 
-/// `e^x − 1`, within an ulp or so, for `x` from −40 to 0.
+/// Returns `e^x − 1` for `x` from −40 to 0, within about one ulp.
 #[inline(always)]
 pub fn exp_m1_of_negative(x: f64) -> f64 {
     let shifted = mul_add(x, core::f64::consts::LOG2_E, TO_WHOLE);
-    // What this leaves of ln 2 is far below the result's last place.
+    // The neglected part of ln 2 is far below the result's last place.
     let r = mul_add(shifted - TO_WHOLE, -LN_2_HIGH, x);
     let beyond = polynomial!(r; 0.5000000000000006, 0.16666666666666588, 0.04166666666657652, 0.008333333333389724, 0.001388888893164929, 0.00019841269718698907, 2.4801505165240543e-05, 2.7557407729163705e-06, 2.762608346529305e-07, 2.5053751073755848e-08);
     let power_less_1 = mul_add(mul(r, r), beyond, r);

@@ -1,8 +1,8 @@
 //! The gamma function and its logarithm.
 //!
-//! From 10 on, Stirling's series: `ln Γ(x) = (x − 1/2)·ln x − x + ln √(2π) + 1/(12·x) − 1/(360·x³) …`, whose large
-//! terms are computed in two parts. Smaller numbers are first raised by 10, with
-//! `Γ(x) = Γ(x + n) / (x·(x + 1)·…·(x + n − 1))`, negative ones reflected.
+//! From 10 on, Stirling's series is used: `ln Γ(x) = (x − 1/2)·ln x − x + ln √(2π) + 1/(12·x) − 1/(360·x³) …`. Its
+//! large terms are computed in two parts. Smaller numbers are first raised by 10, with `Γ(x) = Γ(x + n) / (x·(x +
+//! 1)·…·(x + n − 1))`. Negative numbers are reflected.
 
 use super::arithmetic::{mul, mul_add, polynomial, with_sign};
 use super::exponential::exp_corrected;
@@ -11,7 +11,7 @@ use super::power::{Double, ln_in_two_parts, product, sum};
 use super::trigonometric::sinpi;
 use crate::backend::{floor_f64 as floor, trunc_f64 as trunc};
 
-/// `a + b`, without error, whichever is greater.
+/// Returns `a + b` without error, whichever is greater.
 #[inline(always)]
 fn sum_of_any(a: f64, b: f64) -> Double {
     let sum = a + b;
@@ -25,19 +25,19 @@ fn sum_of_doubles(a: Double, b: Double) -> Double {
     sum(high, low + (a.1 + b.1))
 }
 
-/// `1/(12·x) − 1/(360·x³) …`, for `x` from 10 on.
+/// Returns `1/(12·x) − 1/(360·x³) …` for `x` from 10 on.
 #[inline(always)]
 fn stirling(x: f64) -> f64 {
     let inverse = 1.0 / x;
     let square = mul(inverse, inverse);
-    // B(2k) / (2k·(2k − 1)), of Bernoulli's numbers.
+    // B(2k) / (2k·(2k − 1)), with the Bernoulli numbers B.
     mul(
         inverse,
         polynomial!(square; 0.08333333333333333, -0.002777777777777778, 0.0007936507936507937, -0.0005952380952380953, 0.0008417508417508417, -0.0019175269175269176, 0.00641025641025641, -0.029550653594771242, 0.17964437236883057, -1.3924322169059011, 13.402864044168393),
     )
 }
 
-/// `ln Γ(x)` for `x` from 10 to 2^1000.
+/// Returns `ln Γ(x)` for `x` from 10 to 2^1000.
 #[inline(always)]
 fn ln_gamma_far(x: f64) -> Double {
     let series = stirling(x);
@@ -46,7 +46,7 @@ fn ln_gamma_far(x: f64) -> Double {
     sum_of_doubles(sum_of_doubles(logarithm, (-x, 0.0)), constant)
 }
 
-/// `x·(x + 1)·…·(x + 9)`.
+/// Returns `x·(x + 1)·…·(x + 9)`.
 #[inline(always)]
 fn ten_factors(x: f64) -> Double {
     let mut result = (x, 0.0);
@@ -59,25 +59,25 @@ fn ten_factors(x: f64) -> Double {
     result
 }
 
-/// `ln Γ(x)` for `x` from 2^−900 to 10.
+/// Returns `ln Γ(x)` for `x` from 2^−900 to 10.
 #[inline(always)]
 fn ln_gamma_raised(x: f64) -> Double {
     let factors = ten_factors(x);
     let (high, low) = ln_in_two_parts(factors.0, 0);
     let raised = sum_of_any(x, 10.0);
-    // ln Γ(a + b) for a tiny b: the derivative is about ln a.
+    // ln Γ(a + b) for a tiny b: the derivative is approximately ln a.
     let far = ln_gamma_far(raised.0);
     let slope = mul(raised.1, ln(raised.0) - mul(0.5, 1.0 / raised.0));
     sum_of_doubles((far.0, far.1 + slope), (-high, -low - factors.1 / factors.0))
 }
 
-/// `ln Γ(x)` for positive `x` of at least 2^−900 and at most 2^1000.
+/// Returns `ln Γ(x)` for `x` from 2^−900 to 2^1000.
 #[inline(always)]
 fn ln_gamma_positive(x: f64) -> Double {
     if x < 10.0 { ln_gamma_raised(x) } else { ln_gamma_far(x) }
 }
 
-/// `Γ(x)` for `x` from 1e-17 to 12: a polynomial from 2 to 3, exact at 2, and the factors between.
+/// Returns `Γ(x)` for `x` from 1e-17 to 12: a polynomial from 2 to 3, exact at 2, times the factors between.
 #[inline(always)]
 fn tgamma_near(x: f64) -> f64 {
     let (mut near, mut factors) = (x, 1.0);
@@ -115,7 +115,7 @@ pub fn tgamma(x: f64) -> f64 {
     } else if x < -185.0 {
         with_sign(0.0, sign_of_gamma(x))
     } else if x < 0.0 {
-        // Γ(x) = −π / (sin(πx)·x·Γ(|x|)), of which the last may exceed the largest number.
+        // Γ(x) = −π / (sin(πx)·x·Γ(|x|)). Γ(|x|) may exceed the largest number.
         let (high, low) = ln_gamma_positive(-x);
         let factor = -core::f64::consts::PI / mul(sinpi(x), x);
         mul(exp_corrected(-high, -low), factor)
@@ -130,14 +130,14 @@ pub fn gamma(x: f64) -> f64 {
     tgamma(x)
 }
 
-/// ±1, the sign of `Γ(x)` of a number that is not whole or positive.
+/// Returns ±1, the sign of `Γ(x)` for a negative number that is not whole.
 #[inline(always)]
 fn sign_of_gamma(x: f64) -> f64 {
     let below = mul(floor(x), 0.5);
     if x > 0.0 || trunc(below) == below { 1.0 } else { -1.0 }
 }
 
-/// `ln Γ(x)` around its zero 1. Adding 0 makes −0 a +0.
+/// Returns `ln Γ(x)` near its zero 1. The addition of 0 turns −0 into +0.
 #[inline(always)]
 fn lgamma_near_one(x: f64) -> f64 {
     let distance = x - 1.0;
@@ -148,7 +148,7 @@ fn lgamma_near_one(x: f64) -> f64 {
     )
 }
 
-/// `ln Γ(x)` for `x` from 1.5 to 3: a polynomial times the distance from the zero 2.
+/// Returns `ln Γ(x)` for `x` from 1.5 to 3: a polynomial times the distance from the zero 2.
 #[inline(always)]
 fn lgamma_near_two(x: f64) -> f64 {
     let u = x - 2.25;
@@ -159,7 +159,7 @@ fn lgamma_near_two(x: f64) -> f64 {
     )
 }
 
-/// `ln Γ(x)` for `x` from 3 to 1e16.
+/// Returns `ln Γ(x)` for `x` from 3 to 1e16.
 #[inline(always)]
 fn lgamma_from_three(x: f64) -> f64 {
     if x < 10.0 {
@@ -171,7 +171,7 @@ fn lgamma_from_three(x: f64) -> f64 {
         }
         ln_of_normal(factors) + lgamma_near_two(x)
     } else {
-        // Stirling's series, where its terms are no longer large beside it. ½·ln 2π − ½ is the constant.
+        // Stirling's series: its terms are no longer much larger than the result. The constant is ½·ln 2π − ½.
         mul_add(x - 0.5, ln_of_normal(x) - 1.0, 0.4189385332046727 + stirling(x))
     }
 }
@@ -186,7 +186,7 @@ pub fn lgamma(x: f64) -> f64 {
     } else if magnitude < 1e-17 {
         -ln(magnitude)
     } else if x > 1e16 {
-        // The rest of Stirling's series is less than an ulp.
+        // The other terms of Stirling's series are less than one ulp.
         mul(x, ln(x) - 1.0)
     } else if x >= 3.0 {
         lgamma_from_three(x)

@@ -1,7 +1,7 @@
 //! Arc sine, arc cosine and arc tangent.
 //!
-//! The polynomials' coefficients are minimax ones (relative error): among doubles by Sollya's `fpminimax`, for the arc
-//! sine rounded to them.
+//! The polynomials' coefficients are minimax for the relative error: among doubles by Sollya's `fpminimax`, and rounded
+//! to doubles for the arc sine.
 
 use super::arithmetic::{
     divide_in_range, from_words, high, low, magnitude_high, mul, mul_add, negate_if, polynomial, recip_in_range,
@@ -9,17 +9,17 @@ use super::arithmetic::{
 };
 use crate::backend::sqrt_in_range_f64 as sqrt_in_range;
 
-/// π/2 less [`FRAC_PI_2`](core::f64::consts::FRAC_PI_2).
+/// π/2 minus [`FRAC_PI_2`](core::f64::consts::FRAC_PI_2).
 const HALF_PI_LOW: f64 = 6.123233995736766e-17;
 
-/// For `magnitude` up to 1: `(y, y³, p, is_far)` with `asin y` = `y + y³·p`, where `y` is the magnitude below 1/2, and
-/// from there the sine of half the angle from there to π/2, or 2^−128 for 0.
+/// Returns `(y, y³, p, is_far)` with `asin y` = `y + y³·p` for a `magnitude` up to 1. Below 1/2, `y` is the magnitude.
+/// From 1/2 on, `y` is the sine of half the angle between the result and π/2, or 2^−128 instead of 0.
 #[inline(always)]
 fn asin_parts(magnitude: f64) -> (f64, f64, f64, bool) {
     let is_far = high(magnitude) >= 0x3fe0_0000;
     let (factor, rest) = if is_far { (-0.5, 0.5) } else { (magnitude, 0.0) };
     let square = mul_add(magnitude, factor, rest);
-    // The root is taken in any case: without a branch, and of no number that is not normal. Beyond 1 it is a NaN.
+    // The root is always computed, to avoid a branch, and its operand is normal. Beyond 1 it is NaN.
     let square = from_words((high(square) as u32).max(0x2ff0_0000) as i32, low(square));
     let root = sqrt_in_range(square);
     let y = if is_far { root } else { magnitude };
@@ -49,13 +49,13 @@ pub fn acos(x: f64) -> f64 {
 /// 2^−128
 const TWO_TO_MINUS_128: f64 = 2.938_735_877_055_719e-39;
 
-/// `value`, negated if `sign` is negative.
+/// Returns `value`, negated if `sign` is negative.
 #[inline(always)]
 fn with_sign_of(value: f64, sign: f64) -> f64 {
     if sign < 0.0 { -value } else { value }
 }
 
-/// `atan q` for `q` from 0 to little more than 1. Minimax coefficients for this range.
+/// Returns `atan q` for `q` from 0 to slightly more than 1. The coefficients are minimax for this range.
 #[inline(always)]
 fn atan_to_1(q: f64) -> f64 {
     let square = mul(q, q);
@@ -68,22 +68,22 @@ fn atan_to_1(q: f64) -> f64 {
 
 #[inline(always)]
 pub fn atan(x: f64) -> f64 {
-    // What is beyond 2^60 has the arc tangent of that; a NaN stays one.
+    // Beyond 2^60 the arc tangent is that of 2^60. NaN stays NaN.
     let magnitude = if x.abs() > 1.152_921_504_606_847e18 { 1.152_921_504_606_847e18 } else { x.abs() };
-    // From 1 + 2^−20 on, π/2 − atan(1/x). The reciprocal is computed in any case: it is cheaper than a branch.
+    // From 1 + 2^−20 on, π/2 − atan(1/x). The reciprocal is always computed, because it is cheaper than a branch.
     let is_far = magnitude_high(x) > 0x3ff0_0000;
     let angle = atan_to_1(if is_far { recip_in_range(magnitude) } else { magnitude });
     with_sign(if is_far { less_from_half_pi(angle) } else { angle }, x)
 }
 
-/// `π/2 − angle`.
+/// Returns `π/2 − angle`.
 #[inline(always)]
 fn less_from_half_pi(angle: f64) -> f64 {
     core::f64::consts::FRAC_PI_2 + (HALF_PI_LOW - angle)
 }
 
-/// `least` and `greatest` of two magnitudes, so that their quotient is in range and the same, or as C's Annex F has it:
-/// of two infinite ones 1, of two zeros 0.
+/// Scales two magnitudes so that their quotient is in range and unchanged. C's Annex F defines it as 1 for two
+/// infinities and as 0 for two zeros.
 #[cold]
 #[inline(always)]
 fn scaled(least: f64, greatest: f64) -> (f64, f64) {
@@ -108,12 +108,12 @@ pub fn atan2(y: f64, x: f64) -> f64 {
     let (a, b) = (y.abs(), x.abs());
     let is_steep = a > b;
     let (mut least, mut greatest) = if is_steep { (b, a) } else { (a, b) };
-    // From 2^−900 to 2^900 a division needs no care.
+    // From 2^−900 to 2^900 the division needs no scaling.
     if magnitude_high(greatest).wrapping_sub(0x07b0_0000) as u32 >= 0x7080_0000 {
         (least, greatest) = scaled(least, greatest);
     }
     let angle = atan_to_1(divide_in_range(least, greatest));
-    // π/2 less the angle beyond the diagonal, and π less what that gives to the left.
+    // π/2 minus the angle beyond the diagonal; to the left, π minus that result.
     let is_left = high(x) < 0;
     let whole_high = if is_steep { core::f64::consts::FRAC_PI_2 } else { core::f64::consts::PI };
     let whole_low = if is_steep { HALF_PI_LOW } else { 2.0 * HALF_PI_LOW };

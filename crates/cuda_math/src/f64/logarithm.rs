@@ -1,8 +1,8 @@
 //! Logarithms.
 //!
-//! `x = 2^k · (1 + f)` with `1 + f` from √½ to √2. With `s = f / (2 + f)`, `ln(1 + f)` is
-//! `2·atanh(s) = f − f²/2 + s·(f²/2 + R(s²))`, in which `f` is exact and all else is small (as in FreeBSD's `log`). The
-//! coefficients of `R` are minimax ones among doubles (Sollya's `fpminimax`, relative error, s² up to 0.0295).
+//! `x = 2^k · (1 + f)` with `1 + f` from √½ to √2. With `s = f / (2 + f)`, `ln(1 + f)` is `2·atanh(s) = f − f²/2 +
+//! s·(f²/2 + R(s²))`, where `f` is exact and all other terms are small (as in FreeBSD's `log`). The coefficients of `R`
+//! are minimax among doubles for the relative error and s² up to 0.0295 (Sollya's `fpminimax`).
 
 use super::arithmetic::{from_i32, from_words, high, low, magnitude_high, mul, mul_add, polynomial, recip_in_range};
 use super::exponential::{LN_2_HIGH, LN_2_LOW};
@@ -10,15 +10,15 @@ use super::exponential::{LN_2_HIGH, LN_2_LOW};
 /// The upper word of √½.
 const SQRT_HALF: i32 = 0x3fe6_a09e;
 
-/// `k`, and the upper word of `x / 2^k`, which is from √½ to √2.
+/// Returns `k` and the upper word of `x / 2^k`, which is from √½ to √2.
 #[inline(always)]
 fn split(top: i32) -> (i32, i32) {
     let top = top.wrapping_add(0x3ff0_0000 - SQRT_HALF);
     ((top >> 20) - 0x3ff, (top & 0xf_ffff) + SQRT_HALF)
 }
 
-/// `ln(1 + f) − f`, for `f` from −0.3 to 0.42, with an error far below `f`'s last place; plus the small part of
-/// `k·ln 2`.
+/// Returns `ln(1 + f) − f` plus the small part of `k·ln 2`, for `f` from −0.3 to 0.42. The error is far below `f`'s
+/// last place.
 #[inline(always)]
 fn beyond_linear(f: f64, k: f64) -> f64 {
     let s = mul(f, recip_in_range(f + 2.0));
@@ -32,13 +32,13 @@ fn beyond_linear(f: f64, k: f64) -> f64 {
     mul_add(s, rest, mul_add(k, LN_2_LOW, -half_square))
 }
 
-/// Is `x`, with this upper word, anything but a positive normal number?
+/// Returns true unless `x`, with this upper word, is a positive normal number.
 #[inline(always)]
 fn is_special(top: i32) -> bool {
     (top.wrapping_sub(0x0010_0000)) as u32 >= 0x7fe0_0000
 }
 
-/// The logarithm of a number that is not a positive normal one.
+/// Returns the logarithm of a number that is not positive and normal.
 #[cold]
 #[inline(always)]
 fn ln_special(x: f64) -> f64 {
@@ -51,7 +51,8 @@ fn ln_special(x: f64) -> f64 {
     }
 }
 
-/// The exponent and the mantissa less 1 of a positive number, or what to return instead.
+/// Returns the exponent, and the mantissa minus 1, of a positive number. Returns the logarithm of other numbers as the
+/// error.
 #[inline(always)]
 fn exponent_and_mantissa(x: f64) -> Result<(f64, f64), f64> {
     let mut x = x;
@@ -60,14 +61,14 @@ fn exponent_and_mantissa(x: f64) -> Result<(f64, f64), f64> {
         if !(x > 0.0 && x < f64::INFINITY) {
             return Err(ln_special(x));
         }
-        x = mul(x, 18_014_398_509_481_984.0); // 2^54: subnormal numbers become normal.
+        x = mul(x, 18_014_398_509_481_984.0); // 2^54 makes subnormal numbers normal.
         offset = 54;
     }
     let (k, top) = split(high(x));
     Ok((from_i32(k - offset), from_words(top, low(x)) - 1.0))
 }
 
-/// `k·ln 2 + ln(1 + f)`.
+/// Returns `k·ln 2 + ln(1 + f)`.
 #[inline(always)]
 fn ln_of(k: f64, f: f64) -> f64 {
     mul_add(k, LN_2_HIGH, f + beyond_linear(f, k))
@@ -81,26 +82,26 @@ pub fn ln(x: f64) -> f64 {
     }
 }
 
-/// Of a positive normal number.
+/// Returns the logarithm of a positive normal number.
 #[inline(always)]
 pub fn ln_of_normal(x: f64) -> f64 {
     let (k, top) = split(high(x));
     ln_of(from_i32(k), from_words(top, low(x)) - 1.0)
 }
 
-/// `ln(2·x)` for a normal `x` of at least 1.
+/// Returns `ln(2·x)` for a normal `x` of at least 1.
 #[inline(always)]
 pub fn ln_of_double(x: f64) -> f64 {
     let (k, top) = split(high(x));
     ln_of(from_i32(k + 1), from_words(top, low(x)) - 1.0)
 }
 
-/// `ln(1 + x)` for `x` from above −1 to 2^60.
+/// Returns `ln(1 + x)` for `x` between −1 and 2^60.
 #[inline(always)]
 pub fn ln_1p_of_finite(x: f64) -> f64 {
     let sum = 1.0 + x;
     let (k, _) = split(high(sum));
-    // (1 + x) / 2^k − 1, rounded once. For `k` of 0 it is `x`.
+    // (1 + x) / 2^k − 1, rounded once. For a `k` of 0 it is `x`.
     let scale = from_words((0x3ff - k) << 20, 0);
     ln_of(from_i32(k), mul_add(x, scale, scale - 1.0))
 }
@@ -122,7 +123,7 @@ pub fn ln_1p(x: f64) -> f64 {
     }
 }
 
-/// `ln(1 + f) · factor` in two parts; the factor is in two parts too.
+/// Returns `ln(1 + f) · factor` in two parts; the factor has two parts, too.
 #[inline(always)]
 fn times_factor(f: f64, high: f64, low: f64) -> (f64, f64) {
     let beyond = beyond_linear(f, 0.0);
@@ -145,7 +146,7 @@ pub fn log2(x: f64) -> f64 {
 
 #[inline(always)]
 pub fn log10(x: f64) -> f64 {
-    /// log10 2, of which the first part times any exponent is exact.
+    /// log10 2 in two parts. The product of the first part with any exponent is exact.
     const HIGH: f64 = 0.30102999566395283;
     const LOW: f64 = 2.8363394551044964e-14;
     match exponent_and_mantissa(x) {
@@ -158,7 +159,7 @@ pub fn log10(x: f64) -> f64 {
     }
 }
 
-/// `ln(x) / ln(base)`.
+/// Returns `ln(x) / ln(base)`.
 #[inline(always)]
 pub fn log(x: f64, base: f64) -> f64 {
     ln(x) / ln(base)

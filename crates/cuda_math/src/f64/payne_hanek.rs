@@ -1,12 +1,14 @@
-//! The remainder of large arguments by π/2.
+//! The remainder of large arguments modulo π/2.
 //!
-//! Payne and Hanek: of `x · 2/π` only the bits around the point are needed, because multiples of 4 do not change a
-//! sine, and `x = mantissa · 2^exponent` is so large that the bits of 2/π before some place contribute nothing else.
+//! Only the bits of `x · 2/π` near the point are needed (Payne and Hanek). Multiples of 4 do not change a sine, and `x
+//! = mantissa · 2^exponent` is so large that the bits of 2/π before a certain position contribute only such multiples.
 
 use super::arithmetic::{from_words, high, mul, mul_add};
-use super::trigonometric::HALF_PI;
 
-/// 2/π in binary, after the point, the highest bits first.
+/// π/2 as the sum of three doubles. They are positive, so that their products with 0 do not turn −0 into +0.
+pub const HALF_PI: [f64; 3] = [core::f64::consts::FRAC_PI_2, 6.123233995736765e-17, 1.082856673921914e-32];
+
+/// 2/π in binary, after the point, highest bits first.
 static TWO_OVER_PI: [u64; 20] = [
     0x0000000000000000,
     0xa2f9836e4e441529,
@@ -30,8 +32,8 @@ static TWO_OVER_PI: [u64; 20] = [
     0x56033046fc7b6bab,
 ];
 
-/// `r` from −π/4 to π/4, and the whole number `quarters` modulo 4, with `x = quarters·π/2 + r`, for magnitudes of at
-/// least 2^30.
+/// Returns `r` from −π/4 to π/4, and the whole number `quarters` modulo 4, with `x = quarters·π/2 + r`, for magnitudes
+/// of at least 2^30.
 #[cold]
 #[inline(never)]
 pub fn reduce(x: f64) -> (f64, i32) {
@@ -41,32 +43,31 @@ pub fn reduce(x: f64) -> (f64, i32) {
     }
     let mantissa = x.to_bits() & 0xf_ffff_ffff_ffff | 0x10_0000_0000_0000;
 
-    // 192 bits of 2/π, from the first whose product with 2^exponent is below 4: bits 1 and 2 of 2/π are the first if it
-    // is 2^3.
+    // 192 bits of 2/π, from the first whose product with 2^exponent is below 4. For 2^3 these begin with bits 1 and 2.
     let skipped = (exponent + 62) as u32; // The table begins with 64 zero bits.
     let (word, shift) = ((skipped >> 6) as usize, skipped & 63);
     let bits = |i: usize| {
         let (upper, lower) = (TWO_OVER_PI[word + i], TWO_OVER_PI[word + i + 1]);
         if shift == 0 { upper } else { upper << shift | lower >> (64 - shift) }
     };
-    // The product's upper 128 of 192 bits; what exceeds 192 bits are multiples of 4.
+    // The upper 128 of the product's 192 bits; higher bits are multiples of 4.
     let wide = |a: u64, b: u64| u128::from(a) * u128::from(b);
     let lowest = wide(mantissa, bits(2)) >> 64;
     let middle = wide(mantissa, bits(1)) + lowest;
     let product = (u128::from(mantissa.wrapping_mul(bits(0))) << 64).wrapping_add(middle);
 
-    // Two bits before the point. Half a quarter is added, so that the whole part is the nearest number.
+    // Two bits before the point. Adding half a quarter makes the whole part the nearest number.
     let quarters = (product.wrapping_add(1 << 125) >> 126) as i32;
     let fraction = (product << 2) as i128;
     let is_negative = fraction < 0;
     let magnitude = fraction.unsigned_abs();
 
-    // The fraction in two doubles, the first of 53 bits, the second of the next 53, times π/2.
+    // The fraction in two doubles, with 53 bits each, times π/2.
     let zeros = magnitude.leading_zeros();
     let normal = magnitude << (zeros & 127);
     let upper = (normal >> 75) as u64;
     let lower = (normal >> 22) as u64 & 0x1f_ffff_ffff_ffff;
-    // 2^−128 in front of the first 53 of 128 bits is 2^(75 − 128).
+    // The first 53 of 128 bits have the factor 2^−128, which makes 2^(75 − 128).
     let scale = from_words((1023 - 53 - zeros as i32) << 20, 0);
     let upper = mul(upper as f64, scale);
     let lower = mul(mul(lower as f64, scale), 1.0 / 9_007_199_254_740_992.0);

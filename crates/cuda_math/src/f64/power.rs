@@ -5,28 +5,28 @@ use super::arithmetic::{
 };
 use super::exponential::exp_corrected;
 
-/// A number as the sum of two: the second is at most half an ulp of the first.
+/// A number as the sum of two. The second one is at most half an ulp of the first.
 pub type Double = (f64, f64);
 
-/// `a + b`, without error, if `a` is 0 or has at least the exponent of `b`.
+/// Returns `a + b` without error, if `a` is 0 or its exponent is at least that of `b`.
 #[inline(always)]
 pub fn sum(a: f64, b: f64) -> Double {
     let sum = a + b;
     (sum, (a - sum) + b)
 }
 
-/// `a · b` to 100 bits or so.
+/// Returns `a · b` to about 100 bits.
 #[inline(always)]
 pub fn product(a: Double, b: Double) -> Double {
     let high = mul(a.0, b.0);
     (high, mul_add(a.1, b.0, mul_add(a.0, b.1, mul_add(a.0, b.0, -high))))
 }
 
-/// `ln x` of a positive normal number times 2^−`offset`, to 2^−66.
+/// Returns `ln(x · 2^−offset)` to 2^−66, for a positive normal `x`.
 ///
-/// With `x = 2^k·(1 + f)` and `q = f / (2 + f)`, it is `k·ln 2 + 2·atanh(q)`; the first two terms of
-/// `atanh(q) = q + q³·(1/3 + q²·P(q²))` are in two parts. `P` is a minimax polynomial (Sollya's `fpminimax`, relative
-/// error, q² up to 0.0295).
+/// With `x = 2^k·(1 + f)` and `q = f / (2 + f)`, it is `k·ln 2 + 2·atanh(q)`. The first two terms of `atanh(q) = q +
+/// q³·(1/3 + q²·P(q²))` have two parts. `P` is a minimax polynomial for the relative error and q² up to 0.0295
+/// (Sollya's `fpminimax`).
 #[inline(always)]
 pub fn ln_in_two_parts(x: f64, offset: i32) -> Double {
     let top = high(x).wrapping_add(0x3ff0_0000 - 0x3fe6_a09e);
@@ -35,7 +35,7 @@ pub fn ln_in_two_parts(x: f64, offset: i32) -> Double {
 
     let inverse = recip_in_range(f + 2.0);
     let quotient = mul(f, inverse);
-    // What is left of f − q·(2 + f); f − 2·q is exact.
+    // The rest of f − q·(2 + f); f − 2·q is exact.
     let q = (quotient, mul(inverse, mul_add(-quotient, f, mul_add(-2.0, quotient, f))));
     let square = mul(quotient, quotient);
     let square_low = mul_add(q.1 + q.1, quotient, mul_add(quotient, quotient, -square));
@@ -48,7 +48,7 @@ pub fn ln_in_two_parts(x: f64, offset: i32) -> Double {
     let half_ln = sum(quotient, cubic.0);
     let low = half_ln.1 + (q.1 + cubic.1);
 
-    /// ln 2, of which the first part times any exponent is exact.
+    /// ln 2 in two parts. The product of the first part with any exponent is exact.
     const HIGH: f64 = 0.6931471805598903;
     const LOW: f64 = 5.497923018708371e-14;
     let doubled = half_ln.0 + half_ln.0;
@@ -56,11 +56,11 @@ pub fn ln_in_two_parts(x: f64, offset: i32) -> Double {
     sum(ln, doubled - mul_add(-k, HIGH, ln) + mul_add(k, LOW, low + low))
 }
 
-/// 0 for a number that is not whole, 1 for an odd one, 2 for an even one.
+/// Returns 0 for a number that is not whole, 1 for an odd one, 2 for an even one.
 #[inline(always)]
 fn parity(y: f64) -> i32 {
     if magnitude_high(y) >= 0x4340_0000 {
-        return 2; // 2^53 and more
+        return 2; // Numbers from 2^53 on are even.
     }
     let half = mul(y, 0.5);
     if crate::backend::trunc_f64(y) != y {
@@ -72,8 +72,8 @@ fn parity(y: f64) -> i32 {
     }
 }
 
-/// Where a base or an exponent is 0, infinite or NaN, or the base is negative and the exponent not whole. C's Annex F
-/// lists them.
+/// Returns the power for a base or exponent of 0, ∞ or NaN, and for a negative base with an exponent that is not whole.
+/// C's Annex F lists these results.
 #[cold]
 #[inline(always)]
 fn powf_special(x: f64, y: f64, parity: i32) -> f64 {
@@ -107,14 +107,14 @@ pub fn powf(x: f64, y: f64) -> f64 {
         if is_special || !(base > 0.0 && base < f64::INFINITY) {
             return powf_special(x, y, parity);
         }
-        base = mul(base, 18_014_398_509_481_984.0); // 2^54: subnormal numbers become normal.
+        base = mul(base, 18_014_398_509_481_984.0); // 2^54 makes subnormal numbers normal.
         offset = 54;
     }
     let ln = ln_in_two_parts(base, offset);
-    // Beyond 2^11 the result is 0 or ∞ whatever the exponent; a larger one would overflow in the product.
+    // Beyond 2^11 the result is 0 or ∞ for every base. A larger exponent would overflow in the product.
     let y = if magnitude_high(y) < 0x43f0_0000 { y } else { with_sign(1.844_674_407_370_955_2e19, y) };
     let (exponent, correction) = product(ln, (y, 0.0));
-    // A correction of an exponent of thousands could be large; the result is 0 or ∞ then.
+    // The correction of an exponent of thousands could be large, but the result is 0 or ∞ then.
     let correction = if magnitude_high(exponent) < 0x40a0_0000 { correction } else { 0.0 };
     negate_if(exp_corrected(exponent, correction), (parity == 1 && x < 0.0) as i32)
 }

@@ -3,23 +3,23 @@
 //! # Design
 //!
 //! The reciprocal, `rsqrt` and the root of the arc sine start from a GPU's estimate. Their last step rounds correctly
-//! whatever the estimate was, so they return the same bits on every device. The cube roots start from an approximation
-//! in `f32` by operations that IEEE 754 fixes.
+//! for any estimate, so they return the same bits on every device. The cube roots start from an approximation in `f32`
+//! by operations whose results IEEE 754 determines.
 
 use super::arithmetic::{from_words, high, low, magnitude_high, mul, mul_add, with_sign};
 use crate::backend::{rsqrt_estimate_f64 as rsqrt_estimate, sqrt_f64 as sqrt};
 use crate::f32::arithmetic as single;
 
-/// `1 / √x` of a positive normal number, from an estimate to 2^−18: two results with the correctly rounded one between
-/// them. They are the same but for one argument in some 2^15, and neighbours then.
+/// Returns two numbers with the correctly rounded `1 / √x` between them. `x` is positive and normal, and the estimate
+/// is within 2^−18. The two numbers are equal except for one argument in about 2^15; then they are neighbours.
 ///
-/// It is one step of fourth order, whose factor is known to 2^−51. Since the result is rounded correctly, the
-/// estimate's bits, which are not the same on all devices, do not matter.
+/// It is one step of fourth order, with a factor known to 2^−51. The correctly rounded result does not depend on the
+/// estimate's bits, which differ between devices.
 #[inline(always)]
 fn rsqrt_between(x: f64, estimate: f64) -> (f64, f64) {
-    // 2^−48, 8 times what the factor may be off by.
+    // 2^−48, which is 8 times the error of the factor.
     const ERROR: f64 = 1.0 / 281_474_976_710_656.0;
-    // 21 bits, whose square is exact.
+    // 21 bits, so the square is exact.
     let estimate = from_words(high(estimate), 0);
     let error = mul_add(-x, mul(estimate, estimate), 1.0);
     let factor = mul_add(mul_add(0.3125, error, 0.375), error, 0.5 - ERROR);
@@ -27,24 +27,24 @@ fn rsqrt_between(x: f64, estimate: f64) -> (f64, f64) {
     (mul_add(step, factor, estimate), mul_add(step, factor + 2.0 * ERROR, estimate))
 }
 
-/// `1 / √x` of a positive normal number, correctly rounded. Where two results are possible, integers decide.
+/// Returns `1 / √x` of a positive normal number, correctly rounded. Integers decide between two possible results.
 #[inline(always)]
 fn rsqrt_from(x: f64, estimate: f64) -> f64 {
     let (one, other) = rsqrt_between(x, estimate);
-    // Of one sign, and so in their bits' order.
+    // Both have one sign, so their order is that of their bits.
     let below = one.to_bits().min(other.to_bits());
     if one == other {
         return one;
     }
-    // With the integers X of x and M of the number m halfway between, X·M² is a power of two above 2^128 if m is 1/√x,
-    // and less than 2^127 away from it as m is: so the low bits are by how much m exceeds it.
+    // X and M are the integers of x and of m, the number halfway between the results. X·M² is a power of two above
+    // 2^128 if m is 1/√x. The difference is less than 2^127 for other m, so the low bits show if m exceeds 1/√x.
     let mantissa = |bits: u64| bits & 0x000f_ffff_ffff_ffff | 0x0010_0000_0000_0000;
     let halfway = u128::from(2 * mantissa(below) + 1);
     let excess = u128::from(mantissa(x.to_bits())).wrapping_mul(halfway.wrapping_mul(halfway)) as i128;
     f64::from_bits(if excess > 0 { below } else { below + 1 })
 }
 
-/// Whether a magnitude with this upper word is a normal number.
+/// Returns true if a magnitude with this upper word is a normal number.
 #[inline(always)]
 fn is_normal(magnitude_high: i32) -> bool {
     (magnitude_high.wrapping_sub(0x0010_0000) as u32) < 0x7fe0_0000
@@ -56,7 +56,7 @@ pub fn rsqrt(x: f64) -> f64 {
     if is_normal(high(x)) & (low(one) == low(other)) { one } else { rsqrt_of_others(x) }
 }
 
-/// Of what is not positive and normal, or takes integers.
+/// Returns the inverse root of a number that is not positive and normal, or that needs integers.
 #[cold]
 #[inline(never)]
 fn rsqrt_of_others(x: f64) -> f64 {
@@ -76,8 +76,8 @@ fn rsqrt_of_others(x: f64) -> f64 {
     }
 }
 
-/// `1 / ∛x` to 2^−21, of a normal number, with its square's bits exact in `f64`. It
-/// begins in `f32`: no estimate of the hardware, whose bits the simulator does not have.
+/// Returns `1 / ∛x` of a normal number to 2^−21, with an exact square in `f64`. It starts in `f32`, because the
+/// simulator does not know the bits of a hardware estimate.
 #[inline(always)]
 fn rcbrt_nearly(x: f64) -> f64 {
     // |x| = m · 8^(n − 341), with m from 1 to 8.
@@ -92,10 +92,10 @@ fn rcbrt_nearly(x: f64) -> f64 {
     from_words((high(root) + 0x1550_0000 - n) | (high(x) & i32::MIN), low(root))
 }
 
-/// The root of a normal number.
+/// Returns the cube root of a normal number.
 #[inline(always)]
 fn cbrt_of_normal(x: f64) -> f64 {
-    // With y the inverse and e = 1 − x·y³, it is x·y²·(1 − e)^−⅔.
+    // With y the inverse and e = 1 − x·y³, the root is x·y²·(1 − e)^−⅔.
     let inverse = rcbrt_nearly(x);
     let root = mul(x, mul(inverse, inverse));
     let error = mul_add(-root, inverse, 1.0);
@@ -107,7 +107,7 @@ pub fn cbrt(x: f64) -> f64 {
     if is_normal(magnitude_high(x)) { cbrt_of_normal(x) } else { cbrt_of_others(x) }
 }
 
-/// Of what is not normal.
+/// Returns the cube root of a number that is not normal.
 #[cold]
 #[inline(never)]
 fn cbrt_of_others(x: f64) -> f64 {
@@ -118,7 +118,7 @@ fn cbrt_of_others(x: f64) -> f64 {
     }
 }
 
-/// The inverse root of a normal number.
+/// Returns the inverse cube root of a normal number.
 #[inline(always)]
 fn rcbrt_of_normal(x: f64) -> f64 {
     let root = rcbrt_nearly(x);
@@ -131,7 +131,7 @@ pub fn rcbrt(x: f64) -> f64 {
     if is_normal(magnitude_high(x)) { rcbrt_of_normal(x) } else { rcbrt_of_others(x) }
 }
 
-/// Of what is not normal.
+/// Returns the inverse cube root of a number that is not normal.
 #[cold]
 #[inline(never)]
 fn rcbrt_of_others(x: f64) -> f64 {
@@ -146,7 +146,7 @@ fn rcbrt_of_others(x: f64) -> f64 {
     }
 }
 
-/// The upper word of the greatest magnitude.
+/// Returns the upper word of the greatest magnitude.
 #[inline(always)]
 fn top_of<const N: usize>(values: [f64; N]) -> i32 {
     let mut top = 0;
@@ -158,7 +158,7 @@ fn top_of<const N: usize>(values: [f64; N]) -> i32 {
     top
 }
 
-/// The sum of the squares of numbers, each times `factor`.
+/// Returns the sum of the squares of the numbers times `factor`.
 #[inline(always)]
 fn sum_of_squares<const N: usize>(values: [f64; N], factor: f64) -> f64 {
     let mut scaled = [0.0; 4];
@@ -167,14 +167,14 @@ fn sum_of_squares<const N: usize>(values: [f64; N], factor: f64) -> f64 {
         scaled[i] = mul(values[i], factor);
         i += 1;
     }
-    // Two sums of two, because three one after the other round worse.
+    // Two sums of two numbers, because three successive sums have a larger error.
     let [x, y, z, w] = scaled;
     let sum = mul_add(x, x, mul(y, y));
     if N <= 2 { sum } else { sum + mul_add(z, z, mul(w, w)) }
 }
 
-/// The upper word of a power of two near the greatest magnitude. Where that or its inverse would not be a normal
-/// number, another one does.
+/// Returns the upper word of a power of two near the greatest magnitude, such that the power and its inverse are
+/// normal.
 #[inline(always)]
 fn power_near(top: i32) -> i32 {
     (top & 0x7ff0_0000).clamp(LEAST_POWER, GREATEST_POWER)
@@ -190,7 +190,7 @@ fn length<const N: usize>(values: [f64; N]) -> f64 {
         let power = power_near(top);
         mul(sqrt(sum_of_squares(values, from_words(0x7fe0_0000 - power, 0))), from_words(power, 0))
     } else if values.iter().any(|value| value.is_infinite()) {
-        // Then it is infinite, whatever the others are.
+        // The length is infinite, whatever the other numbers are.
         f64::INFINITY
     } else {
         f64::NAN
@@ -207,7 +207,7 @@ fn inverse_length<const N: usize>(values: [f64; N]) -> f64 {
     if is_in_range & (low(one) == low(other)) { mul(one, inverse) } else { inverse_length_of_others(values, top) }
 }
 
-/// Of what is out of range, or takes integers.
+/// Returns the inverse length of a vector that is out of range or needs integers.
 #[cold]
 #[inline(always)]
 fn inverse_length_of_others<const N: usize>(values: [f64; N], top: i32) -> f64 {
@@ -273,7 +273,7 @@ mod tests {
             });
             let result = results[0];
             assert_eq!(results, [result; 7], "of {x:e}");
-            // Whether x·m² exceeds 1, for a number m halfway between two. It has 160 bits.
+            // Returns true if x·m² exceeds 1, where m is halfway between two numbers. The product has 160 bits.
             let bits = |x: f64| u128::from(x.to_bits() & 0x000f_ffff_ffff_ffff | 0x0010_0000_0000_0000);
             let exceeds = |m: u128| {
                 let (square, number) = (m * m, bits(x));

@@ -1,51 +1,49 @@
 //! Sine, cosine and tangent.
 //!
-//! The argument is reduced by multiples of π/2 to at most π/4, where sine and cosine have a polynomial each; which of
-//! them is the result, and its sign, depends on the multiple. The threads of a warp need either: each takes its
-//! coefficients from a table. They are minimax ones among doubles (Sollya's `fpminimax`, relative error).
+//! The argument is reduced by multiples of π/2 to at most π/4. Sine and cosine have one polynomial each on this range.
+//! The multiple determines the polynomial and the sign of the result. The threads of a warp may need different
+//! polynomials, so each takes its coefficients from a table. The coefficients are minimax among doubles for the
+//! relative error (Sollya's `fpminimax`).
 
 use super::arithmetic::{
     TO_WHOLE, from_words, high, low, magnitude_high, mul, mul_add, negate_if, polynomial, recip_in_range,
 };
-use super::payne_hanek;
+use super::payne_hanek::{self, HALF_PI};
 use crate::backend::trunc_f64 as trunc;
 
-/// π/2 as the sum of three doubles. They are positive, so that no multiple of them by 0 makes −0 a +0.
-pub const HALF_PI: [f64; 3] = [core::f64::consts::FRAC_PI_2, 6.123233995736765e-17, 1.082856673921914e-32];
-
-/// The upper word of 2^30: from there on, [`payne_hanek`] reduces.
+/// The upper word of 2^30. From there on, [`payne_hanek`] reduces.
 const FAR: i32 = 0x41d0_0000;
 
-/// `x − multiple · π/2`. The first step is exact, since its terms are multiples of an ulp of
-/// π/2 and nearly equal; what is left out is far below the result, because no double this small is nearer to a multiple
-/// of π/2 than 2^−60.
+/// Returns `x − multiple · π/2`. The first step is exact, because its terms are nearly equal multiples of an ulp of
+/// π/2. The neglected part is far below the result: no double this small is nearer to a multiple of π/2 than 2^−60.
 #[inline(always)]
 fn less_quarters(x: f64, multiple: f64) -> f64 {
     let rest = mul_add(multiple, -HALF_PI[0], x);
     mul_add(multiple, -HALF_PI[2], mul_add(multiple, -HALF_PI[1], rest))
 }
 
-/// Two rows that threads choose from. Two numbers come by one access.
+/// Two rows of coefficients for the threads to choose from. One access loads two numbers.
 #[repr(C, align(64))]
 struct Rows([[f64; 8]; 2]);
 
-/// `sin r = r + r·r²·P(r²)` and `cos r = 1 + r²·P(r²)` for `r` from −π/4 to π/4: the coefficients of `P`, lowest first,
-/// and a 0 that fills the row.
+/// The coefficients of `P`, lowest first, and a 0 that fills the row. `sin r = r + r·r²·P(r²)` and `cos r = 1 +
+/// r²·P(r²)` for `r` from −π/4 to π/4.
 #[rustfmt::skip]
 static ROWS: Rows = Rows([
     [-0.16666666666666663, 0.008333333333330252, -0.00019841269835970456, 2.7557315751151076e-06, -2.5051065222214675e-08, 1.5913637074760345e-10, 0.0, 0.0],
     [-0.5, 0.041666666666666664, -0.0013888888888886931, 2.480158729822819e-05, -2.7557317031440046e-07, 2.0876100847999624e-09, -1.1379584774484641e-11, 0.0],
 ]);
 
-/// Row `i` of `P`, times its argument.
+/// Returns row `i` of `P` times its argument.
 #[inline(always)]
 fn beyond(i: usize, square: f64) -> f64 {
     let [a, b, c, d, e, f, g, _] = ROWS.0[i];
-    // A sum with 0 makes +0 of the −0 that a zero's square gives.
+    // The sum with 0 turns the −0 from the square of a zero into +0.
     mul_add(square, polynomial!(square; a, b, c, d, e, f, g), 0.0)
 }
 
-/// The sine of `r + quarters·π/2`, for `r` from −π/4 to π/4: one polynomial, with the coefficients of that quarter.
+/// Returns the sine of `r + quarters·π/2` for `r` from −π/4 to π/4: one polynomial with the coefficients of that
+/// quarter.
 #[inline(always)]
 fn sin_of(r: f64, quarters: i32) -> f64 {
     let is_odd = quarters & 1;
@@ -53,7 +51,7 @@ fn sin_of(r: f64, quarters: i32) -> f64 {
     negate_if(mul_add(first, beyond(is_odd as usize, mul(r, r)), first), quarters >> 1)
 }
 
-/// Sine and cosine of `r + quarters·π/2`, for `r` from −π/4 to π/4.
+/// Returns sine and cosine of `r + quarters·π/2` for `r` from −π/4 to π/4.
 #[inline(always)]
 fn rotated(r: f64, quarters: i32) -> (f64, f64) {
     let square = mul(r, r);
@@ -62,7 +60,7 @@ fn rotated(r: f64, quarters: i32) -> (f64, f64) {
     (negate_if(sin, quarters >> 1), negate_if(cos, (quarters + 1) >> 1))
 }
 
-/// `r` and `quarters`, the whole number modulo 4, with `x = quarters·π/2 + r`. NaN for what has no sine.
+/// Returns `r`, and the whole number `quarters` modulo 4, with `x = quarters·π/2 + r`. `r` is NaN if `x` has no sine.
 #[inline(always)]
 fn reduce(x: f64) -> (f64, i32) {
     if magnitude_high(x) < FAR {
@@ -103,7 +101,7 @@ pub fn tan(x: f64) -> f64 {
     let result = if quarters & 1 == 0 {
         tan
     } else {
-        // Of the tangent in two parts: its rounding would be most of the error.
+        // The inverse uses the tangent in two parts, because the tangent's rounding would be most of the error.
         let inverse = recip_in_range(tan);
         let rest = mul_add(-tan, inverse, 1.0);
         -mul_add(mul_add(-(beyond - (tan - r)), inverse, rest), inverse, inverse)
@@ -111,7 +109,7 @@ pub fn tan(x: f64) -> f64 {
     if magnitude_high(x) < 0x3e40_0000 { x } else { result }
 }
 
-/// `r` and `quarters`, the whole number modulo 4, with `x = quarters/2 + r`.
+/// Returns `r`, and the whole number `quarters` modulo 4, with `x = quarters/2 + r`.
 #[inline(always)]
 fn reduce_half_turns(x: f64) -> (f64, i32) {
     let x = if magnitude_high(x) < 0x4310_0000 { x } else { less_even(x) };
@@ -119,21 +117,21 @@ fn reduce_half_turns(x: f64) -> (f64, i32) {
     (mul_add(shifted - TO_WHOLE, -0.5, x), low(shifted))
 }
 
-/// `x` less an even number, which changes neither sine nor cosine, for magnitudes from 2^50: `TO_WHOLE` takes none of
-/// 2^51.
+/// Subtracts an even number from an `x` of magnitude 2^50 or more, which changes neither sine nor cosine. `TO_WHOLE`
+/// does not work from 2^51 on.
 #[cold]
 #[inline(always)]
 fn less_even(x: f64) -> f64 {
     mul_add(-2.0, trunc(mul(x, 0.5)), x)
 }
 
-/// `π·r`.
+/// Returns `π·r`.
 #[inline(always)]
 fn times_pi(r: f64) -> f64 {
     mul_add(r, core::f64::consts::PI, mul(r, 1.2246467991473532e-16))
 }
 
-/// The sine of half turns: where it is a zero, one with the sign of their number.
+/// Returns `sin`, or a zero with the sign of `x` if `sin` is zero.
 #[inline(always)]
 fn signed_zero(sin: f64, x: f64) -> f64 {
     from_words(if sin == 0.0 { high(x) & i32::MIN } else { high(sin) }, low(sin))
@@ -148,7 +146,7 @@ pub fn sinpi(x: f64) -> f64 {
 #[inline(always)]
 pub fn cospi(x: f64) -> f64 {
     let (r, quarters) = reduce_half_turns(x);
-    // Its zeros are +0.
+    // The zeros of the cosine are +0.
     sin_of(times_pi(r), quarters + 1) + 0.0
 }
 

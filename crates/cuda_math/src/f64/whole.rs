@@ -1,4 +1,4 @@
-//! Whole parts, remainders, exponents and neighbours: all exact.
+//! Whole parts, remainders, exponents and neighbours. All results are exact.
 
 use super::arithmetic::{from_words, high, low, magnitude_high, mul, power_of_two, with_sign};
 use crate::backend;
@@ -23,7 +23,7 @@ pub fn fdim(x: f64, y: f64) -> f64 {
 
 #[inline(always)]
 pub fn round(x: f64) -> f64 {
-    // The greatest number below 1/2: that itself would take 0.49999999999999994 to 1.
+    // The largest number below 1/2. 1/2 itself would round 0.49999999999999994 to 1.
     with_sign(trunc(x + with_sign(0.499_999_999_999_999_94, x)), x)
 }
 
@@ -103,7 +103,7 @@ pub fn rem_euclid(x: f64, y: f64) -> f64 {
 
 #[inline(always)]
 pub fn ldexp(x: f64, n: i32) -> f64 {
-    // Up to three products, of which only the last can round: a number on the way to a subnormal one stays above
+    // Up to three products, and only the last can round: an intermediate number of a subnormal result stays above
     // 2^−969.
     let (mut x, mut n) = (x, n);
     if n > 1023 {
@@ -129,7 +129,7 @@ pub fn scalbn(x: f64, n: i32) -> f64 {
     ldexp(x, n)
 }
 
-/// A number other than 0, normal, and what its exponent is too large by.
+/// Returns a number other than 0 as a normal number, and the excess of its exponent.
 #[inline(always)]
 fn normal(x: f64) -> (f64, i32) {
     if magnitude_high(x) < 0x0010_0000 { (mul(x, 18_014_398_509_481_984.0), 54) } else { (x, 0) }

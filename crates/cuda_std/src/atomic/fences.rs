@@ -1,10 +1,10 @@
-//! Fences of each scope.
+//! Memory fences of each scope.
 
 use super::Scope;
 use crate::backend;
 
-/// Orders this thread's accesses to global and shared memory before it ahead of those after it, as seen by every
-/// thread of the device (`fence.sc.gpu`).
+/// Orders this thread's earlier accesses to global and shared memory before its later ones, as seen by every thread of
+/// the device (`fence.sc.gpu`).
 #[doc(alias = "__threadfence")]
 #[inline(always)]
 #[track_caller]
@@ -12,8 +12,8 @@ pub fn fence() {
     backend::fence(Scope::Device);
 }
 
-/// As [`fence()`], as seen by every thread of the block (`fence.sc.cta`). The simulator reports who relies on it in
-/// another block.
+/// A [`fence()`] for the threads of the block (`fence.sc.cta`). The simulator reports a thread of another block that
+/// relies on it.
 #[doc(alias = "__threadfence_block")]
 #[inline(always)]
 #[track_caller]
@@ -21,7 +21,7 @@ pub fn fence_block() {
     backend::fence(Scope::Block);
 }
 
-/// As [`fence()`], as seen by every thread of all devices, and by the host where it maps the memory (`fence.sc.sys`).
+/// A [`fence()`] for the threads of all devices, and for the host if it maps the memory (`fence.sc.sys`).
 #[doc(alias = "__threadfence_system")]
 #[inline(always)]
 #[track_caller]

@@ -1,16 +1,15 @@
 //! Atomic operations on elements of global and shared memory.
 //!
-//! Views have them as methods ([`GlobalMut::atomic_add`]), which are one step for all threads of the device and
-//! relaxed: they order nothing but themselves. To publish other writes, store with [`GlobalMut::store_release`] and
-//! read with [`GlobalMut::load_acquire`], or put a [`fence`] between. What fits into the one word that is stored needs
-//! no order: [`GlobalMut::store_relaxed`] and [`GlobalMut::load_relaxed`] are enough.
+//! The methods of views, such as [`GlobalMut::atomic_add`], are atomic for all threads of the device and relaxed: they
+//! order no other access. To publish other writes, store with [`GlobalMut::store_release`] and read with
+//! [`GlobalMut::load_acquire`], or put a [`fence`] in between. A value that fits into the word itself needs no order:
+//! [`GlobalMut::store_relaxed`] and [`GlobalMut::load_relaxed`] are enough.
 //!
-//! With another scope or order an element is taken as an [`AtomicRef`], which [`GlobalMut::atomic`],
-//! [`GlobalMut::block_atomic`] and [`GlobalMut::system_atomic`] give. [`AtomicU32`], [`BlockAtomicF32`] and the like
-//! are the same as types, for statics and for memory that is reached by a pointer, as Rust-CUDA's `cuda_std::atomic`
-//! has them.
+//! For another scope or order, [`GlobalMut::atomic`], [`GlobalMut::block_atomic`] and [`GlobalMut::system_atomic`]
+//! return an [`AtomicRef`] to an element. [`AtomicU32`], [`BlockAtomicF32`] and others are atomic types for statics and
+//! for memory behind pointers. They correspond to Rust-CUDA's `cuda_std::atomic`.
 //!
-//! The simulator checks the scopes: an operation of block scope races with those of other blocks on the same element,
+//! The simulator checks scopes: an operation of block scope races with operations of other blocks on the same element,
 //! and a fence of block scope orders nothing for other blocks.
 
 use crate::{Element, GlobalMut, Shared, backend};
@@ -24,18 +23,18 @@ pub use fences::{fence, fence_block, fence_system};
 pub use reference::AtomicRef;
 pub use types::*;
 
-/// The threads for which an operation is one step, or a fence orders accesses.
+/// The set of threads for which an operation is atomic or a fence orders accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// Those of the caller's block (`.cta`).
+    /// The threads of the caller's block (`.cta`).
     Block,
-    /// Those of the device (`.gpu`).
+    /// The threads of the device (`.gpu`).
     Device,
-    /// Those, the host's and those of other devices (`.sys`).
+    /// The threads of all devices and of the host (`.sys`).
     System,
 }
 
-/// Where an atomic operation takes place.
+/// The address of an atomic operation, with its memory space.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub enum Place<T> {
@@ -43,12 +42,12 @@ pub enum Place<T> {
     Global(*mut T),
     /// An address in shared memory.
     Shared(u32),
-    /// A pointer into either, of which only the program knows.
+    /// A pointer into global or shared memory, known only at run time.
     Generic(*mut T),
 }
 
 impl<T> Place<T> {
-    /// The place, of a type of the same size.
+    /// Converts to an address of another type of the same size.
     #[inline(always)]
     fn cast<U>(self) -> Place<U> {
         const { core::assert!(size_of::<T>() == size_of::<U>()) }
@@ -74,7 +73,7 @@ pub enum AtomicType {
     Bf16x2,
 }
 
-/// What an update makes of an element and a value.
+/// A read-modify-write operation.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Update {
@@ -85,28 +84,28 @@ pub enum Update {
     And,
     Or,
     Xor,
-    /// One more, and 0 after the value.
+    /// Adds one, or sets 0 if the element is at least the value.
     Increment,
-    /// One less, and the value after 0, or where there was more.
+    /// Subtracts one, or sets the value if the element is 0 or greater than the value.
     Decrement,
 }
 
-/// A number that can be added to, exchanged, loaded and stored atomically: 32 or 64 bits, integer or float, or a pair
-/// of floats of 16 bits.
+/// A number with atomic addition, exchange, load and store: an integer or float of 32 or 64 bits, or a pair of 16-bit
+/// floats.
 pub trait Atomic: Element + PartialEq {
     #[doc(hidden)]
     const TYPE: AtomicType;
 
-    /// What `update` makes of this and `value`.
+    /// Returns the new element after `update` of `self` with `value`.
     #[doc(hidden)]
     fn updated(self, update: Update, value: Self) -> Self;
 
-    /// What is to be added to subtract this.
+    /// Returns the number whose addition subtracts `self`.
     #[doc(hidden)]
     fn negated(self) -> Self;
 }
 
-/// Whether both have the same bits.
+/// Returns true if `a` and `b` have the same bits.
 #[inline(always)]
 pub(crate) fn same_bits<T: Atomic>(a: T, b: T) -> bool {
     if size_of::<T>() == 4 {
@@ -181,28 +180,30 @@ floats! { f32 F32 f64 F64 }
 
 macro_rules! atomic_methods {
     ($lifetime:lifetime) => {
-        /// Element `index` for atomic operations of any order, for the threads of the device.
+        /// Returns a reference to element `index` for atomic operations of any order, in the scope of the device.
         #[inline(always)]
         #[track_caller]
         pub fn atomic(&self, index: usize) -> AtomicRef<$lifetime, T> {
             AtomicRef::new(self.place(index), Scope::Device)
         }
 
-        /// Element `index` for atomic operations of any order, for the threads of the caller's block.
+        /// Returns a reference to element `index` for atomic operations of any order, in the scope of the caller's
+        /// block.
         #[inline(always)]
         #[track_caller]
         pub fn block_atomic(&self, index: usize) -> AtomicRef<$lifetime, T> {
             AtomicRef::new(self.place(index), Scope::Block)
         }
 
-        /// Element `index` for atomic operations of any order, for the threads of all devices and of the host.
+        /// Returns a reference to element `index` for atomic operations of any order, in the scope of the system: all
+        /// devices and the host.
         #[inline(always)]
         #[track_caller]
         pub fn system_atomic(&self, index: usize) -> AtomicRef<$lifetime, T> {
             AtomicRef::new(self.place(index), Scope::System)
         }
 
-        /// Subtracts `value` from element `index` and returns what was there before. Integers wrap.
+        /// Subtracts `value` from element `index` and returns the previous value. Integers wrap.
         #[doc(alias = "atomicSub")]
         #[inline(always)]
         #[track_caller]
@@ -210,65 +211,65 @@ macro_rules! atomic_methods {
             self.atomic_add(index, value.negated())
         }
 
-        /// Adds `value` to element `index` and returns what was there before. Integers wrap. Of `f32` in global memory,
-        /// GPUs take a subnormal number for zero, and so does the simulator.
+        /// Adds `value` to element `index` and returns the previous value. Integers wrap. In global memory, GPUs and
+        /// the simulator treat subnormal `f32` as zero.
         #[doc(alias = "atomicAdd")]
         #[inline(always)]
         #[track_caller]
         pub fn atomic_add(&self, index: usize, value: T) -> T {
-            // SAFETY: a place is inside of its view.
+            // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_update(Update::Add, self.place(index), value, Scope::Device) }
         }
 
         #[doc(alias = "atomicExch")]
-        /// Puts `value` into element `index` and returns what was there before.
+        /// Sets element `index` to `value` and returns the previous value.
         #[inline(always)]
         #[track_caller]
         pub fn atomic_exchange(&self, index: usize, value: T) -> T {
-            // SAFETY: a place is inside of its view.
+            // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_update(Update::Exchange, self.place(index), value, Scope::Device) }
         }
 
         #[doc(alias = "atomicCAS")]
-        /// Puts `new` into element `index` if it holds the bits of `expected`, and returns what was there before.
+        /// Sets element `index` to `new` if it has the bits of `expected`. Returns the previous value.
         #[inline(always)]
         #[track_caller]
         pub fn atomic_compare_exchange(&self, index: usize, expected: T, new: T) -> T {
-            // SAFETY: a place is inside of its view.
+            // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_compare_exchange(self.place(index), expected, new, Scope::Device) }
         }
 
-        /// Element `index`, read anew each time (`ld.relaxed.gpu`), for a thread that waits for another.
+        /// Loads element `index` anew each time (`ld.relaxed.gpu`), for a thread that waits for another one.
         #[inline(always)]
         #[track_caller]
         pub fn load_relaxed(&self, index: usize) -> T {
-            // SAFETY: a place is inside of its view.
+            // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_load(self.place(index), false, Scope::Device) }
         }
 
-        /// Element `index` (`ld.acquire.gpu`): what the thread that stored it with
-        /// [`store_release`](Self::store_release) wrote before is then seen here.
+        /// Loads element `index` (`ld.acquire.gpu`). If the value comes from a [`store_release`](Self::store_release),
+        /// this thread then sees the earlier writes of the storing thread.
         #[inline(always)]
         #[track_caller]
         pub fn load_acquire(&self, index: usize) -> T {
-            // SAFETY: a place is inside of its view.
+            // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_load(self.place(index), true, Scope::Device) }
         }
 
-        /// Sets element `index` (`st.release.gpu`) after everything that this thread wrote before.
+        /// Sets element `index` after all earlier writes of this thread (`st.release.gpu`).
         #[inline(always)]
         #[track_caller]
         pub fn store_release(&self, index: usize, value: T) {
-            // SAFETY: a place is inside of its view.
+            // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_store(self.place(index), value, true, Scope::Device) }
         }
 
-        /// Sets element `index` as one step (`st.relaxed.gpu`), for a thread that waits for it with
-        /// [`load_relaxed`](Self::load_relaxed). Orders nothing else.
+        /// Sets element `index` atomically (`st.relaxed.gpu`), for a thread that waits with
+        /// [`load_relaxed`](Self::load_relaxed). Orders no other access.
         #[inline(always)]
         #[track_caller]
         pub fn store_relaxed(&self, index: usize, value: T) {
-            // SAFETY: a place is inside of its view.
+            // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_store(self.place(index), value, false, Scope::Device) }
         }
     };
@@ -280,7 +281,7 @@ macro_rules! update_method {
         #[inline(always)]
         #[track_caller]
         pub fn $name(&self, index: usize, value: T) -> T {
-            // SAFETY: a place is inside of its view.
+            // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_update(Update::$operation, self.place(index), value, Scope::Device) }
         }
     };
@@ -289,13 +290,13 @@ macro_rules! update_method {
 macro_rules! number_methods {
     () => {
         update_method! {
-            /// Lowers element `index` to `value` where that is less; returns what was there before. Of floats a NaN
-            /// counts as none, and −0 as less than 0.
+            /// Sets element `index` to the minimum of itself and `value`. Returns the previous value. For floats, a NaN
+            /// is ignored and −0 is less than 0.
             #[doc(alias = "atomicMin")]
             atomic_min Min
         }
         update_method! {
-            /// Raises element `index` to `value` where that is more; returns what was there before. Of floats as
+            /// Sets element `index` to the maximum of itself and `value`. Returns the previous value. For floats, see
             /// [`atomic_min`](Self::atomic_min).
             #[doc(alias = "atomicMax")]
             atomic_max Max
@@ -306,17 +307,17 @@ macro_rules! number_methods {
 macro_rules! integer_methods {
     () => {
         update_method! {
-            /// Bitwise and of element `index` with `value`; returns what was there before.
+            /// Bitwise and of element `index` with `value`. Returns the previous value.
             #[doc(alias = "atomicAnd")]
             atomic_and And
         }
         update_method! {
-            /// Bitwise or of element `index` with `value`; returns what was there before.
+            /// Bitwise or of element `index` with `value`. Returns the previous value.
             #[doc(alias = "atomicOr")]
             atomic_or Or
         }
         update_method! {
-            /// Bitwise exclusive-or of element `index` with `value`; returns what was there before.
+            /// Bitwise exclusive or of element `index` with `value`. Returns the previous value.
             #[doc(alias = "atomicXor")]
             atomic_xor Xor
         }
@@ -325,22 +326,22 @@ macro_rules! integer_methods {
 
 macro_rules! counter_methods {
     () => {
-        /// Adds one to element `index`, or sets it to 0 where it is at least `limit`; returns what was there before.
+        /// Adds one to element `index`, or sets it to 0 if it is at least `limit`. Returns the previous value.
         #[doc(alias = "atomicInc")]
         #[inline(always)]
         #[track_caller]
         pub fn atomic_inc(&self, index: usize, limit: u32) -> u32 {
-            // SAFETY: a place is inside of its view.
+            // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_update(Update::Increment, self.place(index), limit, Scope::Device) }
         }
 
-        /// Subtracts one from element `index`, or sets it to `limit` where it is 0 or more than `limit`; returns what
-        /// was there before.
+        /// Subtracts one from element `index`, or sets it to `limit` if it is 0 or greater than `limit`. Returns the
+        /// previous value.
         #[doc(alias = "atomicDec")]
         #[inline(always)]
         #[track_caller]
         pub fn atomic_dec(&self, index: usize, limit: u32) -> u32 {
-            // SAFETY: a place is inside of its view.
+            // SAFETY: `place` has checked the index.
             unsafe { backend::atomic_update(Update::Decrement, self.place(index), limit, Scope::Device) }
         }
     };
@@ -353,15 +354,15 @@ impl<'a, T: Atomic> GlobalMut<'a, T> {
 impl<T: Atomic> Shared<T> {
     atomic_methods!('static);
 
-    /// Adds `value` to element `index` as by [`atomic_add`](Self::atomic_add), unchecked on a GPU, and returns nothing:
-    /// an addition whose result nobody needs is a cheaper instruction.
+    /// Adds `value` to element `index` like [`atomic_add`](Self::atomic_add), unchecked on a GPU. Returns nothing,
+    /// which allows a cheaper instruction.
     ///
     /// # Safety
     /// `index` must be below [`len`](Self::len).
     #[inline(always)]
     #[track_caller]
     pub unsafe fn atomic_add_unchecked(&self, index: usize, value: T) {
-        // SAFETY: the caller vouches for the index.
+        // SAFETY: the caller guarantees that the index is in bounds.
         unsafe { backend::atomic_update(Update::Add, self.place_unchecked(index), value, Scope::Device) };
     }
 }

@@ -1,12 +1,12 @@
-//! An element as something to operate on atomically, with a scope and an order.
+//! A reference to an element for atomic operations, with a scope and an order.
 //!
 //! # Design
 //!
-//! An atomic operation is relaxed and has a scope. A stronger order is a fence of that scope beside it, because the
-//! hardware implements it so. Memory space and scope are known where a kernel is compiled, and one instruction is left.
+//! An atomic operation is relaxed and has a scope. A stronger order adds a fence of that scope, as the hardware does.
+//! Memory space and scope are constants when a kernel is compiled, so each operation becomes one instruction.
 //!
-//! A view knows its memory space. An atomic type does not: it takes a generic address, which the simulator looks up in
-//! the block's shared memory.
+//! A view knows its memory space. An atomic type does not: it uses a generic address, and the simulator searches for it
+//! in the block's shared memory.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -14,10 +14,10 @@ use core::marker::PhantomData;
 use super::{Atomic, AtomicInteger, AtomicNumber, Ordering, Place, Scope, Update, same_bits};
 use crate::backend;
 
-/// A number in global or shared memory on which threads operate atomically, as one step for the threads of a scope.
+/// A number in global or shared memory. Operations on it are atomic for the threads of a scope.
 ///
-/// The methods are those of [`core::sync::atomic`]. An order that acquires or releases puts a fence of the scope behind
-/// the operation or before it.
+/// The methods are those of [`core::sync::atomic`]. An order that acquires puts a fence of the scope after the
+/// operation; an order that releases puts one before it.
 ///
 /// ```
 /// use cuda_std::atomic::Ordering::{AcqRel, Relaxed};
@@ -69,7 +69,7 @@ macro_rules! updates {
         #[track_caller]
         pub fn $name(&self, $value: $type, order: Ordering) -> $type {
             self.before(order);
-            // SAFETY: the place is valid as long as the reference.
+            // SAFETY: the address is valid as long as the reference.
             let old = unsafe { backend::atomic_update(Update::$update, self.place, $value, self.scope) };
             self.after(order);
             old
@@ -78,13 +78,13 @@ macro_rules! updates {
 }
 
 impl<T: Atomic> AtomicRef<'_, T> {
-    /// The number at `place`, which must be valid as long as the lifetime says.
+    /// Creates a reference to the number at `place`, which must be valid for `'a`.
     #[inline(always)]
     pub(crate) fn new(place: Place<T>, scope: Scope) -> Self {
         Self { place, scope, element: PhantomData }
     }
 
-    /// The fence before an operation of that order.
+    /// Executes the fence that `order` requires before an operation.
     #[inline(always)]
     #[track_caller]
     fn before(&self, order: Ordering) {
@@ -95,7 +95,7 @@ impl<T: Atomic> AtomicRef<'_, T> {
         }
     }
 
-    /// The fence behind it.
+    /// Executes the fence that `order` requires after an operation.
     #[inline(always)]
     #[track_caller]
     fn after(&self, order: Ordering) {
@@ -104,7 +104,7 @@ impl<T: Atomic> AtomicRef<'_, T> {
         }
     }
 
-    /// The number. The order must not be one that releases.
+    /// Loads the number. The order must not be a releasing one.
     #[inline(always)]
     #[track_caller]
     pub fn load(&self, order: Ordering) -> T {
@@ -112,11 +112,11 @@ impl<T: Atomic> AtomicRef<'_, T> {
         if order == Ordering::SeqCst {
             backend::fence(self.scope);
         }
-        // SAFETY: the place is valid as long as the reference.
+        // SAFETY: the address is valid as long as the reference.
         unsafe { backend::atomic_load(self.place, acquires(order), self.scope) }
     }
 
-    /// Sets the number. The order must not be one that acquires, but for `SeqCst`.
+    /// Sets the number. The order must not be an acquiring one, except `SeqCst`.
     #[inline(always)]
     #[track_caller]
     pub fn store(&self, value: T, order: Ordering) {
@@ -124,36 +124,36 @@ impl<T: Atomic> AtomicRef<'_, T> {
         if order == Ordering::SeqCst {
             backend::fence(self.scope);
         }
-        // SAFETY: the place is valid as long as the reference.
+        // SAFETY: the address is valid as long as the reference.
         unsafe { backend::atomic_store(self.place, value, order != Ordering::Relaxed, self.scope) }
     }
 
-    /// Sets the number to `new` if it has the bits of `current`. Gives what was there before, as an error if nothing
-    /// was set.
+    /// Sets the number to `new` if it has the bits of `current`. Returns the previous value: in `Ok` if the number was
+    /// set, otherwise in `Err`.
     #[inline(always)]
     #[track_caller]
     pub fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
-        // What a failure acquires is never more than what is acquired here; it releases nothing.
+        // A failed exchange never acquires more than `order` and releases nothing.
         let order = if acquires(failure) && !acquires(success) {
             if releases(success) { Ordering::AcqRel } else { Ordering::Acquire }
         } else {
             success
         };
         self.before(order);
-        // SAFETY: the place is valid as long as the reference.
+        // SAFETY: the address is valid as long as the reference.
         let old = unsafe { backend::atomic_compare_exchange(self.place, current, new, self.scope) };
         self.after(order);
         if same_bits(old, current) { Ok(old) } else { Err(old) }
     }
 
     updates! {
-        /// Adds `value` and gives what was there before. Integers wrap.
+        /// Adds `value` and returns the previous value. Integers wrap.
         fetch_add(value: T) Add;
-        /// Sets the number to `value` and gives what was there before.
+        /// Sets the number to `value` and returns the previous value.
         swap(value: T) Exchange;
     }
 
-    /// Subtracts `value` and gives what was there before. Integers wrap.
+    /// Subtracts `value` and returns the previous value. Integers wrap.
     #[inline(always)]
     #[track_caller]
     pub fn fetch_sub(&self, value: T, order: Ordering) -> T {
@@ -163,36 +163,36 @@ impl<T: Atomic> AtomicRef<'_, T> {
 
 impl<T: AtomicNumber> AtomicRef<'_, T> {
     updates! {
-        /// Lowers the number to `value` where that is less, and gives what was there before. Of floats a NaN counts as
-        /// none.
+        /// Sets the number to the minimum of itself and `value`. Returns the previous value. For floats, a NaN is
+        /// ignored.
         fetch_min(value: T) Min;
-        /// Raises the number to `value` where that is more, and gives what was there before. Of floats a NaN counts as
-        /// none.
+        /// Sets the number to the maximum of itself and `value`. Returns the previous value. For floats, a NaN is
+        /// ignored.
         fetch_max(value: T) Max;
     }
 }
 
 impl<T: AtomicInteger> AtomicRef<'_, T> {
     updates! {
-        /// Bitwise and with `value`; gives what was there before.
+        /// Bitwise and with `value`. Returns the previous value.
         fetch_and(value: T) And;
-        /// Bitwise or with `value`; gives what was there before.
+        /// Bitwise or with `value`. Returns the previous value.
         fetch_or(value: T) Or;
-        /// Bitwise exclusive or with `value`; gives what was there before.
+        /// Bitwise exclusive or with `value`. Returns the previous value.
         fetch_xor(value: T) Xor;
     }
 }
 
 impl AtomicRef<'_, u32> {
     updates! {
-        /// Adds one, or sets 0 where there is `limit` or more; gives what was there before.
+        /// Adds one, or sets 0 if the number is at least `limit`. Returns the previous value.
         fetch_inc(limit: u32) Increment;
-        /// Subtracts one, or sets `limit` where there is 0 or more than `limit`; gives what was there before.
+        /// Subtracts one, or sets `limit` if the number is 0 or greater than `limit`. Returns the previous value.
         fetch_dec(limit: u32) Decrement;
     }
 }
 
-/// The bitwise operations of a float, on its bits.
+/// The bitwise operations of a float, applied to its bits.
 macro_rules! of_bits {
     ($($float:ident $bits:ident)*) => {$(
         impl AtomicRef<'_, $float> {
@@ -201,21 +201,21 @@ macro_rules! of_bits {
                 AtomicRef::new(self.place.cast(), self.scope)
             }
 
-            /// Bitwise and of its bits with those of `value`; gives what was there before.
+            /// Bitwise and of its bits with those of `value`. Returns the previous value.
             #[inline(always)]
             #[track_caller]
             pub fn fetch_and(&self, value: $float, order: Ordering) -> $float {
                 $float::from_bits(self.bits().fetch_and(value.to_bits(), order))
             }
 
-            /// Bitwise or of its bits with those of `value`; gives what was there before.
+            /// Bitwise or of its bits with those of `value`. Returns the previous value.
             #[inline(always)]
             #[track_caller]
             pub fn fetch_or(&self, value: $float, order: Ordering) -> $float {
                 $float::from_bits(self.bits().fetch_or(value.to_bits(), order))
             }
 
-            /// Bitwise exclusive or of its bits with those of `value`; gives what was there before.
+            /// Bitwise exclusive or of its bits with those of `value`. Returns the previous value.
             #[inline(always)]
             #[track_caller]
             pub fn fetch_xor(&self, value: $float, order: Ordering) -> $float {

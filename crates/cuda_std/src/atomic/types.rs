@@ -1,4 +1,4 @@
-//! Atomic numbers as types.
+//! Atomic numbers as types, such as `AtomicU32`.
 
 use core::cell::UnsafeCell;
 
@@ -6,7 +6,7 @@ use super::{AtomicRef, Ordering, Place, Scope};
 
 macro_rules! delegated {
     ($($name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)*) => {$(
-        /// As [`AtomicRef`] has it under this name.
+        /// See the method of this name of [`AtomicRef`].
         #[inline(always)]
         #[track_caller]
         pub fn $name(&self, $($argument: $type),*) $(-> $result)? {
@@ -17,10 +17,10 @@ macro_rules! delegated {
 
 macro_rules! atomic {
     ($name:ident $value:ident $scope:ident $who:literal $($kind:ident)*) => {
-        #[doc = concat!("An `", stringify!($value), "` on which threads operate atomically, as one step for the threads of ", $who, ".")]
+        #[doc = concat!("An `", stringify!($value), "` whose operations are atomic for the threads of ", $who, ".")]
         ///
-        /// It may stand in global or in shared memory: a GPU finds out by the address, and the simulator checks it in
-        /// either. [`AtomicRef`] says what each method does.
+        /// It may be in global or in shared memory: a GPU determines the space from the address, and the simulator
+        /// checks accesses in both. See [`AtomicRef`] for the methods.
         #[repr(transparent)]
         pub struct $name(UnsafeCell<$value>);
 
@@ -28,29 +28,29 @@ macro_rules! atomic {
         unsafe impl Sync for $name {}
 
         impl $name {
-            /// The number `value`.
+            /// Creates an atomic with the value `value`.
             pub const fn new(value: $value) -> Self {
                 Self(UnsafeCell::new(value))
             }
 
-            /// The number at `pointer`.
+            /// Returns the number at `pointer` as an atomic.
             ///
             /// # Safety
-            /// `pointer` must be a multiple of the number's size and valid for it as long as `'a` lasts. Accesses in
-            /// any other way must be ordered before or after all those that are made through the reference.
+            /// `pointer` must be aligned to the number's size and valid during `'a`. All other accesses to the number
+            /// must be ordered before or after those made through the reference.
             #[inline(always)]
             pub const unsafe fn from_ptr<'a>(pointer: *mut $value) -> &'a Self {
-                // SAFETY: the caller's; the layout is the same.
+                // SAFETY: the caller guarantees a valid pointer; both types have the same layout.
                 unsafe { &*pointer.cast::<Self>() }
             }
 
-            /// Where the number is.
+            /// Returns the address of the number.
             #[inline(always)]
             pub const fn as_ptr(&self) -> *mut $value {
                 self.0.get()
             }
 
-            /// The number, of which nobody else knows any more.
+            /// Returns the number.
             pub const fn into_inner(self) -> $value {
                 self.0.into_inner()
             }

@@ -1,11 +1,11 @@
-//! The one place that chooses between the GPU and the simulator.
+//! Chooses between the GPU and the simulator.
 //!
-//! Both modules have the same functions; the rest of the crate calls them and never asks where it runs.
+//! Both modules have the same functions. The rest of the crate calls them and does not depend on the target.
 //!
 //! # Design
 //!
-//! This is the only file in the crate that depends on the compilation target. A kernel is therefore written once, and
-//! no kernel has a second version for the simulator. `cargo xtask tidy` reports a choice by target anywhere else.
+//! This is the only file in the crate that depends on the compilation target. A kernel is therefore written once; no
+//! kernel has a second version for the simulator. `cargo xtask tidy` reports a choice by target anywhere else.
 
 #[cfg(not(target_arch = "nvptx64"))]
 mod simulated;

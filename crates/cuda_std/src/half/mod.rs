@@ -1,7 +1,7 @@
-//! Floats of 16 bits, and pairs of them that a GPU computes with at once.
+//! 16-bit floats, and pairs of them that a GPU processes at once.
 //!
-//! `f16` is IEEE's binary16, with 11 bits of precision up to 65504; `bf16` is the upper half of an `f32`. Their sums,
-//! products and fused products and sums are rounded once, to the nearest, and have the same bits in the simulator. The
+//! `f16` is IEEE's binary16, with 11 bits of precision and a maximum of 65504. `bf16` is the upper half of an `f32`.
+//! Sums, products and fused multiply-adds are rounded once, to the nearest, with the same bits in the simulator. The
 //! names are those of the crate `half`.
 
 use core::cmp::Ordering;
@@ -47,116 +47,116 @@ macro_rules! single {
         #[repr(transparent)]
         pub struct $type(u16);
 
-        // SAFETY: a number, and all bits are one.
+        // SAFETY: 16 bits, of which every pattern is valid.
         unsafe impl bytemuck::Zeroable for $type {}
-        // SAFETY: as above.
+        // SAFETY: 16 bits, of which every pattern is valid.
         unsafe impl bytemuck::Pod for $type {}
-        // SAFETY: as above.
+        // SAFETY: 16 bits, of which every pattern is valid.
         unsafe impl DeviceCopy for $type {}
 
         impl $type {
-            /// 0.
+            /// Zero.
             pub const ZERO: Self = Self(0);
-            /// 1.
+            /// One.
             pub const ONE: Self = Self($one);
-            /// The greatest number.
+            /// The largest finite number.
             pub const MAX: Self = Self($max);
-            /// The least normal number above 0.
+            /// The smallest positive normal number.
             pub const MIN_POSITIVE: Self = Self($least);
-            /// The difference of 1 and the next greater number.
+            /// The difference between 1 and the next larger number.
             pub const EPSILON: Self = Self($epsilon);
             /// Infinity.
             pub const INFINITY: Self = Self($infinity);
-            /// No number: the bits that GPUs give where there is none.
+            /// The NaN that GPUs return.
             pub const NAN: Self = Self(0x7FFF);
 
-            /// The number with these bits.
+            /// Returns the number with these bits.
             #[inline(always)]
             pub const fn from_bits(bits: u16) -> Self {
                 Self(bits)
             }
 
-            /// Its bits.
+            /// Returns the bits of the number.
             #[inline(always)]
             pub const fn to_bits(self) -> u16 {
                 self.0
             }
 
-            /// The number nearest to `value`.
+            /// Returns the number nearest to `value`.
             #[doc(alias = $from_single)]
             #[inline(always)]
             pub fn from_f32(value: f32) -> Self {
                 Self(backend::$from_f32(value))
             }
 
-            /// The number nearest to `value`.
+            /// Returns the number nearest to `value`.
             #[doc(alias = $from_double)]
             #[inline(always)]
             pub fn from_f64(value: f64) -> Self {
                 Self(backend::$from_f64(value))
             }
 
-            /// The number nearest to `value`, where the compiler computes it.
+            /// Returns the number nearest to `value`, for constants.
             pub const fn from_f64_const(value: f64) -> Self {
                 Self(rounding::$format.round(value))
             }
 
-            /// The same number.
+            /// Converts to `f32` without rounding.
             #[doc(alias = $to_single)]
             #[inline(always)]
             pub fn to_f32(self) -> f32 {
                 backend::$to_f32(self.0)
             }
 
-            /// The same number.
+            /// Converts to `f64` without rounding.
             #[inline(always)]
             pub fn to_f64(self) -> f64 {
                 self.to_f32() as f64
             }
 
-            /// `self·a + b`, rounded once.
+            /// Returns `self·a + b`, rounded once.
             #[doc(alias = "__hfma")]
             #[inline(always)]
             pub fn mul_add(self, a: Self, b: Self) -> Self {
                 Self(backend::$fma(self.0, a.0, b.0))
             }
 
-            /// Without its sign.
+            /// Returns the absolute value.
             #[doc(alias = "__habs")]
             #[inline(always)]
             pub const fn abs(self) -> Self {
                 Self(self.0 & 0x7FFF)
             }
 
-            /// Whether it is no number.
+            /// Returns true if the number is NaN.
             #[doc(alias = "__hisnan")]
             #[inline(always)]
             pub const fn is_nan(self) -> bool {
                 self.0 & 0x7FFF > $infinity
             }
 
-            /// Whether it is infinite.
+            /// Returns true if the number is infinite.
             #[doc(alias = "__hisinf")]
             #[inline(always)]
             pub const fn is_infinite(self) -> bool {
                 self.0 & 0x7FFF == $infinity
             }
 
-            /// The lesser of both; of a number and none the number.
+            /// Returns the minimum. If one of the numbers is NaN, returns the other one.
             #[doc(alias = "__hmin")]
             #[inline(always)]
             pub fn min(self, other: Self) -> Self {
                 Self::from_f32(crate::GpuFloat::minimum_number(self.to_f32(), other.to_f32()))
             }
 
-            /// The greater of both; of a number and none the number.
+            /// Returns the maximum. If one of the numbers is NaN, returns the other one.
             #[doc(alias = "__hmax")]
             #[inline(always)]
             pub fn max(self, other: Self) -> Self {
                 Self::from_f32(crate::GpuFloat::maximum_number(self.to_f32(), other.to_f32()))
             }
 
-            /// The square root, rounded once.
+            /// Returns the square root, rounded once.
             #[doc(alias = "hsqrt")]
             #[inline(always)]
             pub fn sqrt(self) -> Self {
@@ -169,7 +169,8 @@ macro_rules! single {
         impl Div for $type {
             type Output = Self;
 
-            /// Rounded once: the quotient of `f64` has more than twice the precision.
+            /// The rounded quotient of the `f64` values: `f64` has more than twice the precision, so this equals a
+            /// single rounding.
             #[inline(always)]
             fn div(self, other: Self) -> Self {
                 Self::from_f64(self.to_f64() / other.to_f64())
@@ -238,12 +239,12 @@ macro_rules! single {
 }
 
 single! {
-    f16 "A float of 16 bits as IEEE 754 has it: 11 bits of precision, up to 65504."
+    f16 "A 16-bit float of IEEE 754 (binary16): 11 bits of precision, at most 65504."
     F16 f16_add f16_sub f16_mul f16_fma f16_from_f32 f16_from_f64 f16_to_f32
     0x3C00 0x7BFF 0x0400 0x1400 0x7C00 "__float2half" "__double2half" "__half2float"
 }
 single! {
-    bf16 "The upper half of an `f32`: 8 bits of precision, up to 3.39·10³⁸."
+    bf16 "A float with the upper 16 bits of an `f32`: 8 bits of precision, at most 3.39·10³⁸."
     BF16 bf16_add bf16_sub bf16_mul bf16_fma bf16_from_f32 bf16_from_f64 bf16_to_f32
     0x3F80 0x7F7F 0x0080 0x3C00 0x7F80 "__float2bfloat16" "__double2bfloat16" "__bfloat162float"
 }
@@ -256,69 +257,69 @@ macro_rules! pair {
         #[repr(transparent)]
         pub struct $pair(u32);
 
-        // SAFETY: two numbers, and all bits are two.
+        // SAFETY: two numbers, of which every bit pattern is valid.
         unsafe impl bytemuck::Zeroable for $pair {}
-        // SAFETY: as above.
+        // SAFETY: two numbers, of which every bit pattern is valid.
         unsafe impl bytemuck::Pod for $pair {}
-        // SAFETY: as above.
+        // SAFETY: two numbers, of which every bit pattern is valid.
         unsafe impl DeviceCopy for $pair {}
 
         impl $pair {
-            /// The pair of `low`, in the lower bits, and `high`.
+            /// Returns the pair of `low`, in the lower bits, and `high`.
             #[doc(alias = "__halves2half2")]
             #[inline(always)]
             pub const fn new(low: $type, high: $type) -> Self {
                 Self(low.to_bits() as u32 | (high.to_bits() as u32) << 16)
             }
 
-            /// The same number twice.
+            /// Returns a pair of two equal numbers.
             #[doc(alias = "__half2half2")]
             #[inline(always)]
             pub const fn splat(both: $type) -> Self {
                 Self::new(both, both)
             }
 
-            /// The pair with these bits.
+            /// Returns the pair with these bits.
             #[inline(always)]
             pub const fn from_bits(bits: u32) -> Self {
                 Self(bits)
             }
 
-            /// Its bits.
+            /// Returns the bits of the pair.
             #[inline(always)]
             pub const fn to_bits(self) -> u32 {
                 self.0
             }
 
-            /// The one in the lower bits.
+            /// Returns the number in the lower bits.
             #[doc(alias = "__low2half")]
             #[inline(always)]
             pub const fn low(self) -> $type {
                 $type::from_bits(self.0 as u16)
             }
 
-            /// The one in the upper bits.
+            /// Returns the number in the upper bits.
             #[doc(alias = "__high2half")]
             #[inline(always)]
             pub const fn high(self) -> $type {
                 $type::from_bits((self.0 >> 16) as u16)
             }
 
-            /// The pair of the numbers nearest to `low` and `high`.
+            /// Returns the pair of the numbers nearest to `low` and `high`.
             #[doc(alias = "__floats2half2_rn")]
             #[inline(always)]
             pub fn from_f32(low: f32, high: f32) -> Self {
                 Self::new($type::from_f32(low), $type::from_f32(high))
             }
 
-            /// Both numbers.
+            /// Converts both numbers to `f32` without rounding.
             #[doc(alias = "__half22float2")]
             #[inline(always)]
             pub fn to_f32(self) -> [f32; 2] {
                 [self.low().to_f32(), self.high().to_f32()]
             }
 
-            /// `self·a + b` of each, rounded once.
+            /// Returns `self·a + b` for each number, rounded once.
             #[doc(alias = "__hfma2")]
             #[inline(always)]
             pub fn mul_add(self, a: Self, b: Self) -> Self {
@@ -351,7 +352,7 @@ macro_rules! pair {
             }
         }
 
-        /// Each of the two is one step; both together need not be.
+        /// Each number is updated atomically; the pair as a whole is not.
         impl Atomic for $pair {
             const TYPE: AtomicType = AtomicType::$tag;
 
@@ -368,5 +369,5 @@ macro_rules! pair {
     };
 }
 
-pair! { f16x2 f16 "Two [`f16`](struct@f16), of which a GPU computes both at once." f16x2_add f16x2_sub f16x2_mul f16x2_fma F16x2 }
-pair! { bf16x2 bf16 "Two [`bf16`], of which a GPU computes both at once." bf16x2_add bf16x2_sub bf16x2_mul bf16x2_fma Bf16x2 }
+pair! { f16x2 f16 "A pair of [`f16`](struct@f16) that a GPU processes at once." f16x2_add f16x2_sub f16x2_mul f16x2_fma F16x2 }
+pair! { bf16x2 bf16 "A pair of [`bf16`] that a GPU processes at once." bf16x2_add bf16x2_sub bf16x2_mul bf16x2_fma Bf16x2 }

@@ -1,12 +1,12 @@
-//! Arithmetic on 16-bit floats by that of `f64`, rounded once: what the simulator does, and a GPU where it has no
-//! instruction.
+//! Arithmetic on 16-bit floats by that of `f64`, rounded once. The simulator uses it, and a GPU without the
+//! instructions.
 //!
 //! # Design
 //!
-//! `f64` represents the product of two 16-bit floats exactly. A sum after it is rounded to odd; rounding that to 16
-//! bits then gives the same result as a single rounding. NaNs have the bits that GPUs return.
+//! `f64` represents the product of two 16-bit floats exactly. A following sum is rounded to odd; rounding it to 16 bits
+//! then gives the same result as a single rounding. NaNs have the bits that GPUs return.
 
-/// A format of 16 bits: how many of them are the fraction's; the others are the exponent's, and the sign.
+/// A 16-bit format with `fraction` bits for the fraction, one for the sign, and the others for the exponent.
 #[derive(Clone, Copy)]
 pub struct Format {
     fraction: u32,
@@ -15,7 +15,7 @@ pub struct Format {
 pub const F16: Format = Format { fraction: 10 };
 pub const BF16: Format = Format { fraction: 7 };
 
-/// What GPUs give for no number.
+/// The NaN that GPUs return.
 const NAN: u16 = 0x7FFF;
 
 #[allow(dead_code, reason = "a GPU has instructions for the operations, where only the conversions are compiled")]
@@ -32,7 +32,7 @@ impl Format {
         0x7FFF & !((1 << self.fraction) - 1)
     }
 
-    /// The float nearest to `value`, of two the even one.
+    /// Returns the float nearest to `value`; in a tie, the even one.
     #[inline]
     pub const fn round(self, value: f64) -> u16 {
         let bits = value.to_bits();
@@ -43,7 +43,7 @@ impl Format {
         }
         let exponent = (magnitude >> 52) as i32 - 1023 + self.bias();
         let significand = magnitude & ((1 << 52) - 1) | 1 << 52;
-        // A subnormal has a smaller fraction.
+        // A subnormal has fewer fraction bits.
         let shift = 52 - self.fraction as i32 + if exponent <= 0 { 1 - exponent } else { 0 };
         if shift > 54 {
             return sign;
@@ -52,13 +52,13 @@ impl Format {
         let rest = significand & ((1 << shift) - 1);
         let half = 1_u64 << (shift - 1);
         let rounded = kept + (rest > half || rest == half && kept & 1 == 1) as u64;
-        // The leading one of a normal number adds to the exponent, as what is carried does.
+        // The leading one of a normal number adds to the exponent, like a carry from the rounding.
         let base = if exponent <= 0 { 0 } else { ((exponent - 1) as u64) << self.fraction };
         let infinity = self.infinity();
         if base + rounded >= infinity as u64 { sign | infinity } else { sign | (base + rounded) as u16 }
     }
 
-    /// The number that `bits` are, exactly.
+    /// Converts `bits` to `f64` without rounding.
     #[inline]
     pub const fn widen(self, bits: u16) -> f64 {
         let sign = (bits as u64 & 0x8000) << 48;
@@ -68,7 +68,7 @@ impl Format {
         let magnitude = if is_last {
             0x7FF << 52 | fraction << (52 - self.fraction)
         } else if exponent == 0 {
-            // Whole steps of the least subnormal number, which `f64` has as a normal one.
+            // A multiple of the smallest subnormal number, which is normal as an `f64`.
             let step = f64::from_bits(((1024 - self.bias() - self.fraction as i32) as u64) << 52);
             (fraction as f64 * step).to_bits()
         } else {
@@ -77,11 +77,11 @@ impl Format {
         f64::from_bits(sign | magnitude)
     }
 
-    /// `a·b + c`, rounded once.
+    /// Returns `a·b + c`, rounded once.
     #[inline]
     pub const fn fma(self, a: u16, b: u16, c: u16) -> u16 {
         let (a, b, c) = (self.widen(a), self.widen(b), self.widen(c));
-        // The product is exact; the sum is rounded to odd, so that rounding it again is as if it had not been.
+        // The product is exact. The sum is rounded to odd, so that rounding it again equals a single rounding.
         let product = a * b;
         let sum = product + c;
         if !sum.is_finite() {
@@ -104,7 +104,7 @@ impl Format {
 
     #[inline]
     pub const fn sub(self, a: u16, b: u16) -> u16 {
-        // Of a NaN the sign does not matter.
+        // The sign of a NaN does not matter.
         self.add(a, b ^ 0x8000)
     }
 

@@ -1,8 +1,8 @@
-//! Lanes that hold the same value find each other.
+//! Operations that find the lanes with equal values.
 
 use crate::{Element, backend};
 
-/// What lanes compare: a number of 32 or 64 bits, by its bits.
+/// A number of 32 or 64 bits, compared by its bits.
 pub trait MatchValue: Element {
     #[doc(hidden)]
     fn bits(self) -> u64;
@@ -21,7 +21,7 @@ macro_rules! values {
 
 values! { u32 u32 i32 u32 f32 u32 u64 u64 i64 u64 f64 u64 }
 
-/// The lanes of `mask` whose `value` has the same bits as the caller's, the caller among them.
+/// Returns the lanes of `mask` whose `value` has the same bits as the caller's, including the caller.
 #[doc(alias = "__match_any_sync")]
 #[inline(always)]
 #[track_caller]
@@ -33,7 +33,7 @@ pub fn match_any<T: MatchValue>(mask: u32, value: T) -> u32 {
     }
 }
 
-/// `mask`, if the values of all its lanes have the same bits.
+/// Returns `mask` if the values of all its lanes have the same bits.
 #[doc(alias = "__match_all_sync")]
 #[inline(always)]
 #[track_caller]
@@ -46,5 +46,5 @@ pub fn match_all<T: MatchValue>(mask: u32, value: T) -> Option<u32> {
     same.then_some(mask)
 }
 
-// The same under Rust-CUDA's names.
+// The same functions under the names of Rust-CUDA.
 pub use self::{match_all as warp_match_all, match_any as warp_match_any};

@@ -1,8 +1,8 @@
 //! Operations among the lanes of a warp.
 //!
-//! Lanes run independently of each other: nothing is in step unless one of these operations brings the lanes together.
-//! `mask` names the lanes that take part, bit *i* for lane *i*; every one of them that has not ended must call the same
-//! operation with the same mask, and the caller must be among them. The simulator reports where that does not hold.
+//! Lanes run independently: only these operations bring them together. `mask` has bit *i* set if lane *i* takes part.
+//! Every lane of the mask that has not ended must call the same operation with the same mask, and the caller must be in
+//! it. The simulator reports violations.
 
 use crate::backend;
 
@@ -16,28 +16,28 @@ pub use reduction::{
 };
 pub use shuffle::*;
 
-/// Lanes in a warp.
-pub const SIZE: u32 = 32;
+/// The number of lanes in a warp.
+pub const SIZE: u32 = crate::thread::warp_size();
 
-/// Every lane of a full warp.
+/// The mask of all lanes of a full warp.
 pub const FULL_MASK: u32 = u32::MAX;
 
-/// The calling thread's lane, `0..32`.
+/// Returns the calling thread's lane, `0..32`.
 #[doc(alias = "%laneid")]
 #[inline(always)]
 pub fn lane_id() -> u32 {
     backend::lane_id()
 }
 
-/// The warp's index in its block.
+/// Returns the warp's index in its block.
 #[inline(always)]
 pub fn warp_id() -> u32 {
     crate::thread::index_in_block() / SIZE
 }
 
-/// The lanes that run together with the caller just now, the caller among them. It may be any such set: no result
-/// should depend on it, and it is no mask for an operation that other lanes must come to. In the simulator the caller
-/// alone.
+/// Returns the lanes that currently run together with the caller, including the caller. The set is arbitrary: results
+/// should not depend on it, and it must not be the mask of an operation that other lanes have to reach. In the
+/// simulator it contains only the caller.
 #[doc(alias = "__activemask")]
 #[inline(always)]
 #[track_caller]
@@ -45,7 +45,7 @@ pub fn activemask() -> u32 {
     backend::activemask()
 }
 
-/// Waits for the lanes of `mask`; what each wrote to memory before is then seen by the others.
+/// Waits for the lanes of `mask`. Afterwards each of them sees all earlier writes of the others.
 #[doc(alias = "__syncwarp")]
 #[inline(always)]
 #[track_caller]
@@ -53,7 +53,7 @@ pub fn sync_warp(mask: u32) {
     backend::sync_warp(mask);
 }
 
-/// The lanes of `mask` for which `predicate` holds, bit *i* for lane *i*.
+/// Returns the lanes of `mask` for which `predicate` is true: bit *i* for lane *i*.
 #[doc(alias = "__ballot_sync")]
 #[doc(alias = "warp_vote_ballot")]
 #[inline(always)]
@@ -62,7 +62,7 @@ pub fn ballot(mask: u32, predicate: bool) -> u32 {
     backend::ballot(mask, predicate)
 }
 
-/// Whether `predicate` holds for some lane of `mask`.
+/// Returns true if `predicate` is true for any lane of `mask`.
 #[doc(alias = "__any_sync")]
 #[doc(alias = "warp_vote_any")]
 #[inline(always)]
@@ -71,7 +71,7 @@ pub fn any(mask: u32, predicate: bool) -> bool {
     backend::any(mask, predicate)
 }
 
-/// Whether `predicate` holds for every lane of `mask`.
+/// Returns true if `predicate` is true for every lane of `mask`.
 #[doc(alias = "__all_sync")]
 #[doc(alias = "warp_vote_all")]
 #[inline(always)]
@@ -80,12 +80,12 @@ pub fn all(mask: u32, predicate: bool) -> bool {
     backend::all(mask, predicate)
 }
 
-/// The mask of the lanes that hold a thread in a block of `block_size` threads: the last warp may not be full.
+/// Returns the mask of this warp's lanes in a block of `block_size` threads; the last warp may not be full.
 #[inline(always)]
 pub fn mask_in_block(block_size: u32) -> u32 {
     let in_warp = block_size - warp_id() * SIZE;
     if in_warp >= SIZE { FULL_MASK } else { (1 << in_warp) - 1 }
 }
 
-// The same under Rust-CUDA's names.
+// The same functions under the names of Rust-CUDA.
 pub use self::{all as warp_vote_all, any as warp_vote_any, ballot as warp_vote_ballot};

@@ -1,4 +1,4 @@
-//! Integers of a warp's lanes become one.
+//! Reductions of integers over the lanes of a warp.
 
 use crate::atomic::{AtomicInteger, Update};
 use crate::backend;
@@ -7,7 +7,8 @@ macro_rules! reductions {
     ($($(#[$doc:meta])* $name:ident $update:ident $cuda:literal;)*) => {$(
         $(#[$doc])*
         ///
-        /// Every lane of `mask` gets it. Of 32 bits one instruction from sm_80 on; else by shuffles.
+        /// Every lane of `mask` receives the result. For 32 bits it is one instruction from sm_80 on; otherwise it uses
+        /// shuffles.
         #[doc(alias = $cuda)]
         #[inline(always)]
         #[track_caller]
@@ -18,38 +19,38 @@ macro_rules! reductions {
 }
 
 reductions! {
-    /// The sum of the values of the lanes of `mask`, which wraps.
+    /// Returns the sum of the values of the lanes of `mask`. Wraps.
     reduce_add Add "__reduce_add_sync";
-    /// The least of the values of the lanes of `mask`.
+    /// Returns the minimum of the values of the lanes of `mask`.
     reduce_min Min "__reduce_min_sync";
-    /// The greatest of the values of the lanes of `mask`.
+    /// Returns the maximum of the values of the lanes of `mask`.
     reduce_max Max "__reduce_max_sync";
-    /// Bitwise and of the values of the lanes of `mask`.
+    /// Returns the bitwise and of the values of the lanes of `mask`.
     reduce_and And "__reduce_and_sync";
-    /// Bitwise or of the values of the lanes of `mask`.
+    /// Returns the bitwise or of the values of the lanes of `mask`.
     reduce_or Or "__reduce_or_sync";
-    /// Bitwise exclusive or of the values of the lanes of `mask`.
+    /// Returns the bitwise exclusive or of the values of the lanes of `mask`.
     reduce_xor Xor "__reduce_xor_sync";
 }
 
-/// How [`warp_reduce`] makes one value of a warp's.
+/// The operation of [`warp_reduce`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarpReductionOp {
-    /// As [`reduce_add`].
+    /// The sum, [`reduce_add`].
     Add,
-    /// As [`reduce_min`].
+    /// The minimum, [`reduce_min`].
     Min,
-    /// As [`reduce_max`].
+    /// The maximum, [`reduce_max`].
     Max,
-    /// As [`reduce_and`].
+    /// The bitwise and, [`reduce_and`].
     And,
-    /// As [`reduce_or`].
+    /// The bitwise or, [`reduce_or`].
     Or,
-    /// As [`reduce_xor`].
+    /// The bitwise exclusive or, [`reduce_xor`].
     Xor,
 }
 
-/// The reduction that `operation` names.
+/// Reduces the values of the lanes of `mask` by `operation`.
 #[inline(always)]
 #[track_caller]
 pub fn warp_reduce<T: AtomicInteger>(mask: u32, value: T, operation: WarpReductionOp) -> T {

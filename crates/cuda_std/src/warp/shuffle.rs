@@ -1,9 +1,9 @@
-//! Shuffles: a lane takes a value of another.
+//! Shuffles: each lane receives a value of another lane.
 
 use super::{SIZE, lane_id};
 use crate::{Element, backend};
 
-/// Which lane a shuffle takes its value from.
+/// How a shuffle selects the source lane.
 #[derive(Clone, Copy)]
 enum Mode {
     Idx,
@@ -12,13 +12,14 @@ enum Mode {
     Xor,
 }
 
-/// The instruction's operand for parts of `width` lanes.
+/// Returns the instruction's operand for segments of `width` lanes.
 #[inline(always)]
 const fn clamp(mode: Mode, width: u32) -> u32 {
     (SIZE - width) << 8 | if matches!(mode, Mode::Up) { 0 } else { SIZE - 1 }
 }
 
-/// The lane that the caller takes its value from, and whether that is the one asked for: as PTX has it for `shfl.sync`.
+/// Returns the source lane and true, or the caller's own lane and false if the source is outside of the segment. The
+/// rule is that of `shfl.sync` in PTX.
 #[inline(always)]
 fn source(mode: Mode, operand: u32, width: u32) -> (u32, bool) {
     let lane = lane_id();
@@ -33,14 +34,14 @@ fn source(mode: Mode, operand: u32, width: u32) -> (u32, bool) {
     (if is_there { source } else { lane }, is_there)
 }
 
-/// Bad widths are found where checks cost nothing.
+/// Checks the width in the simulator, where checks cost nothing extra.
 #[inline(always)]
 #[track_caller]
 fn check_width(width: u32) {
     if backend::CHECKS_EVERY_ACCESS {
         assert!(
             width.is_power_of_two() && width <= SIZE,
-            "a shuffle's width is {width}, and must be 1, 2, 4, 8, 16 or 32"
+            "the width of a shuffle must be 1, 2, 4, 8, 16 or 32, but is {width}"
         );
     }
 }
@@ -53,7 +54,7 @@ macro_rules! shuffles {
         #[track_caller]
         pub fn $name<T: Shuffle>(mask: u32, value: T, $operand: u32) -> T {
             let mut words = value.to_words();
-            // A loop with constant bounds: it is unrolled, and the words stay in registers.
+            // A loop with constant bounds is unrolled, so the words stay in registers.
             let mut i = 0;
             while i < T::WORDS {
                 words[i] = backend::$name(mask, words[i], $operand);
@@ -63,8 +64,8 @@ macro_rules! shuffles {
         }
 
         #[doc = concat!(
-            "As [`", stringify!($name), "`], in each part of `width` lanes by itself: 1, 2, 4, 8, 16 or 32. Lanes are counted \
-             from the first of the part."
+            "A [`", stringify!($name), "`] within each segment of `width` lanes: 1, 2, 4, 8, 16 or 32. Lanes are counted \
+             from the start of the segment."
         )]
         #[doc(alias = $cuda)]
         #[inline(always)]
@@ -83,8 +84,8 @@ macro_rules! shuffles {
         }
 
         #[doc = concat!(
-            "As [`", stringify!($within), "`], and whether there is the lane that was asked for; else the value is the \
-             caller's own."
+            "A [`", stringify!($within), "`] that also returns true if the source lane is in the segment. Otherwise the \
+             value is the caller's own."
         )]
         #[inline(always)]
         #[track_caller]
@@ -95,23 +96,23 @@ macro_rules! shuffles {
 }
 
 shuffles! {
-    /// The value of lane `source`, below 32. Where that lane is not in `mask`, the result is unspecified.
+    /// Returns the value of lane `source`, below 32. If that lane is not in `mask`, the result is unspecified.
     shuffle_idx shuffle_idx_within warp_shuffle_idx Idx source "__shfl_sync"
-    /// The value of the lane `delta` (0 to 31) below the caller's; its own where there is none.
+    /// Returns the value of the lane `delta` (0 to 31) below the caller's, or the caller's own value if there is none.
     shuffle_up shuffle_up_within warp_shuffle_up Up delta "__shfl_up_sync"
-    /// The value of the lane `delta` (0 to 31) above the caller's; its own where there is none.
+    /// Returns the value of the lane `delta` (0 to 31) above the caller's, or the caller's own value if there is none.
     shuffle_down shuffle_down_within warp_shuffle_down Down delta "__shfl_down_sync"
-    /// The value of the lane whose index is the caller's exclusive-or `lanes`, below 32.
+    /// Returns the value of the lane whose index is the caller's exclusive or `lanes`, below 32.
     shuffle_xor shuffle_xor_within warp_shuffle_xor Xor lanes "__shfl_xor_sync"
 }
 
-/// What a shuffle can carry: any [`Element`] of at most 16 bytes, moved as 32-bit words.
+/// A value that a shuffle can transfer: any [`Element`] of at most 16 bytes, as 32-bit words.
 pub trait Shuffle: Element {
-    /// How many words.
+    /// The number of words.
     const WORDS: usize;
-    /// Its bytes as the first [`WORDS`](Self::WORDS) words; zeros fill the rest.
+    /// Returns the value's bytes as the first [`WORDS`](Self::WORDS) words, followed by zeros.
     fn to_words(self) -> [u32; 4];
-    /// The value of [`to_words`](Self::to_words).
+    /// Returns the value with these words.
     fn from_words(words: [u32; 4]) -> Self;
 }
 

@@ -62,6 +62,65 @@ kernels! {
     by_receiver tile i: { let tiles = [tile]; tiles[0].load(i) }, Some(tile).unwrap().load(i);
 }
 
+/// As `Tile`, without `#[device]`: only the kernel knows its own calls.
+#[derive(Clone, Copy)]
+struct Unmarked;
+
+impl Unmarked {
+    fn load(&self, i: usize) -> u32 {
+        thread::sync_threads_count(i > 0)
+    }
+}
+
+fn max(i: usize) -> u32 {
+    Unmarked.load(i)
+}
+
+struct Held {
+    tiles: [Unmarked; 2],
+}
+
+kernels! {
+    unmarked_by_load tile i: { let _ = tile; Unmarked.load(i) }, Unmarked.load(i + 1);
+    unmarked_by_field tile i: { let held = Held { tiles: [Unmarked; 2] }; let _ = tile; held.tiles[1].load(i) },
+        { let other = &Unmarked; other.load(i) };
+    unmarked_by_function tile i: { let _ = tile; max(i) }, max(i + 1);
+    unmarked_in_chain tile i: { let _ = tile; [Unmarked].into_iter().last().unwrap().load(i).max(1) },
+        [Unmarked; 2].into_iter().next().unwrap().load(i);
+}
+
+/// Odd lanes come to the barrier in the second iteration of a loop in which every call has a name of a view's method.
+#[kernel]
+fn unmarked_in_loop(y: GlobalMut<u32>) {
+    let (tile, i) = (Unmarked, thread::index_1d());
+    let mut sum = 0;
+    for round in 0..2 + i % 2 {
+        if round + 1 > i % 2 {
+            sum += tile.load(round);
+        }
+        sum += y.load(i);
+    }
+    y.store(i, sum);
+}
+
+#[test]
+fn a_barrier_in_an_unmarked_method_of_a_view_s_name_is_reached_by_different_calls() {
+    let device = Device::new();
+    let y = device.upload(&[0_u32; 32]);
+    let kernels: [(_, fn(_) -> _); 5] = [
+        ("unmarked_by_load", unmarked_by_load),
+        ("unmarked_by_field", unmarked_by_field),
+        ("unmarked_by_function", unmarked_by_function),
+        ("unmarked_in_chain", unmarked_in_chain),
+        ("unmarked_in_loop", unmarked_in_loop),
+    ];
+    for (name, kernel) in kernels {
+        let fault = device.fault(1, 32, &kernel(view_mut(&y)));
+        let FaultKind::BarrierApart { ways, .. } = &fault.kind else { panic!("{name}: {fault}") };
+        assert_ne!(ways[0], ways[1], "{name}: {fault}");
+    }
+}
+
 #[kernel]
 fn directly(y: GlobalMut<u32>) {
     let (tile, i) = (Tile, thread::index_1d());

@@ -1,4 +1,4 @@
-//! What stands around an operator that may be a function of somebody's own.
+//! The code around an operator that may be a user's function.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -6,12 +6,12 @@ use syn::{Expr, Ident};
 
 use super::expression;
 
-/// What stands around an operator.
+/// The code around an operator.
 #[derive(Default)]
 pub struct Around {
-    /// What has it announced, from the inside out.
+    /// The expressions that announce each operator, the innermost first.
     pub operators: Vec<(TokenStream, Span)>,
-    /// The variables that have the types of the operator's operands, where these are computed, and the trait.
+    /// For each operand that is computed: the variable with its type, the operator's trait, and its line.
     pub operands: [Option<(Ident, &'static str, Span)>; 2],
 }
 
@@ -20,7 +20,7 @@ impl Around {
         self.operators.is_empty()
     }
 
-    /// Has the operand noted as it is computed.
+    /// Lets the operand be looked at when it is computed.
     pub fn note(&self, index: usize, operand: &mut Expr) {
         if let Some((tag, name, span)) = &self.operands[index] {
             let method = Ident::new(if is_comparison(name) { "compared" } else { "operand" }, *span);
@@ -28,12 +28,12 @@ impl Around {
         }
     }
 
-    /// With those of another operator around.
+    /// Adds the code around another operator.
     pub fn extend(&mut self, other: Self) {
         self.operators.extend(other.operators);
     }
 
-    /// What stands before a statement in which the operators are applied, and what after it.
+    /// Returns the statements before and after a statement that applies the operators.
     pub fn apart(self) -> [TokenStream; 2] {
         let mut apart = [TokenStream::new(), TokenStream::new()];
         for (index, (operator, span)) in self.operators.into_iter().rev().enumerate() {
@@ -44,15 +44,15 @@ impl Around {
         apart
     }
 
-    /// `value`, in which the operators are applied.
+    /// Returns `value`, which applies the operators, with the code around it.
     pub fn around(self, value: Expr) -> Expr {
-        // All of it has the operator's line: an overflow is reported at that of both sides.
+        // The whole expression has the operator's line, so an overflow is reported there.
         let done = |value, (operator, span)| quote_spanned!(span=> #operator.done(#value));
         expression(self.operators.into_iter().fold(quote!(#value), done))
     }
 }
 
-/// Whether it is a trait of comparisons.
+/// Returns true for the traits of comparisons.
 pub fn is_comparison(name: &str) -> bool {
     name.starts_with("Partial")
 }

@@ -1,7 +1,8 @@
-//! Calls of functions that may access what they are handed.
+//! Calls of functions that may access memory through their arguments.
 //!
-//! A pointer or a slice that is handed to a function which is not device code is announced: the simulator does not see
-//! what is done with it there. A marked function tells that it has been entered, and nothing is announced.
+//! If a function without `#[device]` receives a pointer or a slice, the call is announced as not checked, because the
+//! simulator does not see the function's accesses. A function under `#[device]` reports its entry; its calls are not
+//! announced.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -17,7 +18,7 @@ use super::operators::trait_of_method;
 use super::place::{at, is_free, without_parentheses};
 use super::{Accesses, expression, observed, then};
 
-/// Methods of pointers and slices that access nothing, or give slices or pointers whose accesses are told of.
+/// Methods of pointers and slices that access nothing, or return slices or pointers whose accesses are reported.
 const HARMLESS: [&str; 33] = [
     "len",
     "is_empty",
@@ -57,18 +58,18 @@ const HARMLESS: [&str; 33] = [
 /// Methods of iterators that iterate over their argument.
 const ITERATED: [&str; 2] = ["zip", "chain"];
 
-/// What looks at a value that is handed over, and at what a reference leads to.
+/// The methods of `Escaped` for a value and for the target of a reference.
 const ESCAPED: [&str; 2] = ["value", "referred"];
 
-/// Functions of the standard library, by their last name.
+/// Functions of the standard library that access nothing through their arguments.
 const HARMLESS_FUNCTIONS: [&str; 8] =
     ["drop", "forget", "from_raw_parts", "from_raw_parts_mut", "size_of_val", "align_of_val", "black_box", "from_ref"];
 
-/// Where functions are observed, or access nothing.
+/// Modules whose functions are observed or access nothing.
 const KNOWN_MODULES: [&str; 11] =
     ["core", "std", "alloc", "cuda_std", "ptr", "slice", "mem", "thread", "warp", "atomic", "grid"];
 
-/// Macros that have no expressions in them, or whose arguments are visited.
+/// Macros without expressions, and macros whose arguments are visited.
 const KNOWN_MACROS: [&str; 12] = [
     "cfg",
     "column",
@@ -85,7 +86,7 @@ const KNOWN_MACROS: [&str; 12] = [
 ];
 
 impl Accesses {
-    /// A call that is none of `core::ptr`'s.
+    /// Rewrites a call of a function that is not one of `core::ptr`'s.
     pub fn call_function(&mut self, call: &mut ExprCall) -> Option<Expr> {
         let (name, is_known) = match without_parentheses(&call.func) {
             Expr::Path(path) => {
@@ -112,7 +113,7 @@ impl Accesses {
         Some(self.calling(&name, &told, quote!(#call), span))
     }
 
-    /// A method of which nothing is known but its name.
+    /// Rewrites a call of a method whose accesses are not known from its name.
     pub fn call_unknown(&mut self, call: &mut ExprMethodCall) -> Option<Expr> {
         let name = call.method.unraw().to_string();
         if is_known_method(&name) || is_float_s(call, &name) {
@@ -129,7 +130,7 @@ impl Accesses {
             return None;
         }
         let receiver = match self.handing(&call.receiver) {
-            // Of what an iterator gives is told, and its other methods are the standard library's.
+            // An iterator reports its own accesses, and its other methods are the standard library's.
             Handing::Computed if is_iterating(&call.receiver) => Handing::Not,
             handing => handing,
         };
@@ -152,7 +153,7 @@ impl Accesses {
         Some(self.calling(&name, &told, quote!(#call), span))
     }
 
-    /// A structure that may be given pointers.
+    /// Rewrites a structure whose fields may be pointers.
     pub fn construct(&mut self, literal: &mut ExprStruct) -> Option<Expr> {
         let handings: Vec<Handing> = literal.fields.iter().map(|field| self.handing(&field.expr)).collect();
         visit_mut::visit_expr_struct_mut(self, literal);
@@ -160,17 +161,17 @@ impl Accesses {
         Some(expression(then(&told, quote!(#literal), literal.span())))
     }
 
-    /// `value`, which is put into a field, or where a pointer leads.
+    /// Rewrites `value`, which is assigned to a field or through a pointer.
     pub fn put(&mut self, value: &mut Expr) {
         let handing = self.handing(value);
         self.visit_expr_mut(value);
         if let Some(told) = self.keep(&[handing], std::iter::once(&mut *value)) {
-            // A block, since a mutable reference is not moved out of one where it is assigned.
+            // A block, because it does not move a mutable reference out of a variable.
             *value = expression(quote!({ #told #value }));
         }
     }
 
-    /// A macro of which nothing is known, that names variables.
+    /// Returns the statements before an unknown macro that names variables.
     pub fn mention(&mut self, name: &str, tokens: &TokenStream, span: Span) -> Option<TokenStream> {
         if KNOWN_MACROS.contains(&name) {
             return None;
@@ -189,8 +190,7 @@ impl Accesses {
         Some(quote!(#observed::after(#calling #told, ());))
     }
 
-    /// The call of a method that is observed where it is a slice's or a pointer's: what looks at the value, if it is of
-    /// another type.
+    /// Returns the call of a method that is observed for slices and pointers. A value of another type is looked at.
     pub fn call_perhaps_other(
         &mut self,
         receiver: &Handing,
@@ -208,8 +208,8 @@ impl Accesses {
         }
     }
 
-    /// What looks at a value before a call of `function`, after what gives the call: one of the methods, for a value
-    /// and for what a reference leads to.
+    /// Returns the call that looks at a value before `function` is called. `methods` are the methods for a value and
+    /// for the target of a reference.
     fn look(&self, handing: &Handing, function: &str, methods: [&str; 2]) -> Option<TokenStream> {
         let (value, is_reference) = match handing {
             Handing::Simple(Expr::Path(path)) => match path.path.get_ident() {
@@ -225,8 +225,8 @@ impl Accesses {
         Some(quote!(.#method(#at, #function)))
     }
 
-    /// Has `arguments` looked at as they are handed to `function`: what does that before the call. None where nothing
-    /// is to be done.
+    /// Lets `arguments` be looked at when `function` receives them. Returns the calls that do so beforehand, or `None`
+    /// if no argument may contain a pointer.
     fn hand<'e>(
         &mut self,
         function: &str,
@@ -240,14 +240,14 @@ impl Accesses {
             is_any |= !matches!(handing, Handing::Not);
             told.extend(self.look(handing, function, ESCAPED));
             wrap(handing, argument, |value| {
-                // The call's line is that of its first word.
+                // The call has the line of its first word.
                 quote_spanned!(span=> ::cuda_std::__private::observed::passed(#value, #function))
             });
         }
         is_any.then_some(told)
     }
 
-    /// `call` of `function`, before which is `told` what is handed to it.
+    /// Returns `call` of `function`, preceded by `told`, which looks at its arguments.
     fn calling(&mut self, function: &str, told: &TokenStream, call: TokenStream, span: Span) -> Expr {
         self.has_told = true;
         let observed = observed();
@@ -256,7 +256,7 @@ impl Accesses {
         expression(quote!(#observed::#after(#calling #told, #call)))
     }
 
-    /// Has `parts` noted that are put into a value: what does that before.
+    /// Returns the statements that note pointers in `parts` before they become parts of a value.
     fn keep<'e>(&mut self, handings: &[Handing], parts: impl Iterator<Item = &'e mut Expr>) -> Option<TokenStream> {
         let observed = observed();
         let mut told = TokenStream::new();
@@ -283,7 +283,7 @@ pub fn is_known_method(name: &str) -> bool {
     is_view_s(name) || HARMLESS.contains(&name) || is_free(name)
 }
 
-/// The statement that tells that the function has been entered. None where its arguments can be no pointers.
+/// Returns the statement that reports the entry of a device function, or `None` if no parameter can be a pointer.
 pub fn entered(signature: &Signature) -> Option<TokenStream> {
     let may_point = signature.inputs.iter().any(|input| match input {
         FnArg::Receiver(_) => true,

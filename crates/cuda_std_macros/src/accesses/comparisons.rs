@@ -1,4 +1,4 @@
-//! Comparisons, which read all elements of slices.
+//! Comparisons. They read all elements of slices.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -15,7 +15,7 @@ use super::around::Around;
 use super::place::{Bindings, computes, is_place, without_parentheses};
 use super::{Accesses, expression, then};
 
-/// What is told of a comparison.
+/// A comparison and the reports of its accesses.
 struct Compared {
     op: BinOp,
     bindings: Bindings,
@@ -28,13 +28,14 @@ impl Accesses {
         let span = comparison.span();
         let (op, told, around) = (comparison.op, TokenStream::new(), Around::default());
         let mut compared = Compared { op, bindings: Bindings::for_place(), told, around };
-        // Both sides are taken where they are.
+        // The operator borrows both sides in place.
         self.compare_sides([&mut comparison.left, &mut comparison.right], true, &mut compared);
         let is_plain = compared.told.is_empty() && compared.bindings.is_empty() && compared.around.is_empty();
         (!is_plain).then(|| put_around(quote!(#comparison), span, compared))
     }
 
-    /// `assert_eq!` and `assert_ne!`, which compare their first two arguments. None of other macros.
+    /// Rewrites `assert_eq!` and `assert_ne!`, which compare their first two arguments. Returns `None` for other
+    /// macros.
     pub fn assert(&mut self, call: &mut Macro) -> Option<Expr> {
         let name = last_name(&call.path)?;
         if !matches!(name.trim_start_matches("debug_"), "assert_eq" | "assert_ne") {
@@ -43,7 +44,7 @@ impl Accesses {
         let mut arguments = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(call.tokens.clone()).ok()?;
         let mut all = arguments.iter_mut();
         let sides = [all.next()?, all.next()?];
-        // What finds a place would be computed where the assertion is not.
+        // The index of a place would be evaluated even if the assertion is not.
         if name.starts_with("debug_") && sides.iter().any(|side| is_place(side) && computes(side)) {
             return None;
         }
@@ -59,7 +60,7 @@ impl Accesses {
         Some(put_around(quote!(#call), call.path.span(), compared))
     }
 
-    /// Both sides, which are compared as they are, or as parts of tuples and the like that are made there.
+    /// Reports the accesses of both sides. If both construct tuples or the like, their parts are compared.
     fn compare_sides(&mut self, [left, right]: [&mut Expr; 2], are_whole: bool, compared: &mut Compared) {
         if have_same_parts(left, right) {
             for sides in parts(left).into_iter().zip(parts(right)) {
@@ -88,7 +89,7 @@ impl Accesses {
     }
 }
 
-/// `value`, which compares, and what is told of it.
+/// Returns the comparison `value` with its reports.
 fn put_around(value: TokenStream, span: Span, Compared { bindings, told, around, .. }: Compared) -> Expr {
     let value = if told.is_empty() { value } else { then(&told, value, span) };
     around.around(expression(bindings.around(value)))
@@ -98,7 +99,7 @@ fn is_none(side: &Expr) -> bool {
     matches!(without_parentheses(side), Expr::Path(path) if path.path.is_ident("None"))
 }
 
-/// Whether both are of the same form, and made of as many values, which are compared one by one.
+/// Returns true if both sides have the same form and number of parts, which are then compared one by one.
 fn have_same_parts(left: &Expr, right: &Expr) -> bool {
     match (without_parentheses(left), without_parentheses(right)) {
         (Expr::Tuple(left), Expr::Tuple(right)) => left.elems.len() == right.elems.len(),
@@ -116,7 +117,7 @@ fn have_same_parts(left: &Expr, right: &Expr) -> bool {
     }
 }
 
-/// The values that it is made of.
+/// Returns the parts of a constructed value.
 fn parts(value: &mut Expr) -> Vec<&mut Expr> {
     match value {
         Expr::Paren(inner) => parts(&mut inner.expr),

@@ -1,4 +1,4 @@
-//! Whether an expression's value may contain pointers, as far as its syntax tells, and how to find out at run time.
+//! Decides by an expression's syntax if its value may contain pointers, and how to look at it at run time.
 
 use proc_macro2::TokenStream;
 use syn::ext::IdentExt;
@@ -10,24 +10,24 @@ use super::place::{computes, is_place, is_simple, without_parentheses};
 use super::syntax::makes_variant;
 use super::{Accesses, expression};
 
-/// How a value is handed over that may have pointers in it.
+/// How a value that a function receives may contain pointers.
 pub enum Handing {
-    /// It has none.
+    /// It contains none.
     Not,
-    /// It is free to be computed twice: looked at before.
+    /// It may be evaluated twice, so it is looked at before the call.
     Simple(Expr),
-    /// It is a reference to what this is, which is free to be computed twice.
+    /// It is a reference to this value, which may be evaluated twice.
     Reference(Expr),
-    /// It is looked at as it is passed on.
+    /// It may not be evaluated twice, so it is looked at when it is passed on.
     Computed,
-    /// It is a reference to what is.
+    /// It is a reference to a value that may not be evaluated twice.
     ReferenceToComputed,
 }
 
-/// Modules whose functions give numbers.
+/// Modules whose functions return numbers.
 const NUMBER_MODULES: [&str; 5] = ["thread", "warp", "bits", "grid", "atomic"];
 
-/// Methods that give numbers.
+/// Methods that return numbers.
 const NUMBER_METHODS: [&str; 14] = [
     "len",
     "is_empty",
@@ -45,7 +45,7 @@ const NUMBER_METHODS: [&str; 14] = [
     "abs_diff",
 ];
 
-/// Methods that make iterators.
+/// Methods that return iterators.
 const ITERATING: [&str; 11] = [
     "iter",
     "iter_mut",
@@ -61,7 +61,7 @@ const ITERATING: [&str; 11] = [
 ];
 
 impl Accesses {
-    /// How `value` is handed over.
+    /// Determines how a function receives `value`.
     pub fn handing(&self, value: &Expr) -> Handing {
         let value = without_parentheses(value);
         if self.may_point(value) {
@@ -73,7 +73,7 @@ impl Accesses {
                 Expr::Path(_) | Expr::Field(_) if !is_place(referred) && self.may_point(referred) => {
                     Handing::Reference(referred.clone())
                 }
-                // Not free to be computed twice: a part of a slice.
+                // A part of a slice, which may not be evaluated twice.
                 _ if is_place(referred) && !self.known.is_own(referred) => Handing::Computed,
                 _ if self.computes_pointer(referred) => Handing::ReferenceToComputed,
                 _ => Handing::Not,
@@ -82,7 +82,7 @@ impl Accesses {
         if self.computes_pointer(value) { Handing::Computed } else { Handing::Not }
     }
 
-    /// How the arguments of a call are handed over, then what references in what they are made of lead to.
+    /// Determines how a function receives each argument, and the targets of the references in them.
     pub fn handings<'e>(&self, arguments: impl IntoIterator<Item = &'e Expr, IntoIter: Clone>) -> [Vec<Handing>; 2] {
         let arguments = arguments.into_iter();
         let mut behind = Vec::new();
@@ -113,7 +113,7 @@ impl Accesses {
         }
     }
 
-    /// Whether `value` may be, or have in it, a pointer or a slice, and is not free to be computed twice.
+    /// Returns true if `value` may contain a pointer or a slice and may not be evaluated twice.
     fn computes_pointer(&self, value: &Expr) -> bool {
         let points = |value: &Expr| !matches!(self.handing(value), Handing::Not);
         match without_parentheses(value) {
@@ -148,7 +148,7 @@ impl Accesses {
         }
     }
 
-    /// Whether `value` may be, or have in it, a pointer or a slice, and is free to be computed twice.
+    /// Returns true if `value` may contain a pointer or a slice and may be evaluated twice.
     pub fn may_point(&self, value: &Expr) -> bool {
         match without_parentheses(value) {
             Expr::Path(path) => match path.path.get_ident() {
@@ -169,7 +169,7 @@ impl Accesses {
         }
     }
 
-    /// Whether there is no pointer in `value`, by its form.
+    /// Returns true if the form of `value` shows that it contains no pointer.
     pub fn is_number_s(&self, value: &Expr) -> bool {
         let is_other = matches!(
             without_parentheses(value),
@@ -179,7 +179,7 @@ impl Accesses {
     }
 }
 
-/// Has `argument`, or what it refers to, looked at as it is passed on.
+/// Lets `argument`, or the target of the reference `argument`, be looked at when it is passed on.
 pub fn wrap(handing: &Handing, argument: &mut Expr, looked_at: impl FnOnce(&Expr) -> TokenStream) {
     let value = match (handing, argument) {
         (Handing::Computed, argument) => argument,
@@ -190,7 +190,7 @@ pub fn wrap(handing: &Handing, argument: &mut Expr, looked_at: impl FnOnce(&Expr
     *value = expression(looked_at(value));
 }
 
-/// Whether the block may give what `points`: it may where it declares anything.
+/// Returns true if the block's value `points`, or if the block declares anything.
 fn points_last(block: &Block, points: impl Fn(&Expr) -> bool) -> bool {
     match &*block.stmts {
         [Stmt::Expr(value, None)] => points(value),
@@ -198,7 +198,7 @@ fn points_last(block: &Block, points: impl Fn(&Expr) -> bool) -> bool {
     }
 }
 
-/// Whether a function of that path gives numbers or a view.
+/// Returns true if a function with this path returns numbers or a view.
 pub fn gives_numbers(path: &Path) -> bool {
     let is_of_number = path
         .segments
@@ -211,12 +211,12 @@ pub fn gives_numbers(path: &Path) -> bool {
             .is_some_and(|name| matches!(&*name, "size_of" | "align_of" | "size_of_val" | "dynamic_shared"))
 }
 
-/// A method that gives a number.
+/// Returns true for a method that returns a number.
 pub fn is_number_method(name: &str) -> bool {
     NUMBER_METHODS.contains(&name)
 }
 
-/// A method of views, which are observed, and give elements.
+/// Returns true for a method of views, whose accesses are observed and which returns elements.
 pub fn is_view_s(name: &str) -> bool {
     let name = name.strip_suffix("_unchecked").unwrap_or(name);
     let kind = |start: &str, kinds: &[&str]| {
@@ -230,16 +230,16 @@ pub fn is_view_s(name: &str) -> bool {
         )
 }
 
-/// Whether the call is of a float's method, as it has been rewritten.
+/// Returns true for a call of a float's method after the pass `floats`.
 pub fn is_float_s(call: &ExprMethodCall, name: &str) -> bool {
-    // What else is called so may be handed anything.
+    // A method `log` of another type may receive anything.
     name != "log"
         && matches!(&*call.receiver, Expr::Call(receiver) if matches!(&*receiver.func, Expr::Path(path)
             if path.path.segments.iter().any(|part| part.ident == "__private")
                 && last_name(&path.path).is_some_and(|name| name.starts_with("Float"))))
 }
 
-/// Whether `value` is an iterator, or a number from one, by its methods.
+/// Returns true if `value` is an iterator, or a number made from one, judging by method names.
 pub fn is_iterating(value: &Expr) -> bool {
     match without_parentheses(value) {
         Expr::MethodCall(call) => ITERATING.iter().any(|name| call.method == name) || is_iterating(&call.receiver),

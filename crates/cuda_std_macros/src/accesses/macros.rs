@@ -1,4 +1,4 @@
-//! Macros of the standard library, whose arguments are expressions.
+//! Macros of the standard library whose arguments are expressions.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -13,7 +13,7 @@ use super::around::Around;
 use super::place::{Bindings, computes};
 use super::{Access, Accesses, expression};
 
-/// Those that take their arguments where they are.
+/// Macros that borrow their arguments.
 const BORROWING: [&str; 18] = [
     "assert",
     "assert_eq",
@@ -36,12 +36,12 @@ const BORROWING: [&str; 18] = [
 ];
 
 impl Accesses {
-    /// Visits the arguments of a macro that is known. Gives what is told before it.
+    /// Visits the arguments of a known macro. Returns the statements that report accesses before it.
     pub fn expand(&mut self, call: &mut Macro) -> Option<TokenStream> {
         let name = call.path.segments.last()?.ident.unraw().to_string();
         match &*name {
             name if BORROWING.contains(&name) => self.expand_borrowing(call),
-            // An address is no access.
+            // Taking an address is no access.
             "addr_of" | "addr_of_mut" => {
                 let mut place: Expr = parse2(call.tokens.clone()).ok()?;
                 self.leave(&mut place);
@@ -81,9 +81,9 @@ impl Accesses {
         (!told.is_empty()).then_some(told)
     }
 
-    /// An argument that is borrowed. Gives what is told before.
+    /// Visits an argument that is borrowed. Returns the statements before it.
     pub fn argument(&mut self, argument: &mut Expr) -> Option<TokenStream> {
-        // Of `println!("{x}", x = y[0])`, and of no assignment, which has no value.
+        // The value of a named argument, as in `println!("{x}", x = y[0])`.
         let argument = if let Expr::Assign(named) = argument { &mut *named.right } else { argument };
         if !self.observes(argument) || computes(argument) {
             self.visit_expr_mut(argument);

@@ -7,37 +7,37 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, ExprCall, ExprMethodCall, Ident};
 
-use super::place::{Bindings, Prepared, address, at, is_place, is_simple, way};
+use super::place::{Bindings, Prepared, address, at, is_place, is_simple, left_call, way};
 use super::{Access, Accesses, expression, observed, then};
 
-/// What a method or a function accesses.
+/// The memory that a method or function accesses.
 #[derive(Clone, Copy)]
 enum Accessed {
-    /// What the pointer points to.
+    /// The target of the pointer.
     Pointee(Access),
-    /// The same, which need not be aligned.
+    /// The target of the pointer, which may be unaligned.
     Unaligned(Access),
-    /// As many elements as the last argument says.
+    /// As many elements as the last argument.
     Many(Access),
-    /// The same, and as many of the other pointer, which is the argument before.
+    /// As many elements as the last argument, and the same number at the other pointer, the argument before it.
     Copied(Access),
-    /// What both pointers point to.
+    /// The targets of both pointers.
     Both(Access),
-    /// The element that the first argument is the index of.
+    /// The element with the first argument as index.
     Element(Access),
-    /// The same, if there is one.
+    /// The element with the first argument as index, if it exists.
     ElementIfAny(Access),
-    /// The elements of both arguments.
+    /// The elements with both arguments as indices.
     Elements(Access),
     /// All elements.
     All(Access),
-    /// All elements of the slice and of the argument, which are copied.
+    /// All elements of the slice, and those of the argument, from which they are copied.
     AllFrom,
 }
 
 use Access::{Read, Update, Write};
 
-/// Of the method `name` with so many arguments.
+/// Returns the accesses of the method `name` with this number of arguments.
 fn of_method(name: &str, arguments: usize) -> Option<Accessed> {
     Some(match (name, arguments) {
         ("swap", 2) => Accessed::Elements(Update),
@@ -55,7 +55,7 @@ fn of_method(name: &str, arguments: usize) -> Option<Accessed> {
     })
 }
 
-/// Of the method `name` of a pointer.
+/// Returns the accesses of a pointer's method `name`.
 fn of_pointer(name: &str, arguments: usize) -> Option<Accessed> {
     Some(match (name, arguments) {
         ("read" | "read_volatile", 0) => Accessed::Pointee(Read),
@@ -71,7 +71,7 @@ fn of_pointer(name: &str, arguments: usize) -> Option<Accessed> {
     })
 }
 
-/// Of the function at `path`, whose first argument is the pointer: one of `core::ptr`.
+/// Returns the accesses of a function of `core::ptr`, whose first argument is the pointer.
 fn of_function(path: &syn::Path, arguments: usize) -> Option<Accessed> {
     let mut parts = path.segments.iter().rev();
     let (name, module) = (parts.next()?, parts.next()?);
@@ -85,14 +85,14 @@ fn of_function(path: &syn::Path, arguments: usize) -> Option<Accessed> {
     }
 }
 
-/// Whether the method moves a pointer.
+/// Returns true if the method moves a pointer.
 pub fn moves(method: &Ident) -> bool {
     let name = method.unraw().to_string();
     let name = name.strip_prefix("wrapping_").unwrap_or(&name);
     matches!(name.strip_prefix("byte_").unwrap_or(name), "add" | "sub" | "offset")
 }
 
-/// The call, of which is noted that it moves a pointer.
+/// Returns the call with a note that it moves a pointer.
 pub fn note_move(call: &ExprMethodCall) -> Expr {
     let before = at(&call.receiver);
     expression(quote_spanned!(call.span()=> #before.moved(#call)))
@@ -115,7 +115,7 @@ impl Accesses {
         if !self.observes(&call.receiver) {
             return self.call_unknown(call);
         }
-        // The method takes the place where it is.
+        // The method borrows the receiver in place.
         let span = call.span();
         let around = self.method_of_slice(call, &name);
         let mut bindings = Bindings::for_place();
@@ -125,7 +125,8 @@ impl Accesses {
         told.map(|told| expression(bindings.around(then(&told, quote!(#call), span))))
     }
 
-    /// The receiver, or the first argument of a function, free to be computed twice; what tells of what leads to it.
+    /// Makes a receiver, or a function's first argument, safe to evaluate twice. Returns the statements that report the
+    /// accesses on the way to it.
     fn settle(&mut self, value: &mut Expr, may_move: bool, bindings: &mut Bindings) -> Option<TokenStream> {
         if is_place(value) {
             let prepared = self.prepare(value, Access::Read, bindings);
@@ -144,7 +145,7 @@ impl Accesses {
         Some(TokenStream::new())
     }
 
-    /// An argument, free to be computed twice.
+    /// Makes an argument safe to evaluate twice.
     fn settle_argument(&mut self, argument: &mut Expr, bindings: &mut Bindings) {
         if !is_simple(argument) {
             self.visit_expr_mut(argument);
@@ -156,7 +157,7 @@ impl Accesses {
         let span = call.method.span();
         let name = call.method.unraw().to_string();
         let mut bindings = Bindings::for_place();
-        // A slice's methods may borrow from what they are called on.
+        // A slice's method may borrow from its receiver.
         let may_move = of_pointer(&name, call.args.len()).is_some();
         if !may_move && !is_place(&call.receiver) && !is_simple(&call.receiver) {
             return self.call_unknown(call);
@@ -176,7 +177,7 @@ impl Accesses {
     }
 
     fn call_iterating(&mut self, call: &mut ExprMethodCall) -> Option<Expr> {
-        // The iterator may borrow from what a call gives.
+        // The iterator may borrow from a temporary value.
         if !is_place(&call.receiver) && !is_simple(&call.receiver) {
             return self.call_unknown(call);
         }
@@ -193,6 +194,10 @@ impl Accesses {
     }
 
     pub fn call(&mut self, call: &mut ExprCall) -> Option<Expr> {
+        if left_call(call).is_some() {
+            call.args.iter_mut().skip(1).for_each(|called| self.visit_expr_mut(called));
+            return None;
+        }
         let accessed = match &*call.func {
             Expr::Path(path) => of_function(&path.path, call.args.len()),
             _ => None,
@@ -209,10 +214,10 @@ impl Accesses {
         Some(expression(bindings.around(then(&told, quote!(#call), span))))
     }
 
-    /// Statements that tell of the accesses of a call.
+    /// Returns the statements that report the accesses of a call.
     fn used(&mut self, value: &Expr, arguments: &[&Expr], accessed: Accessed, span: proc_macro2::Span) -> TokenStream {
         self.has_told = true;
-        // Not noted as moves where it is a place.
+        // A place is not a moved pointer.
         let of = |value: &Expr| match is_place(value) {
             true => {
                 let (observed, address) = (observed(), address(value));

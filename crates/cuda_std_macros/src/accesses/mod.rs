@@ -1,9 +1,9 @@
-//! Has the simulator told of the accesses that a body makes by pointers and slices.
+//! Makes a body report its accesses through pointers and slices to the simulator.
 //!
-//! Types are unknown here. What may be such an access, a dereference, an index or a method of a certain name, is
-//! preceded by what tells of it, if the types are a pointer's or a slice's: `cuda_std`'s `observed` decides that, at no
-//! cost for all others. The access itself stays as it is written, so that it means what it did. Where telling of it
-//! takes a value that is not free to compute twice, the value is computed first, in the order in which Rust would.
+//! The macro does not know types. It puts a report before each possible access: a dereference, an index or a method
+//! with certain names. For other types than pointers and slices, `cuda_std`'s `observed` makes the report an empty
+//! function. The access itself stays Rust's own. If a report needs a value that may not be evaluated twice, the value
+//! is computed first, in Rust's order of evaluation.
 
 mod around;
 mod calls;
@@ -28,13 +28,18 @@ use syn::{
 
 use crate::constants::{guard, leave_constants};
 
+pub use self::calls::is_known_method;
+pub use self::handing::{is_float_s, is_number_method};
+pub use self::place::{address, computes, is_free};
+pub use self::syntax::makes_variant;
+
 use self::around::Around;
 use self::operators::is_comparing;
 use self::place::{Bindings, Prepared, is_place, scrutinee, without_parentheses};
-use self::syntax::{assigned_places, is_assigning, is_told, makes_variant};
+use self::syntax::{assigned_places, is_assigning, is_told};
 use self::variables::Variables;
 
-/// The body of a function of that signature, which tells of its accesses.
+/// Rewrites the body of a function with this signature so that it reports its accesses.
 pub fn observe(signature: &Signature, body: &mut Block) {
     let mut accesses = Accesses { known: Variables::of(signature), ..Accesses::default() };
     accesses.visit_block_mut(body);
@@ -48,19 +53,19 @@ pub fn observe(signature: &Signature, body: &mut Block) {
     }
 }
 
-/// The body of a function that is called, which tells that it has been entered.
+/// Adds the report of the function's entry.
 pub fn observe_entry(signature: &Signature, body: &mut Block) {
     if let Some(entered) = calls::entered(signature) {
         body.stmts.insert(0, Stmt::Expr(expression(quote!({ #entered })), None));
     }
 }
 
-/// Where what is written into a body is.
+/// Returns the path of the module whose functions the macro calls.
 fn observed() -> TokenStream {
     quote!(::cuda_std::__private::observed)
 }
 
-/// What an access does, by its name in `observed`.
+/// The kinds of accesses, by their names in `observed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
     Read,
@@ -76,43 +81,43 @@ impl quote::ToTokens for Access {
     }
 }
 
-/// An expression of `tokens`, which stand for one.
+/// Parses `tokens` as an expression.
 fn expression(tokens: TokenStream) -> Expr {
     parse2(tokens.clone()).unwrap_or(Expr::Verbatim(tokens))
 }
 
-/// `value`, after `told`.
+/// Returns `value`, preceded by the reports `told`.
 fn then(told: &TokenStream, value: TokenStream, span: Span) -> TokenStream {
     quote_spanned!(span=> ::cuda_std::__private::observed::then({ #told }, #value))
 }
 
 #[derive(Default)]
 struct Accesses {
-    /// Whether anything has been told.
+    /// True if the body contains a report.
     has_told: bool,
-    /// Variables that have been made.
+    /// The number of variables introduced.
     variables: usize,
-    /// What is declared before the statement.
+    /// Declarations before the current statement.
     tags: TokenStream,
-    /// What is known of the variables in scope.
+    /// The known facts about the variables in scope.
     known: Variables,
-    /// Whether what is borrowed may live as long as a variable that is declared.
+    /// True if a borrow may live as long as a declared variable.
     may_extend: bool,
 }
 
 impl Accesses {
-    /// Whether `value` is a place of which there may be something to tell.
+    /// Returns true if an access to `value` may have to be reported.
     fn observes(&self, value: &Expr) -> bool {
         is_place(value) && !self.known.is_own(value)
     }
 
-    /// A variable that no other is the same as.
+    /// Returns a new variable.
     fn variable(&mut self) -> Ident {
         self.variables += 1;
         Ident::new(&format!("value_{}", self.variables), Span::mixed_site())
     }
 
-    /// The place's value.
+    /// Rewrites a read of the place.
     fn read(&mut self, place: &mut Expr) {
         let span = place.span();
         let mut bindings = Bindings::for_value();
@@ -123,14 +128,13 @@ impl Accesses {
         }
     }
 
-    /// `place` is borrowed, or something is done with it where it is: what is told of it before. `None` where nothing
-    /// is.
+    /// Returns the reports before `place` is borrowed or written in place, or `None` if there are none.
     fn reach(&mut self, place: &mut Expr, access: Access, bindings: &mut Bindings) -> Option<TokenStream> {
         (self.prepare(place, access, bindings) == Prepared::Known).then(|| self.tell(place, access))
     }
 
     fn assign(&mut self, assignment: &mut ExprAssign) -> Option<Expr> {
-        // A structure may get a pointer so.
+        // The assignment may put a pointer into a structure.
         match &*assignment.left {
             Expr::Field(_) | Expr::Unary(_) => self.put(&mut assignment.right),
             _ => self.visit_expr_mut(&mut assignment.right),
@@ -173,7 +177,7 @@ impl Accesses {
         }
     }
 
-    /// `assign` of the value of `right`, which is computed first, then `told`.
+    /// Returns the assignment: `right` is computed first, then `told` reports the write, then `assign` writes.
     fn after(
         &mut self,
         told: TokenStream,
@@ -228,14 +232,14 @@ impl Accesses {
         (!around.is_empty()).then(|| around.around(Expr::ForLoop(repeat.clone())))
     }
 
-    /// Has the elements told of, if that is a slice's.
+    /// Lets an iteration over a slice report its accesses.
     fn iterate_over(&mut self, elements: &mut Expr, span: Span) {
         self.has_told = true;
         let observed = observed();
         *elements = expression(quote_spanned!(span=> #observed::Value(#elements).each()));
     }
 
-    /// What is told before a `let`, where the value is not simply moved, and what stands around it.
+    /// Returns the reports before a `let` whose value is not simply moved. Adds the code around it to `around`.
     fn bind(&mut self, local: &mut Local, around: &mut Around) -> Option<TokenStream> {
         let init = local.init.as_mut()?;
         if let Some((_, otherwise)) = &mut init.diverge {
@@ -244,7 +248,7 @@ impl Accesses {
         match &local.pat {
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {}
             Pat::Type(typed) if matches!(&*typed.pat, Pat::Ident(name) if name.by_ref.is_none()) => {}
-            // Nothing is read.
+            // The pattern reads nothing.
             Pat::Wild(_) if is_place(&init.expr) && !place::computes(&init.expr) => return None,
             pattern => {
                 self.lead_to(&mut init.expr, around);
@@ -279,7 +283,7 @@ impl VisitMut for Accesses {
                 _ => self.operate(binary),
             },
             Expr::Reference(reference) => self.borrow(reference),
-            // An address is no access.
+            // Taking an address is no access.
             Expr::RawAddr(address) => {
                 self.leave(&mut address.expr);
                 None
@@ -351,7 +355,7 @@ impl VisitMut for Accesses {
             };
             let [before, after] = around.apart();
             let statements = |told: TokenStream| (!told.is_empty()).then_some(Stmt::Expr(Expr::Verbatim(told), None));
-            // What stands before is no block's last value any more.
+            // A call that was the block's last value is now followed by other statements.
             if let Some(Stmt::Expr(value @ (Expr::Call(_) | Expr::MethodCall(_)), end @ None)) = block.stmts.last_mut()
             {
                 *end = Some(Token![;](value.span()));
@@ -359,7 +363,7 @@ impl VisitMut for Accesses {
             block.stmts.extend(statements(std::mem::take(&mut self.tags)));
             block.stmts.extend(statements(before));
             if let Some(told) = told {
-                // Its variables are the statement's alone, and a `let` declares others.
+                // In a block, because a `let` declares variables in its scope.
                 block.stmts.push(Stmt::Expr(expression(quote!({ #told })), None));
             }
             block.stmts.push(statement);
@@ -378,7 +382,7 @@ impl VisitMut for Accesses {
     }
 
     fn visit_item_mut(&mut self, item: &mut Item) {
-        // A function in a function is as much device code.
+        // A function within a function is device code, too.
         if let Item::Fn(function) = item
             && function.sig.constness.is_none()
         {

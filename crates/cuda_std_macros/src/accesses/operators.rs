@@ -1,7 +1,7 @@
-//! Operators, which may be functions of somebody's own that access what is in their operands.
+//! Operators, which may be a user's functions that access memory through their operands.
 //!
-//! Types are unknown here: around each operator whose operands may be of somebody's own type stands what has it
-//! announced, if they are, and the function is not marked.
+//! The macro does not know types. It puts code around each operator whose operands may have a user's type. If they
+//! have, and the operator's function is not under `#[device]`, the code announces the operator as not checked.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -20,12 +20,12 @@ use super::syntax::{assigned_places, is_assigning};
 use super::{Accesses, observed};
 
 impl Accesses {
-    /// What stands around `value` for the operators that lead to the places in it which are accessed where they are.
+    /// Returns the code around `value` for the operators of the places in it that are accessed in place.
     pub fn operators_of(&mut self, value: &mut Expr) -> Around {
         let mut around = Around::default();
         match value {
             Expr::Unary(_) | Expr::Index(_) | Expr::Field(_) => self.lead_to(value, &mut around),
-            // What a call gives lives on where it is borrowed in a `let`, as it is.
+            // A temporary value that a `let` borrows must keep its lifetime, so it stays unchanged.
             Expr::Reference(reference) if self.may_extend && computes_base(&reference.expr) => {}
             Expr::Reference(reference) => self.lead_to(&mut reference.expr, &mut around),
             Expr::MethodCall(call) => self.lead_to(&mut call.receiver, &mut around),
@@ -50,7 +50,7 @@ impl Accesses {
         around
     }
 
-    /// As [`operators_of`](Self::operators_of), of a place. What is applied last is told of first.
+    /// Adds the code for the operators of a place. The outermost operator is announced first.
     pub fn lead_to(&mut self, place: &mut Expr, around: &mut Around) {
         match place {
             Expr::Paren(inner) => self.lead_to(&mut inner.expr, around),
@@ -75,7 +75,7 @@ impl Accesses {
         if !is_index && is_reference(without_parentheses(operand)) {
             return;
         }
-        // The type that has the operator is behind references; that of a dereference is what is dereferenced.
+        // An index operator belongs to the type behind references; a dereference belongs to the operand's own type.
         let owner = |place: TokenStream| match is_index {
             true => quote_spanned!(span=> #observed::At(#place).behind().behind().0),
             false => place,
@@ -88,14 +88,14 @@ impl Accesses {
             let tag = self.tag(span);
             let value = Ident::new("value", Span::mixed_site());
             let owner = owner(quote!(&raw const *#value));
-            // It has been visited, and is not again.
+            // It has been visited and must not be visited again.
             *operand = Expr::Verbatim(quote_spanned!(span=> #tag.applied(#operand, #name, |#value| #owner)));
             around.operators.push((self.operator(name, span, quote_spanned!(span=> .tagged(#tag))), span));
         }
     }
 
-    /// A variable that will have the type of an operand. It is declared before the statement, since a `match` around
-    /// the operator would end the lives of what is computed there.
+    /// Returns a variable that will have the type of an operand. It is declared before the statement, because a `match`
+    /// around the operator would shorten the lives of temporary values.
     fn tag(&mut self, span: Span) -> Ident {
         self.variables += 1;
         let tag = Ident::new(&format!("__operand_{}", self.variables), span);
@@ -108,7 +108,7 @@ impl Accesses {
         quote_spanned!(span=> ::cuda_std::__private::observed::operator(#name)#operands)
     }
 
-    /// The address of an operand that may be of somebody's own type, and is free to be found twice.
+    /// Returns the address of an operand that may have a user's type and may be evaluated twice.
     fn operand(&self, operand: &Expr) -> Option<TokenStream> {
         let operand = without_parentheses(operand);
         if self.known.is_of_number(operand) || self.known.is_element_number(operand) {
@@ -136,7 +136,7 @@ impl Accesses {
         }
     }
 
-    /// Whether it is a variable whose type may not be known where it is used.
+    /// Returns true for a variable whose type may be unknown at this point.
     pub fn is_untyped(&self, operand: &Expr) -> bool {
         match without_parentheses(operand) {
             Expr::Path(path) => path.path.get_ident().is_some_and(|name| !self.known.is_typed(name)),
@@ -145,7 +145,7 @@ impl Accesses {
         }
     }
 
-    /// What stands around an operator of two operands, or of one.
+    /// Returns the code around an operator with one or two operands.
     fn operands(&mut self, name: &'static str, operands: [Option<&Expr>; 2], span: Span) -> Around {
         let mut around = Around::default();
         let mut told = TokenStream::new();
@@ -169,14 +169,14 @@ impl Accesses {
         around
     }
 
-    /// What stands around an operator, but for the places where it is applied.
+    /// Returns the code around an operator, without that for the places in its operands.
     pub fn operation(&mut self, left: &Expr, right: &Expr, op: BinOp) -> Around {
         let is_number = |side: &Expr| {
             matches!(without_parentheses(side), Expr::Lit(_) | Expr::Cast(_))
                 || self.known.is_of_number(side)
                 || self.known.is_element_number(side)
         };
-        // Of a number and a type of one's own there are products and sums.
+        // A number and a user's type can be multiplied or added.
         let is_of_numbers = match (is_number(left), is_number(right)) {
             (true, true) => true,
             (true, false) | (false, true) => is_comparing(op) || (is_assigning(op) && is_number(left)),
@@ -188,7 +188,7 @@ impl Accesses {
         }
     }
 
-    /// An operator of two operands that are moved.
+    /// Rewrites an operator that moves its two operands.
     pub fn operate(&mut self, binary: &mut ExprBinary) -> Option<Expr> {
         let around = self.operation(&binary.left, &binary.right, binary.op);
         visit_mut::visit_expr_binary_mut(self, binary);
@@ -197,7 +197,7 @@ impl Accesses {
         (!around.is_empty()).then(|| around.around(Expr::Binary(binary.clone())))
     }
 
-    /// The operator `-` or `!`.
+    /// Rewrites the operator `-` or `!`.
     pub fn operate_on(&mut self, unary: &mut ExprUnary) -> Option<Expr> {
         let name = if matches!(unary.op, UnOp::Neg(_)) { "Neg" } else { "Not" };
         let around = self.operands(name, [Some(&unary.expr), None], unary.op.span());
@@ -206,7 +206,7 @@ impl Accesses {
         (!around.is_empty()).then(|| around.around(Expr::Unary(unary.clone())))
     }
 
-    /// What stands around the call of a method on a place, which may be a part of a slice.
+    /// Returns the code around a method call on a place that may be a part of a slice.
     pub fn method_of_slice(&mut self, call: &ExprMethodCall, name: &str) -> Around {
         let mut around = Around::default();
         let is_element =
@@ -219,7 +219,7 @@ impl Accesses {
         around
     }
 
-    /// What stands around a loop over `elements`.
+    /// Returns the code around a loop over `elements`.
     pub fn iteration(&mut self, elements: &Expr, span: Span) -> Around {
         match without_parentheses(elements) {
             Expr::Path(_) | Expr::Field(_) | Expr::Reference(_) => {
@@ -234,7 +234,7 @@ pub fn is_comparing(op: BinOp) -> bool {
     matches!(op, BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_))
 }
 
-/// Whether it is made of other values.
+/// Returns true if the expression constructs a tuple or an array.
 fn is_made(value: &Expr) -> bool {
     match without_parentheses(value) {
         Expr::Tuple(_) | Expr::Array(_) => true,
@@ -243,7 +243,7 @@ fn is_made(value: &Expr) -> bool {
     }
 }
 
-/// The trait of an operator.
+/// Returns the trait of an operator.
 fn trait_of(op: BinOp) -> Option<&'static str> {
     Some(match op {
         BinOp::Add(_) => "Add",
@@ -272,7 +272,7 @@ fn trait_of(op: BinOp) -> Option<&'static str> {
     })
 }
 
-/// The trait whose operator a method of that name is.
+/// Returns the operator's trait that has a method of this name.
 pub fn trait_of_method(name: &str) -> Option<String> {
     Some(match name {
         "index" | "index_mut" => "Index".to_owned(),
@@ -302,7 +302,7 @@ pub fn trait_of_method(name: &str) -> Option<String> {
     })
 }
 
-/// Whether a place is found in what is computed.
+/// Returns true if the base of a place is computed.
 fn computes_base(place: &Expr) -> bool {
     match place {
         Expr::Paren(inner) => computes_base(&inner.expr),
@@ -314,7 +314,7 @@ fn computes_base(place: &Expr) -> bool {
     }
 }
 
-/// Whether `value` is computed, and may be of somebody's own type.
+/// Returns true if `value` is computed and may have a user's type.
 fn computes_own(value: &Expr) -> bool {
     match without_parentheses(value) {
         Expr::Call(call) => match without_parentheses(&call.func) {

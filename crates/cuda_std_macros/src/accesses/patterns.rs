@@ -1,4 +1,4 @@
-//! Elements of slices that a pattern reads.
+//! Elements of slices that patterns read.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -11,8 +11,8 @@ use super::place::{Bindings, address, computes, is_place, is_simple, without_par
 use super::{Access, Accesses, expression, observed};
 
 impl Accesses {
-    /// The condition of an `if` or a `while`, with its `let`s: what is told before it. What is told of a `let` that
-    /// stands after others is in the condition, where what these bind is known.
+    /// Rewrites the condition of an `if` or a `while` with its `let`s. Returns the reports before it. The reports of a
+    /// `let` after others stay in the condition, where the earlier variables exist.
     pub fn condition(&mut self, condition: &mut Expr) -> Option<TokenStream> {
         match condition {
             Expr::Let(binding) => {
@@ -35,7 +35,7 @@ impl Accesses {
         }
     }
 
-    /// What is told before `scrutinee` is taken apart by the patterns, where it is.
+    /// Returns the reports before `scrutinee` is matched in place.
     pub fn scrutinise<'p>(
         &mut self,
         scrutinee: &mut Expr,
@@ -95,8 +95,8 @@ impl Accesses {
         }))
     }
 
-    /// What tells of the elements that patterns like `[a, .., b]` read of `value`, if it is a slice, and of slices in
-    /// it. Those of all arms are told of, whichever fits.
+    /// Returns the reports of the elements that patterns such as `[a, .., b]` read of `value`, if that is or contains a
+    /// slice. It covers all arms, whichever matches.
     pub fn tell_of_elements<'p>(
         &mut self,
         value: &Expr,
@@ -110,7 +110,7 @@ impl Accesses {
     }
 
     fn tell_of_pattern(&mut self, value: &Expr, pattern: &Pat, told: &mut TokenStream) {
-        // A tuple that is made to be matched is taken apart here.
+        // The parts of a tuple that is constructed for the match are matched one by one.
         if let (Expr::Tuple(values), Pat::Tuple(patterns)) = (without_parentheses(value), bare(pattern))
             && values.elems.len() == patterns.elems.len()
             && !patterns.elems.iter().any(is_rest)
@@ -128,14 +128,14 @@ impl Accesses {
         }
     }
 
-    /// What tells of the parts of the slice that `within` finds in `value`.
+    /// Returns the reports for the parts of the slice that the pattern `within` finds in `value`.
     fn tell_of_inner(&mut self, value: &Expr, within: &TokenStream, parts: &[Part]) -> Option<TokenStream> {
         let value = free(value).filter(|value| self.is_matched(value))?;
         self.has_told = true;
         Some(tell_of_inner(&quote!(&#value), within, parts, value.span()))
     }
 
-    /// `value`, which a call gives, where the slices that patterns take apart in it are told of before.
+    /// Rewrites the call `value` so that it reports the slices that patterns match in its result.
     pub fn tell_of_given<'p>(&mut self, value: &mut Expr, patterns: impl IntoIterator<Item = &'p Pat>) {
         let (observed, given, span) = (observed(), slice_name(), value.span());
         let told = patterns.into_iter().flat_map(slices).map(|Slice { parts, within }| match within {
@@ -157,8 +157,8 @@ impl Accesses {
         is_place(value) || self.may_point(value)
     }
 
-    /// What `tell` writes, given the `At` of what may be a slice. None where it takes more than is free to be computed
-    /// twice.
+    /// Returns the tokens that `tell` makes from the `At` of a possible slice, or `None` if the slice may not be
+    /// evaluated twice.
     pub fn tell_of_slice(
         &mut self,
         value: &Expr,
@@ -171,7 +171,7 @@ impl Accesses {
     }
 }
 
-/// What is matched or compared, without references to it, if that is free to be found twice.
+/// Returns a matched or compared value without references, if it may be evaluated twice.
 fn free(value: &Expr) -> Option<&Expr> {
     match without_parentheses(value) {
         Expr::Reference(reference) => free(&reference.expr),
@@ -179,7 +179,7 @@ fn free(value: &Expr) -> Option<&Expr> {
     }
 }
 
-/// Whether it is a place in what a call gives, and found by nothing else that is computed.
+/// Returns true for a place within a call's result that is found without further computation.
 fn lends(place: &Expr) -> bool {
     match place {
         Expr::Paren(inner) => lends(&inner.expr),
@@ -190,7 +190,7 @@ fn lends(place: &Expr) -> bool {
     }
 }
 
-/// Whether the pattern borrows parts of what it is matched with, which then cannot be a copy.
+/// Returns true if the pattern borrows parts of the matched value, which then must not be a copy.
 fn borrows(pattern: &Pat) -> bool {
     struct Borrows(bool);
     impl VisitMut for Borrows {
@@ -208,7 +208,7 @@ fn borrows(pattern: &Pat) -> bool {
     borrows.0
 }
 
-/// What tells of the parts of the slice that `within` finds in what `value` refers to.
+/// Returns the reports for the parts of the slice that the pattern `within` finds behind the reference `value`.
 fn tell_of_inner(value: &TokenStream, within: &TokenStream, parts: &[Part], span: Span) -> TokenStream {
     let (observed, slice) = (observed(), slice_name());
     let told = tell_of_parts(&quote!(#observed::At(&raw const *#slice)), parts, span);
@@ -223,22 +223,22 @@ fn tell_of_inner(value: &TokenStream, within: &TokenStream, parts: &[Part], span
 
 /// An element that a pattern reads.
 struct Part {
-    /// Less than 0 from the end on.
+    /// Negative indices count from the end.
     index: isize,
-    /// How many elements the pattern names.
+    /// The number of elements that the pattern names.
     least: usize,
-    /// Whether it fits no longer slices.
+    /// True if the pattern matches no longer slices.
     is_exact: bool,
-    /// Whether it gives the element a name.
+    /// True if the pattern binds the element to a name.
     binds: bool,
 }
 
-/// The name of a slice that a pattern finds.
+/// Returns the name of a slice found by a pattern.
 fn slice_name() -> Ident {
     Ident::new("slice", Span::mixed_site())
 }
 
-/// `pattern` without what is around it.
+/// Returns `pattern` without parentheses and guards.
 fn bare(pattern: &Pat) -> &Pat {
     match pattern {
         Pat::Paren(inner) => bare(&inner.pat),
@@ -247,16 +247,17 @@ fn bare(pattern: &Pat) -> &Pat {
     }
 }
 
-/// A slice that a pattern takes apart.
+/// A slice that a pattern matches.
 struct Slice {
     parts: Vec<Part>,
-    /// The pattern that finds it, and nothing else, in what the pattern is matched with. None where that is the slice.
+    /// The pattern that finds only this slice in the matched value. `None` if the value is the slice.
     within: Option<TokenStream>,
 }
 
-/// The slices that `pattern` takes apart.
+/// Returns the slices that `pattern` matches.
 fn slices(pattern: &Pat) -> Vec<Slice> {
-    /// Those of the parts, each found by what `around` makes of its number and of what finds it in the part.
+    /// Returns the slices of the parts. `around` makes the pattern that finds a slice from the index of its part and
+    /// the pattern within the part.
     fn inner<'p>(
         parts: impl IntoIterator<Item = &'p Pat>,
         around: impl Fn(usize, TokenStream) -> TokenStream,
@@ -270,7 +271,7 @@ fn slices(pattern: &Pat) -> Vec<Slice> {
         };
         parts.into_iter().enumerate().flat_map(in_part).collect()
     }
-    /// The parts of a pattern, but for this one.
+    /// Returns a pattern list with `within` at `index` and wildcards otherwise.
     fn only<'p>(parts: impl IntoIterator<Item = &'p Pat>, index: usize, within: &TokenStream) -> TokenStream {
         let all = parts.into_iter().enumerate().map(|(other, part)| match part {
             _ if other == index => quote!(#within,),
@@ -313,7 +314,7 @@ fn slices(pattern: &Pat) -> Vec<Slice> {
     }
 }
 
-/// What tells of these parts of the slice at `at`.
+/// Returns the reports of these parts of the slice at `at`.
 fn tell_of_parts(at: &TokenStream, parts: &[Part], span: Span) -> TokenStream {
     let told = parts.iter().map(
         |Part { index, least, is_exact, binds }| quote_spanned!(span=> #at.matched(#index, #least, #is_exact, #binds);),
@@ -321,7 +322,7 @@ fn tell_of_parts(at: &TokenStream, parts: &[Part], span: Span) -> TokenStream {
     told.collect()
 }
 
-/// The elements that a slice pattern reads.
+/// Returns the elements that a slice pattern reads.
 fn parts(slice: &PatSlice) -> Vec<Part> {
     let rest = slice.elems.iter().position(is_rest);
     let len = slice.elems.len() as isize;

@@ -1,43 +1,42 @@
-//! Places: what a dereference, an index or a field of one is, and what is told of it.
+//! Place expressions: dereferences, indices and their fields, and the reports of accesses to them.
 //!
 //! # Design
 //!
-//! This module decides by syntax, `cuda_std`'s `observed` by types: the macro inserts the same call for every place,
-//! and the compiler picks the method that reports an access or the one that does nothing. An access by a pointer or
-//! slice stays Rust's own, with Rust's rules.
+//! This module decides by syntax, `cuda_std`'s `observed` by types. The macro inserts the same call for every place.
+//! The compiler selects the method that reports an access or an empty one. The access itself stays Rust's own.
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{BinOp, Expr, Ident, UnOp};
+use syn::{BinOp, Expr, ExprCall, Ident, UnOp};
 
 use super::{Access, Accesses, expression, observed};
 
-/// What can be told of a place.
+/// How much of a place can be reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prepared {
-    /// All: it is free to be computed twice.
+    /// All of it: it may be evaluated twice.
     Known,
-    /// Nothing more than its parts tell.
+    /// Only its parts.
     Opaque,
 }
 
-/// Values that are computed before a place, and their variables.
+/// Values that are computed before a place, with their variables.
 pub struct Bindings {
     all: Vec<(Ident, Expr)>,
-    /// Whether what a place is found by may be moved into a variable: not if the place is borrowed.
+    /// True if a value that leads to the place may be moved into a variable: only if the place is not borrowed.
     may_move: bool,
 }
 
 impl Bindings {
-    /// Where the place's value is what counts.
+    /// For a place whose value is read.
     pub fn for_value() -> Self {
         Self { all: Vec::new(), may_move: true }
     }
 
-    /// Where the place itself does.
+    /// For a place that is borrowed or written.
     pub fn for_place() -> Self {
         Self { all: Vec::new(), may_move: false }
     }
@@ -46,16 +45,16 @@ impl Bindings {
         self.all.is_empty()
     }
 
-    /// Has `value` computed before, and its variable stand for it.
+    /// Computes `value` beforehand and replaces it by its variable.
     pub fn bind(&mut self, variable: Ident, value: &mut Expr) {
         let name = expression(quote!(#variable));
         self.all.push((variable, std::mem::replace(value, name)));
     }
 
-    /// `inner`, where the variables are known.
+    /// Returns `inner` with the variables in scope.
     pub fn around(self, inner: TokenStream) -> TokenStream {
         let nest = |inner, (name, value): (Ident, Expr)| {
-            // In parentheses, or a statement could end after it; nobody wrote them.
+            // In parentheses, because otherwise a statement could end after it. Their span hides them from lints.
             let value = scrutinee(&value);
             let nested = quote!(match #value { #name => #inner });
             let mut group = Group::new(Delimiter::Parenthesis, nested);
@@ -66,7 +65,7 @@ impl Bindings {
     }
 }
 
-/// `value` as a `match` takes it: a structure that is written there only in parentheses.
+/// Returns `value` for a `match`. A structure literal in it needs parentheses.
 pub fn scrutinee(value: &Expr) -> TokenStream {
     fn has_structure(value: &Expr) -> bool {
         match value {
@@ -88,16 +87,25 @@ pub fn scrutinee(value: &Expr) -> TokenStream {
     if has_structure(value) { quote!((#value)) } else { quote!(#value) }
 }
 
-/// `value` without the parentheses around it.
+/// Returns the call that a call path surrounds with the step that it leaves.
+pub fn left_call(call: &ExprCall) -> Option<&Expr> {
+    match &*call.func {
+        Expr::Path(path) if path.path.segments.len() == 4 && path.path.segments[3].ident == "leave" => call.args.last(),
+        _ => None,
+    }
+}
+
+/// Returns `value` without parentheses, and without the step that a call leaves.
 pub fn without_parentheses(value: &Expr) -> &Expr {
     match value {
+        Expr::Call(call) => left_call(call).map_or(value, without_parentheses),
         Expr::Paren(inner) => without_parentheses(&inner.expr),
         Expr::Group(inner) => without_parentheses(&inner.expr),
         value => value,
     }
 }
 
-/// Whether `value` is a place that a dereference or an index leads to.
+/// Returns true if `value` is a place behind a dereference or an index.
 pub fn is_place(value: &Expr) -> bool {
     match value {
         Expr::Unary(unary) => matches!(unary.op, UnOp::Deref(_)),
@@ -109,7 +117,7 @@ pub fn is_place(value: &Expr) -> bool {
     }
 }
 
-/// Whether finding the place takes more than is free to be computed twice.
+/// Returns true if the place may not be evaluated twice.
 pub fn computes(place: &Expr) -> bool {
     match place {
         Expr::Path(_) => false,
@@ -128,7 +136,7 @@ pub fn computes(place: &Expr) -> bool {
     }
 }
 
-/// Methods that compute a number or a pointer, and do nothing else, of the types that have them.
+/// Methods that only compute a number or a pointer, for all types that have them.
 const FREE_METHODS: [&str; 21] = [
     "add",
     "sub",
@@ -153,12 +161,12 @@ const FREE_METHODS: [&str; 21] = [
     "wrapping_mul",
 ];
 
-/// Whether a method of that name computes a number or a pointer, and does nothing else.
+/// Returns true if a method of this name only computes a number or a pointer.
 pub fn is_free(name: &str) -> bool {
     FREE_METHODS.contains(&name)
 }
 
-/// Whether `value` is free to be computed twice: the same each time, without effects, and cheap.
+/// Returns true if `value` may be evaluated twice: it is constant, cheap and without effects.
 pub fn is_simple(value: &Expr) -> bool {
     match value {
         Expr::Lit(_) | Expr::Path(_) => true,
@@ -186,7 +194,7 @@ pub fn is_simple(value: &Expr) -> bool {
         Expr::Range(range) => [&range.start, &range.end].into_iter().flatten().all(|end| is_simple(end)),
         Expr::MethodCall(call) => {
             let name = call.method.unraw().to_string();
-            // What it casts to may follow from where the value goes.
+            // The target type of a cast without turbofish depends on the context.
             let is_known = name != "cast" || call.turbofish.is_some();
             is_known
                 && FREE_METHODS.contains(&name.as_str())
@@ -198,8 +206,8 @@ pub fn is_simple(value: &Expr) -> bool {
 }
 
 impl Accesses {
-    /// Makes `place` free to be computed twice, as far as that goes; what takes more is computed before. `access` is
-    /// what is done with the place.
+    /// Makes `place` safe to evaluate twice if possible; other parts are computed beforehand. `access` is the kind of
+    /// access to the place.
     pub fn prepare(&mut self, place: &mut Expr, access: Access, bindings: &mut Bindings) -> Prepared {
         match place {
             Expr::Path(_) => Prepared::Known,
@@ -250,7 +258,7 @@ impl Accesses {
                     return Prepared::Opaque;
                 }
                 bindings.bind(self.variable(), value);
-                // An access that begins there is reported at the line where the value was written.
+                // The access is reported at the line of the original value.
                 let mut group = Group::new(Delimiter::None, quote!(#value));
                 group.set_span(span);
                 *value = expression(quote!(#group));
@@ -259,7 +267,7 @@ impl Accesses {
         }
     }
 
-    /// Leaves `place` as it is: only what finds it makes accesses.
+    /// Keeps `place` unchanged and visits only the expressions in it.
     pub fn leave(&mut self, place: &mut Expr) {
         match place {
             Expr::Paren(inner) => self.leave(&mut inner.expr),
@@ -274,15 +282,15 @@ impl Accesses {
         }
     }
 
-    /// Statements that tell of `access` to `place`, which is free to be computed twice.
+    /// Returns the statements that report `access` to `place`, which may be evaluated twice.
     pub fn tell(&mut self, place: &Expr, access: Access) -> TokenStream {
         self.has_told = true;
         let way = way(place);
         let address = address(place);
         let observed = observed();
         let name = Ident::new("way", Span::mixed_site());
-        // The telling call's line is the access's. No `if`, which the simulator would be told of as a branch of the
-        // kernel.
+        // The report has the access's line. It is a `match` because the simulator would count an `if` as a branch of
+        // the kernel.
         quote_spanned! {place.span()=>
             let #name = #way;
             match #name.is_observed() {
@@ -293,7 +301,7 @@ impl Accesses {
     }
 }
 
-/// What the place is reached by: checks indices, and tells of the pointers that are read on the way.
+/// Returns the storage of the place. The expression checks indices and reports the pointers that it reads.
 pub fn way(place: &Expr) -> TokenStream {
     let observed = observed();
     match place {
@@ -308,7 +316,7 @@ pub fn way(place: &Expr) -> TokenStream {
             if !is_place(&index.expr) {
                 return quote_spanned!(place.span()=> { let #name = #base; #indexed });
             }
-            // Of an array in an array, say, which is the thread's own, nothing is computed.
+            // For an array in an array of the thread, for example, no address is computed.
             let probe = quote!(#observed::probe(|| #base_address));
             quote_spanned!(place.span()=> {
                 let #name = #base;
@@ -328,14 +336,14 @@ pub fn way(place: &Expr) -> TokenStream {
     }
 }
 
-/// `At` of a value that is free to be computed twice. Where it is a pointer that is moved, that is noted.
+/// Returns the `At` of a value that may be evaluated twice. Notes a moved pointer.
 pub fn at(value: &Expr) -> TokenStream {
     let observed = observed();
     let address = address(&with_moves(value));
     quote_spanned!(value.span()=> #observed::At(#address))
 }
 
-/// `value`, where moves of pointers are noted.
+/// Returns `value` with a note if it moves a pointer.
 fn with_moves(value: &Expr) -> Expr {
     let mut value = value.clone();
     if let Expr::MethodCall(call) = &mut value
@@ -346,23 +354,23 @@ fn with_moves(value: &Expr) -> Expr {
     value
 }
 
-/// The address of a place, or of a value, as a raw pointer.
+/// Returns the address of a place or a value as a raw pointer.
 pub fn address(place: &Expr) -> TokenStream {
     let place = with_copied_indices(place);
     match root(&place) {
         Expr::Unary(_) if is_place(&place) => quote!(&raw const #place),
-        // A constant has no address, and what refers to a static need not be unsafe.
+        // A constant has no address, and a reference to a static need not be unsafe.
         Expr::Path(path) if is_place(&place) => {
             let name = path.path.segments.last().map(|last| last.ident.unraw().to_string()).unwrap_or_default();
             if name.starts_with(char::is_uppercase) { quote!(&raw const *&#place) } else { quote!(&raw const #place) }
         }
         _ if is_place(&place) => quote!(&raw const #place),
-        // It may be a function or a constant, too.
+        // It may also be a function or a constant.
         _ => quote!(&raw const *&(#place)),
     }
 }
 
-/// What the place is in: a variable, what a pointer points to, or a value.
+/// Returns the base of a place: a variable, a dereference or a value.
 fn root(place: &Expr) -> &Expr {
     match place {
         Expr::Index(index) => root(&index.expr),
@@ -373,7 +381,7 @@ fn root(place: &Expr) -> &Expr {
     }
 }
 
-/// `place`, where a range that is a variable is not moved.
+/// Returns `place` with clones of the ranges in variables, which it would move otherwise.
 fn with_copied_indices(place: &Expr) -> Expr {
     struct Copy;
     impl VisitMut for Copy {

@@ -1,4 +1,4 @@
-//! What expressions are, by their form.
+//! The form of expressions.
 
 use syn::{BinOp, Expr, ExprCall};
 
@@ -6,7 +6,7 @@ use crate::names::{is_type_s, last_name};
 
 use super::place::{is_place, without_parentheses};
 
-/// The places that an assignment to `left` writes.
+/// Collects the places that an assignment to `left` writes.
 pub fn assigned_places<'e>(left: &'e mut Expr, places: &mut Vec<&'e mut Expr>) {
     match left {
         Expr::Tuple(tuple) => tuple.elems.iter_mut().for_each(|element| assigned_places(element, places)),
@@ -16,12 +16,12 @@ pub fn assigned_places<'e>(left: &'e mut Expr, places: &mut Vec<&'e mut Expr>) {
     }
 }
 
-/// Whether the call makes a structure or a variant.
+/// Returns true if the call constructs a structure or a variant.
 pub fn makes_variant(call: &ExprCall) -> bool {
     matches!(without_parentheses(&call.func), Expr::Path(path) if last_name(&path.path).is_some_and(|name| is_type_s(&name)))
 }
 
-/// Whether `value` is a borrow of which has been told: `&x[1..]`.
+/// Returns true if `value` is a borrow that has been reported, such as `&x[1..]`.
 pub fn is_told(value: &Expr) -> bool {
     let Expr::Call(call) = value else { return false };
     matches!(call.args.last(), Some(Expr::Reference(_)))

@@ -30,7 +30,7 @@ fn arrays_of_the_thread_s_own_are_left_as_they_are_written() {
     assert!(!device.contains("observed"), "{text}");
     assert!(host.contains("; tile [1] [0] += tile [0] [1] * by [2] + typed [3] ;"), "{text}");
     assert!(host.contains("for value in & mut tile"), "{text}");
-    // Of what has the same name, and may be a slice, is told.
+    // Another variable of the same name may be a slice and is reported.
     for told in ["(tile)) . indexed (way , & (5))", "(by)) . indexed (way , & (6))"] {
         assert!(host.contains(told), "{told}: {text}");
     }

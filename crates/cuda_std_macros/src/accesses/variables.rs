@@ -1,5 +1,4 @@
-//! What is known of variables without their types: those of which nothing is ever to be told are left as they are
-//! written.
+//! Facts about variables without their types. Accesses to some of them never have to be reported and stay unchanged.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit_mut::{self, VisitMut};
@@ -10,27 +9,27 @@ use crate::names;
 use super::methods::moves;
 use super::place::without_parentheses;
 
-/// The variables that are in scope.
+/// The variables in scope.
 #[derive(Clone, Default)]
 pub struct Variables {
-    /// Closures, whose bodies are the function's own.
+    /// Closures. Their bodies belong to the function.
     closures: Vec<Ident>,
-    /// Numbers, and what else has no pointers in it that are not observed.
+    /// Numbers, and other values that contain no unobserved pointer.
     numbers: Vec<Ident>,
-    /// References to one value.
+    /// References to single values.
     references: Vec<Ident>,
-    /// Pointers, slices and arrays by their types, and whether what they show is numbers.
+    /// Pointers, slices and arrays by their types; true if the elements are numbers.
     pointers: Vec<(Ident, bool)>,
-    /// Those whose types are written down, or follow from where they are declared.
+    /// Variables whose types are written or follow from their declarations.
     typed: Vec<Ident>,
-    /// All that are given a value where they are declared.
+    /// All variables that are initialised in their declarations.
     given: Vec<Ident>,
-    /// Arrays of the thread's own, and how many dimensions they have at least.
+    /// Arrays of the thread, with the least number of dimensions.
     arrays: Vec<(Ident, usize)>,
 }
 
 impl Variables {
-    /// The parameters of a function.
+    /// Returns the parameters of a function.
     pub fn of(signature: &Signature) -> Self {
         let mut variables = Self::default();
         for input in &signature.inputs {
@@ -48,7 +47,7 @@ impl Variables {
         variables
     }
 
-    /// Notes the parameter of a function or a closure, if its type is written down.
+    /// Notes a parameter of a function or closure if its type is written.
     pub fn declare_typed(&mut self, parameter: &Pat) {
         if let Pat::Type(typed) = parameter
             && let Pat::Ident(name) = &*typed.pat
@@ -58,7 +57,8 @@ impl Variables {
         }
     }
 
-    /// Notes what a `let` declares, of a value that may have been seen to be a number.
+    /// Notes the variables that a `let` declares. `is_number` is true if the form of the value shows that it is a
+    /// number.
     pub fn bind(&mut self, local: &mut Local, is_number: bool) {
         let init = local.init.as_ref().map(|init| &*init.expr);
         match &local.pat {
@@ -72,7 +72,7 @@ impl Variables {
         }
     }
 
-    /// Notes that `pattern` is a number, if it is a variable.
+    /// Notes that `pattern` is a number if it is a variable.
     pub fn count(&mut self, pattern: &Pat) {
         if let Pat::Ident(name) = pattern {
             self.numbers.push(name.ident.clone());
@@ -104,7 +104,7 @@ impl Variables {
         }
     }
 
-    /// Forgets what `pattern` declares anew.
+    /// Forgets variables that `pattern` shadows.
     pub fn shadow(&mut self, pattern: &mut Pat) {
         struct Names<'a>(&'a mut Variables);
         impl VisitMut for Names<'_> {
@@ -134,7 +134,7 @@ impl Variables {
         self.typed.contains(name)
     }
 
-    /// Whether the type of `value` follows from its form and the variables' types.
+    /// Returns true if the type of `value` follows from its form and the types of variables.
     fn is_typed_s(&self, value: &Expr) -> bool {
         match without_parentheses(value) {
             Expr::Path(path) => path.path.get_ident().is_some_and(|name| self.is_typed(name)),
@@ -149,7 +149,7 @@ impl Variables {
         self.numbers.contains(name)
     }
 
-    /// Whether the value is in a variable that has no pointers in it.
+    /// Returns true if the value is in a variable without pointers.
     pub fn is_of_number(&self, value: &Expr) -> bool {
         match without_parentheses(value) {
             Expr::Index(index) => self.is_of_number(&index.expr),
@@ -159,12 +159,12 @@ impl Variables {
         }
     }
 
-    /// Whether it is a pointer, a slice or an array by its type.
+    /// Returns true if the variable is a pointer, a slice or an array by its type.
     pub fn is_pointer(&self, name: &Ident) -> bool {
         self.pointers.iter().any(|(pointer, _)| pointer == name)
     }
 
-    /// Whether the place is an element, and a number by the type of what it is in.
+    /// Returns true if the place is an element that is a number by its array's type.
     pub fn is_element_number(&self, place: &Expr) -> bool {
         let shows_numbers = |value: &Expr| {
             matches!(without_parentheses(value), Expr::Path(path)
@@ -180,7 +180,7 @@ impl Variables {
         }
     }
 
-    /// Whether the value is in such a variable, and is neither a slice nor an array.
+    /// Returns true if the value is in a variable without pointers and is neither a slice nor an array.
     pub fn is_one_number(&self, value: &Expr) -> bool {
         let (mut inner, mut indices) = (value, 0);
         while let Expr::Index(index) = without_parentheses(inner) {
@@ -199,7 +199,7 @@ impl Variables {
         self.references.contains(name)
     }
 
-    /// The variables that `tokens` name and that may be pointers.
+    /// Returns the variables in `tokens` that may be pointers.
     pub fn mentioned(&self, tokens: &TokenStream) -> Vec<Ident> {
         let mut all = Vec::new();
         let mut is_field = false;
@@ -217,7 +217,7 @@ impl Variables {
         all
     }
 
-    /// Whether the place is in an array of the thread's own.
+    /// Returns true if the place is in an array of the thread.
     pub fn is_own(&self, place: &Expr) -> bool {
         let (mut place, mut indices) = (place, 0);
         loop {
@@ -238,7 +238,7 @@ impl Variables {
     }
 }
 
-/// How many dimensions an array has that is written out.
+/// Returns the number of dimensions of an array literal.
 fn dimensions(value: &Expr) -> usize {
     match without_parentheses(value) {
         Expr::Repeat(array) => 1 + dimensions(&array.expr),
@@ -254,7 +254,7 @@ fn dimensions_of_type(ty: &Type) -> usize {
     }
 }
 
-/// The elements of a pointer, a slice or an array of that type.
+/// Returns the element type of a pointer, a slice or an array.
 fn element(ty: &Type) -> Option<&Type> {
     match ty {
         Type::Ptr(pointer) => Some(&pointer.elem),
@@ -268,7 +268,7 @@ fn element(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Whether the type is written down, and not to be inferred.
+/// Returns true if the type is written and not inferred.
 fn is_written(ty: &Type) -> bool {
     match ty {
         Type::Infer(_) => false,
@@ -277,12 +277,12 @@ fn is_written(ty: &Type) -> bool {
     }
 }
 
-/// Whether it is the type of a reference to one value.
+/// Returns true for the type of a reference to a single value.
 fn is_reference(ty: &Type) -> bool {
     matches!(ty, Type::Reference(reference) if !matches!(&*reference.elem, Type::Slice(_)))
 }
 
-/// Whether it borrows a variable.
+/// Returns true if the value borrows a variable.
 fn refers(value: &Expr) -> bool {
     matches!(without_parentheses(value), Expr::Reference(reference)
         if matches!(without_parentheses(&reference.expr), Expr::Path(_) | Expr::Struct(_) | Expr::Tuple(_)))

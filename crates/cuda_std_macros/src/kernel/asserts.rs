@@ -1,13 +1,13 @@
-//! `assert!`, `println!` and the like in a kernel's body: `cuda_std`'s, which have a message on a GPU.
+//! `assert!`, `println!` and similar macros in a kernel's body: those of `cuda_std`, which print a message on a GPU.
 //!
 //! # Design
 //!
-//! PTX is built with `panic = immediate-abort`: a panic is a `trap`, without a message. `#[kernel]` therefore replaces
-//! `assert!`, `assert_eq!` and `panic!` in a body by `cuda_std`'s macros. On a GPU these print block, thread, file,
-//! line and message by `vprintf` before the trap, in a function that is not inlined. In the simulator, which runs with
-//! overflow checks, a panic has its message and line anyway.
+//! PTX is built with `panic = immediate-abort`: a panic is a `trap` without a message. `#[kernel]` therefore replaces
+//! `assert!`, `assert_eq!`, `panic!` and similar macros by those of `cuda_std`. On a GPU these print block, thread,
+//! file, line and message by `vprintf` before the trap, in a function that is not inlined. In the simulator a panic has
+//! its message and line anyway.
 //!
-//! The crate `gpu` turns the messages off by the feature `silent-asserts`, so that no kernel contains a call.
+//! The feature `silent-asserts` turns the messages off in the crate `gpu`, so that no kernel contains a call.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -22,19 +22,19 @@ const NAMES: [&str; 8] =
 
 const PRINTS: [&str; 2] = ["print", "println"];
 
-/// Has the assertions of `body` tell what they are, for a GPU: the simulator shows core's.
+/// Makes the assertions of `body` print a message on a GPU. The simulator keeps core's.
 pub fn rewrite(body: &mut Block) {
     Rewrite { names: &NAMES, found: Vec::new() }.visit_block_mut(body);
 }
 
-/// Has `body` print by `cuda_std`, also where std's macros of these names are known, too.
+/// Makes `body` print by `cuda_std`'s macros, even if std's macros have the same names.
 pub fn rewrite_prints(body: &mut Block) {
     Rewrite { names: &PRINTS, found: Vec::new() }.visit_block_mut(body);
 }
 
-/// What has the compiler take an explicit `use cuda_std::println` for used, to stand beside a function with this body:
-/// a call of the macro is rewritten to its whole path. The macros have functions of their names beside them, which the
-/// import brings, too; where nothing is imported, the glob does.
+/// Returns an item that uses an explicit import `use cuda_std::println`, for a place beside the function. The rewritten
+/// call has a full path, so the import would count as unused. `cuda_std` has a function of the macro's name, which the
+/// import also brings; without an import, the glob does.
 pub fn uses(body: &Block) -> TokenStream {
     let mut rewrite = Rewrite { names: &[], found: Vec::new() };
     rewrite.visit_block_mut(&mut body.clone());
@@ -50,7 +50,7 @@ pub fn uses(body: &Block) -> TokenStream {
 
 struct Rewrite {
     names: &'static [&'static str],
-    /// What is called by a name alone, of all the names.
+    /// The names of macros that are called without a path.
     found: Vec<Ident>,
 }
 

@@ -1,12 +1,11 @@
-//! Parameters that are references to atomic types: a host has buffers of numbers.
+//! Parameters that are references to atomic types. They are rejected, because host buffers contain numbers.
 
 use syn::spanned::Spanned;
 use syn::{Error, Type};
 
 use crate::names::NUMBERS;
 
-/// The error that says what to take instead of `name: ty`, if that refers to one of `cuda_std`'s atomic types, or of
-/// core's.
+/// Returns the error for the parameter `name: ty` if it is a reference to an atomic type of `cuda_std` or core.
 pub fn refused(name: &syn::Ident, ty: &Type) -> Option<Error> {
     let element = match ty {
         Type::Reference(reference) => &*reference.elem,
@@ -26,7 +25,7 @@ pub fn refused(name: &syn::Ident, ty: &Type) -> Option<Error> {
     let number = number.to_lowercase();
     NUMBERS.contains(&&*number).then(|| {
         let message = format!(
-            "a kernel takes no `{atomic}` by reference, as the host's buffers are of numbers: take `{name}: GlobalMut<{number}>`; \
+            "a kernel cannot take a reference to `{atomic}`, because host buffers contain numbers: take `{name}: GlobalMut<{number}>`; \
              `{name}.{method}(i)` has `{atomic}`'s methods"
         );
         Error::new(ty.span(), message)

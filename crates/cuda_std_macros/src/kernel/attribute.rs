@@ -1,25 +1,25 @@
-//! What stands in the parentheses of `#[kernel(…)]`.
+//! The options of `#[kernel(…)]`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::meta::ParseNestedMeta;
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, GenericArgument, LitInt, LitStr, Token, bracketed};
 
-/// `max_threads = …, min_blocks = …, items_per_thread = …, max_elements = …, unsuffixed, instances(…)`, and what
-/// [`is_for_checks`].
+/// `max_threads = …, min_blocks = …, items_per_thread = …, max_elements = …, unsuffixed, instances(…)`, and the options
+/// of [`is_for_checks`].
 #[derive(Default)]
 pub struct Options {
     pub max_threads: Option<u32>,
     pub min_blocks: Option<u32>,
-    /// What a description says beside: `items_per_thread = …`, `max_elements = …`.
+    /// Facts for a kernel's description: `items_per_thread = …`, `max_elements = …`.
     pub facts: Vec<(Ident, Expr)>,
-    /// Where it stands that the only instance's entry has the kernel's name.
+    /// The place of `unsuffixed`: the only instance's entry has the kernel's name.
     pub unsuffixed: Option<Span>,
     pub groups: Vec<Group>,
 }
 
-/// `instances(T = [f32, f64], N = [2, 4])`: every combination of the arguments given for each generic parameter. What
-/// [`is_for_checks`] may stand there too, for these instances alone.
+/// `instances(T = [f32, f64], N = [2, 4])`: every combination of the arguments for each generic parameter. The options
+/// of [`is_for_checks`] may stand here, too, for these instances only.
 pub struct Group {
     pub span: Span,
     pub choices: Vec<(Ident, Vec<GenericArgument>)>,
@@ -48,7 +48,7 @@ impl Options {
         } else if meta.path.is_ident("items_per_thread") || meta.path.is_ident("max_elements") {
             self.facts.push((meta.path.require_ident()?.clone(), meta.value()?.parse()?));
         } else if meta.path.is_ident("most_elements") {
-            // The former name.
+            // The former name of `max_elements`.
             let name = Ident::new("max_elements", syn::spanned::Spanned::span(&meta.path));
             self.facts.push((name, meta.value()?.parse()?));
         } else if !is_for_checks(meta)? {
@@ -61,8 +61,8 @@ impl Options {
     }
 }
 
-/// Passes over what tells those who check the PTX what to expect of it: `wide(loads, stores)`, the accesses of 16
-/// bytes, and `allow(local = "why")`.
+/// Skips options for the checks of the PTX: `wide(loads, stores)`, the expected accesses of 16 bytes, and `allow(local
+/// = "why")`.
 fn is_for_checks(meta: &ParseNestedMeta<'_>) -> syn::Result<bool> {
     if meta.path.is_ident("wide") {
         meta.parse_nested_meta(|_| Ok(()))?;
@@ -92,7 +92,7 @@ fn group(meta: &ParseNestedMeta<'_>) -> syn::Result<Group> {
         }
         let name = choice.path.require_ident()?.clone();
         if choices.iter().any(|(other, _)| *other == name) {
-            return Err(choice.error("it is given twice"));
+            return Err(choice.error("the parameter occurs twice: write one list for it"));
         }
         let value = choice.value()?;
         let list;
@@ -100,7 +100,7 @@ fn group(meta: &ParseNestedMeta<'_>) -> syn::Result<Group> {
         let arguments: Vec<_> =
             Punctuated::<GenericArgument, Token![,]>::parse_terminated(&list)?.into_iter().collect();
         if arguments.is_empty() {
-            return Err(choice.error("expected one argument or more, such as `[f32, f64]`"));
+            return Err(choice.error("the list of arguments is empty: write one or more, such as `[f32, f64]`"));
         }
         choices.push((name, arguments));
         Ok(())

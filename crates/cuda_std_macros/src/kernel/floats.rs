@@ -1,8 +1,8 @@
-//! Float methods: `x.exp()` in device code is that of `cuda_std::GpuFloat`, on every device and without an import.
+//! Float methods: in device code `x.exp()` is that of `cuda_std::GpuFloat`, on every device and without an import.
 //!
-//! On the host a float has std's methods too, which hide a trait's, and whose results are other bits than a GPU's. So a
-//! call of a method with such a name goes through a receiver that has `GpuFloat`'s methods if it holds a float, and
-//! else leads to what it holds; and `f32::exp` is written as `<f32 as GpuFloat>::exp`.
+//! On the host, std's methods of floats hide a trait's, and their results have other bits than a GPU's. A call with
+//! such a name therefore goes through a receiver. The receiver has `GpuFloat`'s methods if it holds a float, and
+//! otherwise dereferences to its content. `f32::exp` becomes `<f32 as GpuFloat>::exp`.
 
 use quote::quote;
 use syn::parse::Parser;
@@ -14,7 +14,7 @@ use syn::{
 
 use crate::constants::{guard, leave_constants};
 
-/// The names in `cuda_std`'s table of float functions, by the number of arguments beside the float itself.
+/// The names in `cuda_std`'s table of float functions, by the number of arguments besides the float itself.
 const NAMES: [&[&str]; 4] = [
     &[
         "sqrt",
@@ -107,7 +107,7 @@ const NAMES: [&[&str]; 4] = [
     &["norm4d", "rnorm4d"],
 ];
 
-/// Macros whose arguments are expressions, as far as device code has them.
+/// Macros of device code whose arguments are expressions.
 const MACROS: [&str; 13] = [
     "assert",
     "assert_eq",
@@ -172,19 +172,19 @@ impl VisitMut for Rewrite {
     }
 }
 
-/// Has a receiver stand before the method, if that has the name and the arguments of a float's.
+/// Puts a receiver before a method with the name and the number of arguments of a float's.
 fn receive(call: &mut ExprMethodCall) {
     let has_name = NAMES.get(call.args.len()).is_some_and(|names| names.iter().any(|name| call.method == name));
     if !has_name || call.turbofish.is_some() {
         return;
     }
     let receiver = bare(&call.receiver);
-    // A variable is borrowed, since it may be a `&mut f32` that is used again; another value is moved.
+    // A variable is borrowed, because it may be a `&mut f32` that is used again; other values are moved.
     let held = if is_variable(receiver) { quote!(FloatVariable(&#receiver)) } else { quote!(FloatReceiver(#receiver)) };
     *call.receiver = parse_quote_spanned!(call.method.span()=> ::cuda_std::__private::#held);
 }
 
-/// The value without parentheses around it.
+/// Returns the value without parentheses.
 fn bare(value: &Expr) -> &Expr {
     match value {
         Expr::Paren(inner) => bare(&inner.expr),
@@ -193,7 +193,7 @@ fn bare(value: &Expr) -> &Expr {
     }
 }
 
-/// Whether it is a variable or a field of one.
+/// Returns true for a variable or a field of one.
 fn is_variable(value: &Expr) -> bool {
     match bare(value) {
         Expr::Path(_) => true,
@@ -202,11 +202,11 @@ fn is_variable(value: &Expr) -> bool {
     }
 }
 
-/// The trait's function for a path like `f32::exp`, `core::primitive::f32::exp` or `<f32>::exp`.
+/// Returns the trait's function for a path such as `f32::exp`, `core::primitive::f32::exp` or `<f32>::exp`.
 fn of_trait(path: &ExprPath) -> Option<Expr> {
     let function = &path.path.segments.last()?.ident;
     let ty = match &path.qself {
-        // Not `<f32 as Trait>::exp`.
+        // Paths such as `<f32 as Trait>::exp` stay.
         Some(of) if of.as_token.is_none() && path.path.segments.len() == 1 => float_type(&of.ty)?,
         Some(_) => return None,
         None => float(path.path.segments.iter().rev().skip(1))?,
@@ -224,8 +224,8 @@ fn float_type(ty: &Type) -> Option<&Ident> {
     }
 }
 
-/// `f32` or `f64`, if this is the path of one from its end: alone, or in `core::primitive`. Elsewhere it is somebody's
-/// module.
+/// Returns `f32` or `f64` if the path, from its end, is one of them, alone or in `core::primitive`. Elsewhere it is a
+/// user's module.
 fn float<'p>(mut from_end: impl Iterator<Item = &'p PathSegment>) -> Option<&'p Ident> {
     let ty = &from_end.next()?.ident;
     let is_primitive = from_end.next().is_none_or(|module| module.ident == "primitive");

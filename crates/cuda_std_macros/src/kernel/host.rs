@@ -1,4 +1,4 @@
-//! What a kernel is for the host: a function that makes a call, and what the call's instance does with its arguments.
+//! A kernel on the host: the function that makes a call, and the instances that encode or run its arguments.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -10,8 +10,7 @@ use super::kernel_type::kernel_type;
 use super::{Parameter, check_bytes, conditions, local, place_of};
 use crate::passes;
 
-/// The function that makes a call, the type that stands for the kernel, and what its instances do with a call's
-/// arguments.
+/// Returns the function that makes a call, the type of the kernel, and the functions of its instances.
 pub fn host(
     function: &ItemFn,
     options: &Options,
@@ -42,7 +41,7 @@ pub fn host(
     let mut of_call = sig.generics.clone();
     of_call.params.insert(0, parse_quote!('call));
     if !instances.is_empty() {
-        // Only what is built can be called.
+        // Only existing instances can be called.
         of_call.make_where_clause().predicates.push(parse_quote!(#name #arguments: ::cuda_std::Kernel));
     }
     let (call_declared, _, call_where) = of_call.split_for_impl();
@@ -71,7 +70,7 @@ pub fn host(
             Some(quote! {
                 #(#conditions)*
                 impl #name<#(#first),*> {
-                    /// The call, if the kernel is built for these generic arguments.
+                    /// Returns the call if the kernel has an instance with these generic arguments.
                     #[doc(hidden)]
                     #[allow(clippy::too_many_arguments, dead_code)]
                     #vis #unsafety fn if_built #any_declared(
@@ -79,7 +78,7 @@ pub fn host(
                     ) -> ::core::option::Option<::cuda_std::Call<'call>> #any_where {
                         let instance =
                             ::cuda_std::__private::Instance::find(Self::BUILT, const { &[#(#identities),*] })?;
-                        // SAFETY: as in the function that calls what is built: the instance is that of these arguments.
+                        // SAFETY: the instance has the generic arguments of these values.
                         ::core::option::Option::Some(unsafe { ::cuda_std::Call::of(instance, (#(#names,)*)) })
                     }
                 }
@@ -94,8 +93,8 @@ pub fn host(
         #(#others)*
         #[allow(clippy::too_many_arguments, private_bounds)]
         #vis #unsafety fn #name #call_declared(#(#names: #passed),*) -> ::cuda_std::Call<'call> #call_where {
-            // SAFETY: the kernel's functions take the arguments as this tuple, and the body has no memory but the
-            // views'.
+            // SAFETY: the kernel's functions take the arguments as this tuple, and the body accesses only the views'
+            // memory.
             unsafe { ::cuda_std::Call::new::<#name #arguments, _>(#all) }
         }
 
@@ -108,7 +107,7 @@ pub fn host(
                 #params: &mut ::cuda_std::Params,
             ) {
                 #check
-                // SAFETY: the caller's word.
+                // SAFETY: the caller guarantees arguments of this kernel.
                 let (#(#names,)*): (#(#passed,)*) = unsafe { #stored.read() };
                 #(#encode)*
             }
@@ -125,7 +124,7 @@ pub fn host(
                     #(#statements)*
                 }
 
-                // SAFETY: the caller's word.
+                // SAFETY: the caller guarantees arguments of this kernel.
                 let (#(#names,)*): (#(#passed,)*) = unsafe { #stored.read() };
                 #threads.run(|| #body);
             }
@@ -133,7 +132,7 @@ pub fn host(
     })
 }
 
-/// Whether it says what to do about a lint: that is meant for the kernel's body.
+/// Returns true for a lint level, which applies to the kernel's body.
 fn is_lint_level(attribute: &Attribute) -> bool {
     ["allow", "warn", "deny", "forbid", "expect"].iter().any(|level| attribute.path().is_ident(level))
 }

@@ -1,15 +1,15 @@
-//! The instances of a generic kernel: one PTX entry each.
+//! The instances of a generic kernel. Each is one PTX entry.
 //!
 //! # Design
 //!
-//! A generic kernel is written once and names its instances: `#[kernel(instances(T = [f32, i32], O = [Sum]))]`.
+//! A generic kernel is written once and lists its instances: `#[kernel(instances(T = [f32, i32], O = [Sum]))]`.
 //!
-//! For the GPU the macro puts the body into one module per combination, with `type T = f32;` in it. Even the size of a
+//! For the GPU, the macro puts the body into one module per combination, with `type T = f32;` in it. The size of a
 //! shared array may therefore depend on `T`. The entry is called `reduce_shuffle_f32_sum`.
 //!
-//! For the host it is a generic function, which can be called where `reduce_shuffle<T, O>: Kernel` holds: for the named
-//! instances. Code that is itself generic over `T` and `O` asks at run time: `reduce_shuffle::if_built::<T, O>(…)`
-//! returns a call if there is that instance.
+//! For the host it is a generic function, which can be called if `reduce_shuffle<T, O>: Kernel` holds, that is, for the
+//! listed instances. Code that is generic over `T` and `O` calls `reduce_shuffle::if_built::<T, O>(…)`, which returns a
+//! call if the instance exists.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
@@ -18,35 +18,38 @@ use syn::{ConstParam, Error, Expr, GenericArgument, GenericParam, Generics, Iden
 
 use super::attribute::{Group, Options};
 
-/// One choice of the generic arguments.
+/// One combination of generic arguments.
 pub struct Instance {
-    /// The kernel's name, and each argument's after a `_`.
+    /// The kernel's name, followed by each argument's after a `_`.
     pub name: Ident,
-    /// The name of its entry: the same, or the kernel's where its only instance is not to have a suffix.
+    /// The name of the entry: `name`, or the kernel's name if the only instance is `unsuffixed`.
     pub entry: Ident,
-    /// The arguments, as the name has them.
+    /// The arguments as they appear in the name.
     pub suffixes: Vec<String>,
     /// The arguments, in the order of the parameters.
     pub arguments: Vec<GenericArgument>,
 }
 
-/// The instances of the kernel `name`: none where it is not generic.
+/// Returns the instances of the kernel `name`; none if it is not generic.
 pub fn instances(name: &Ident, generics: &Generics, options: &Options) -> syn::Result<Vec<Instance>> {
     let groups = &options.groups;
     if let Some(group) = groups.first().filter(|_| generics.params.is_empty()) {
-        return Err(Error::new(group.span, "only a generic kernel has instances"));
+        return Err(Error::new(group.span, "only a generic kernel has instances: remove `instances(…)`"));
     }
     if groups.is_empty() && !generics.params.is_empty() {
         return Err(Error::new(
             generics.span(),
-            "a generic kernel says for which arguments it is built: `#[kernel(instances(T = [f32, f64]))]`",
+            "a generic kernel must list the arguments for which it is built: `#[kernel(instances(T = [f32, f64]))]`",
         ));
     }
     let mut instances: Vec<Instance> = Vec::new();
     for group in groups {
         for instance in combinations(name, generics, group)? {
             if instances.iter().any(|other| other.name == instance.name) {
-                return Err(Error::new(group.span, format!("`{}` is built twice", instance.name)));
+                return Err(Error::new(
+                    group.span,
+                    format!("the instance `{}` is listed twice: remove one", instance.name),
+                ));
             }
             instances.push(instance);
         }
@@ -54,7 +57,9 @@ pub fn instances(name: &Ident, generics: &Generics, options: &Options) -> syn::R
     match (&mut instances[..], options.unsuffixed) {
         (_, None) => {}
         ([only], Some(_)) => only.entry = name.clone(),
-        (_, Some(span)) => return Err(Error::new(span, "only the name of a single instance can do without a suffix")),
+        (_, Some(span)) => {
+            return Err(Error::new(span, "`unsuffixed` needs exactly one instance: remove it or the other instances"));
+        }
     }
     Ok(instances)
 }
@@ -62,13 +67,16 @@ pub fn instances(name: &Ident, generics: &Generics, options: &Options) -> syn::R
 fn combinations(name: &Ident, generics: &Generics, group: &Group) -> syn::Result<Vec<Instance>> {
     let parameters: Vec<&Ident> = generics.params.iter().map(parameter_name).collect::<syn::Result<_>>()?;
     if let Some((stranger, _)) = group.choices.iter().find(|(name, _)| !parameters.contains(&name)) {
-        return Err(Error::new(stranger.span(), "the kernel has no such generic parameter"));
+        return Err(Error::new(stranger.span(), "the kernel has no generic parameter of this name"));
     }
     let first = Instance { name: name.clone(), entry: name.clone(), suffixes: Vec::new(), arguments: Vec::new() };
     let mut instances = vec![first];
     for parameter in parameters {
         let Some((_, arguments)) = group.choices.iter().find(|(name, _)| name == parameter) else {
-            return Err(Error::new(group.span, format!("`{parameter}` is missing: `{parameter} = […]`")));
+            return Err(Error::new(
+                group.span,
+                format!("the arguments of `{parameter}` are missing: add `{parameter} = […]`"),
+            ));
         };
         let mut longer = Vec::new();
         for Instance { name, suffixes, arguments: before, .. } in &instances {
@@ -89,19 +97,22 @@ fn parameter_name(parameter: &GenericParam) -> syn::Result<&Ident> {
     match parameter {
         GenericParam::Type(parameter) => Ok(&parameter.ident),
         GenericParam::Const(parameter) => Ok(&parameter.ident),
-        GenericParam::Lifetime(lifetime) => Err(Error::new(lifetime.span(), "a kernel's lifetimes stay unwritten")),
+        GenericParam::Lifetime(lifetime) => {
+            Err(Error::new(lifetime.span(), "a kernel cannot have lifetime parameters: leave lifetimes out"))
+        }
     }
 }
 
-/// What an argument adds to the entry's name: the last part of a type's path in lower case, or a literal.
+/// Returns an argument's part of the entry's name: the last part of a type's path in lower case, or a literal.
 fn suffix(argument: &GenericArgument) -> syn::Result<String> {
     let text = match argument {
         GenericArgument::Type(Type::Path(path)) => path.path.segments.last().map(|last| last.ident.to_string()),
         GenericArgument::Const(Expr::Lit(literal)) => Some(literal.lit.to_token_stream().to_string()),
         _ => None,
     };
-    text.map(|text| text.to_lowercase())
-        .ok_or_else(|| Error::new(argument.span(), "expected the name of a type, or a literal"))
+    text.map(|text| text.to_lowercase()).ok_or_else(|| {
+        Error::new(argument.span(), "a generic argument of an instance must be the name of a type or a literal")
+    })
 }
 
 /// Returns the expression of a generic argument's identity: the type `argument`, or the value of the const `parameter`.
@@ -119,7 +130,7 @@ impl Instance {
         pairs.map(|(parameter, argument)| identity(parameter, argument)).collect()
     }
 
-    /// Items that make each generic parameter's name stand for its argument.
+    /// Returns items that make each generic parameter's name an alias of its argument.
     pub fn aliases(&self, generics: &Generics) -> TokenStream {
         let aliases = generics.params.iter().zip(&self.arguments).map(|(parameter, argument)| match parameter {
             GenericParam::Const(ConstParam { ident, ty, .. }) => {
@@ -129,7 +140,7 @@ impl Instance {
                 let ident = &parameter.ident;
                 quote!(#[allow(dead_code)] type #ident = #argument;)
             }
-            // Refused before.
+            // `instances` has rejected lifetimes.
             GenericParam::Lifetime(_) => TokenStream::new(),
         });
         quote!(#(#aliases)*)

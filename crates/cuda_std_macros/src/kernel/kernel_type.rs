@@ -1,4 +1,4 @@
-//! The type that stands for a kernel, by which the host knows it.
+//! The type of a kernel, by which the host identifies it.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::attribute::Options;
 use super::conditions;
 use super::instances::Instance;
 
-/// The kernel's documentation up to the first empty line, as one line.
+/// Returns the first paragraph of the kernel's documentation as one line.
 fn summary(attributes: &[Attribute]) -> String {
     let lines = attributes.iter().filter_map(|attribute| match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
@@ -25,8 +25,8 @@ fn summary(attributes: &[Attribute]) -> String {
     lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether the kernel stands in a module of its own name, a file or not: `mod k; pub use k::k;` then means the
-/// function, and would mean the type as well if that could be seen, which has the module's name.
+/// Returns true if the kernel is in a module of its own name, whether a file or not. `mod k; pub use k::k;` then means
+/// the function, and would also import the type if that were visible, which conflicts with the module's name.
 pub fn has_name_of_module(name: &Ident) -> bool {
     if !proc_macro::is_available() {
         return false;
@@ -44,7 +44,7 @@ fn is_named_after(name: &Ident, file: &Path) -> bool {
     module.is_some_and(|module| name == module.to_string_lossy().as_ref())
 }
 
-/// Whether `source` has the kernel in a module of its name. There is one kernel of a name in a crate, as in its PTX.
+/// Returns true if `source` has the kernel in a module of its name. A crate, like its PTX, has one kernel of a name.
 pub fn has_module_in(name: &Ident, source: &str) -> bool {
     fn any(name: &Ident, items: &[Item], is_named: bool) -> bool {
         items.iter().any(|item| match item {
@@ -58,11 +58,11 @@ pub fn has_module_in(name: &Ident, source: &str) -> bool {
     fn is_kernel(attribute: &Attribute) -> bool {
         attribute.path().segments.last().is_some_and(|word| word.ident == "kernel" || word.ident == "cfg_attr")
     }
-    // Most files have no such module, and need not be understood.
+    // Most files contain no such module and need not be parsed.
     source.contains(&format!("mod {name}")) && syn::parse_file(source).is_ok_and(|file| any(name, &file.items, false))
 }
 
-/// The type that stands for the kernel, and each instance's description.
+/// Returns the type of the kernel and the description of each instance.
 pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance]) -> TokenStream {
     let ItemFn { attrs, vis, sig, .. } = function;
     let name = &sig.ident;
@@ -97,11 +97,11 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
                 #max_threads
                 #min_blocks;
 
-                // Never inlined, so that who calls the kernel compiles neither anew.
+                // Never inlined, so that callers in other crates do not compile them again.
 
                 #[inline(never)]
                 unsafe fn encode(arguments: &::cuda_std::__private::Arguments<'_>, params: &mut ::cuda_std::Params) {
-                    // SAFETY: the caller's word.
+                    // SAFETY: the caller guarantees arguments of this kernel.
                     unsafe { Self::__encode(arguments, params) }
                 }
 
@@ -110,7 +110,7 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
                     arguments: &::cuda_std::__private::Arguments<'_>,
                     threads: ::cuda_std::__private::Threads<'_>,
                 ) {
-                    // SAFETY: the caller's word.
+                    // SAFETY: the caller guarantees arguments of this kernel.
                     unsafe { Self::__run(arguments, threads) }
                 }
             }
@@ -124,7 +124,7 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
         [] => quote!(enum #name {}),
         [first, ..] => {
             let parameters = sig.generics.params.iter().zip(&first.arguments).map(|(parameter, argument)| {
-                // A default, so that the kernel's name alone is a type, which knows all instances.
+                // A default, so that the kernel's name alone is a type with all instances.
                 match parameter {
                     GenericParam::Const(parameter) => {
                         let (ident, ty) = (&parameter.ident, &parameter.ty);
@@ -138,7 +138,7 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
                 }
             });
             let marked = sig.generics.type_params().map(|parameter| &parameter.ident);
-            // Braces: a tuple's constructor would have the function's name.
+            // Braces, because a tuple's constructor would have the function's name.
             quote! {
                 struct #name<#(#parameters),*> {
                     arguments: ::core::marker::PhantomData<fn() -> (#(#marked,)*)>,
@@ -158,7 +158,7 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
     let first = &types[0];
     quote! {
         #(#conditions)*
-        #[doc = concat!("The kernel [`", #family, "`](fn@", #family, ") as a type.")]
+        #[doc = concat!("The type of the kernel [`", #family, "`](fn@", #family, ").")]
         #[allow(non_camel_case_types, dead_code)]
         #type_visibility #declaration
 
@@ -170,7 +170,7 @@ pub fn kernel_type(function: &ItemFn, options: &Options, instances: &[Instance])
             #vis const INSTANCES: &'static [&'static ::cuda_std::KernelInfo] =
                 &[#(<#types as ::cuda_std::Kernel>::INFO),*];
 
-            /// The instances, to be found by their generic arguments.
+            /// The instances, found by their generic arguments.
             const BUILT: &'static [::cuda_std::__private::Instance] =
                 &[#(::cuda_std::__private::Instance::of::<#types>()),*];
         }

@@ -1,11 +1,11 @@
-//! Lifetimes that a kernel names: nobody gives them to it, and each stands for what its buffers have.
+//! Lifetimes that a kernel names. Callers never choose them: each becomes the lifetime of the buffers.
 
 use std::collections::BTreeSet;
 
 use syn::visit_mut::{self, VisitMut};
 use syn::{GenericParam, Ident, ItemFn, Lifetime, TypeParamBound, WherePredicate};
 
-/// Takes the names away: `fn k<'a>(x: &'a [f32])` becomes `fn k(x: &'_ [f32])`.
+/// Removes the names: `fn k<'a>(x: &'a [f32])` becomes `fn k(x: &'_ [f32])`.
 pub fn elide(function: &mut ItemFn) {
     let generics = &mut function.sig.generics;
     let names = generics.lifetimes().map(|parameter| parameter.lifetime.ident.clone()).collect::<BTreeSet<_>>();
@@ -42,7 +42,7 @@ impl VisitMut for Elide {
         }
     }
 
-    /// Of a bound `T: 'a` nothing is left.
+    /// A bound `T: 'a` disappears.
     fn visit_generics_mut(&mut self, generics: &mut syn::Generics) {
         let is_kept =
             |bound: &TypeParamBound| !matches!(bound, TypeParamBound::Lifetime(named) if self.0.contains(&named.ident));
@@ -57,7 +57,7 @@ impl VisitMut for Elide {
         visit_mut::visit_generics_mut(self, generics);
     }
 
-    /// Has lifetimes of its own.
+    /// An item has lifetimes of its own.
     fn visit_item_mut(&mut self, _item: &mut syn::Item) {}
 }
 

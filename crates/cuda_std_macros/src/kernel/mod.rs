@@ -2,7 +2,7 @@
 //!
 //! # Design
 //!
-//! For `nvptx64` a kernel becomes an `extern "ptx-kernel"` entry. For the host it becomes two items of the kernel's
+//! For `nvptx64` a kernel becomes an `extern "ptx-kernel"` entry. For the host it becomes two items with the kernel's
 //! name:
 //!
 //! - A function with the same parameters, which returns a `Call`.
@@ -10,11 +10,12 @@
 //!   arguments, items per thread), and two functions per instance: one encodes a call's arguments, one runs its
 //!   threads.
 //!
-//! A `Call` keeps its arguments in place, whatever their types, and finds the functions by the kernel's type. The crate
-//! that declares a kernel compiles its body once, and `launch` has no generic code around it. A `Call<'a>` borrows the
-//! buffers behind its views.
+//! A `Call` keeps its arguments in place, whatever their types are, and finds the functions by the kernel's type. The
+//! crate that declares a kernel compiles its body once, and `launch` needs no generic code for it. A `Call<'a>` borrows
+//! the buffers behind its views.
 //!
-//! The kernel's module path (`gpu::life::bitpacked`) finds its PTX module (`gpu::life`); there is no list of names.
+//! The kernel's module path (`gpu::life::bitpacked`) determines its PTX module (`gpu::life`); there is no list of
+//! names.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -42,20 +43,20 @@ use host::host;
 use instances::Instance;
 use kernel_type::has_name_of_module;
 
-/// What `cuda_std` keeps room for, as its `MAX_PARAMS` says.
+/// `MAX_PARAMS` of `cuda_std`.
 const MAX_PARAMETERS: usize = 64;
 
-/// A local variable of the expansion, which no parameter of the kernel is the same as, whatever its name.
+/// Returns a local variable of the expansion, distinct from every parameter of the kernel.
 fn local(name: &str) -> Ident {
     Ident::new(name, proc_macro2::Span::mixed_site())
 }
 
-/// The place of a parameter's type, which an error about it then names, for tokens of the expansion.
+/// Returns the place of a parameter's type for tokens of the expansion, so that errors name it.
 fn place_of(ty: &impl Spanned) -> proc_macro2::Span {
     proc_macro2::Span::call_site().located_at(ty.span())
 }
 
-/// A parameter: its name, whether it is bound `mut`, and its type.
+/// A parameter: its name, its `mut`, and its type.
 struct Parameter {
     name: Ident,
     mutability: Option<syn::token::Mut>,
@@ -65,13 +66,19 @@ struct Parameter {
 impl Parameter {
     fn parse(argument: &FnArg) -> syn::Result<Self> {
         let FnArg::Typed(typed) = argument else {
-            return Err(Error::new(argument.span(), "a kernel is a plain function: it takes no `self`"));
+            return Err(Error::new(
+                argument.span(),
+                "a kernel cannot take `self`: make it a function outside of `impl`",
+            ));
         };
         if let Some(attribute) = typed.attrs.first() {
-            return Err(Error::new(attribute.span(), "a kernel's parameter takes no attributes"));
+            return Err(Error::new(attribute.span(), "a parameter of a kernel cannot have attributes: remove them"));
         }
         let Pat::Ident(pattern) = &*typed.pat else {
-            return Err(Error::new(typed.pat.span(), "a kernel's parameter needs a plain name"));
+            return Err(Error::new(
+                typed.pat.span(),
+                "a parameter of a kernel must be a name, such as `x: u32`: take patterns apart in the body",
+            ));
         };
         if let Some(refused) = atomics::refused(&pattern.ident, &typed.ty) {
             return Err(refused);
@@ -79,9 +86,9 @@ impl Parameter {
         Ok(Self { name: pattern.ident.clone(), mutability: pattern.mutability, ty: (*typed.ty).clone() })
     }
 
-    /// The type that the host passes, and the body's value made of it. A slice, a reference or a raw pointer, as
-    /// Rust-CUDA's kernels take, is passed as the view of a buffer, so that the compiler knows which memory is meant:
-    /// for a reference, of one element. All that borrows does so for `'call`.
+    /// Returns the type that the host passes, and the body's value made of it. The host passes a buffer's view for a
+    /// slice, a reference or a raw pointer, which Rust-CUDA's kernels take, so that the compiler knows the memory. The
+    /// view of a reference has one element. All borrows have the lifetime `'call`.
     fn on_host(&self, generics: &Generics) -> syn::Result<(TokenStream, TokenStream)> {
         let Self { name, ty, .. } = self;
         match ty {
@@ -92,7 +99,7 @@ impl Parameter {
                 if reference.mutability.is_some() {
                     return Err(Error::new(
                         ty.span(),
-                        "every thread would hold this `&mut`: take a `GlobalMut<T>`, or a `*mut T`",
+                        "a kernel cannot take this `&mut`, which every thread would hold: take a `GlobalMut<T>` or a `*mut T`",
                     ));
                 }
                 match &*reference.elem {
@@ -116,7 +123,7 @@ impl Parameter {
         }
     }
 
-    /// The type of the elements of a `&mut [T]`.
+    /// Returns the element type of a `&mut [T]`.
     fn mutable_elements(&self) -> Option<&Type> {
         match &self.ty {
             Type::Reference(reference) if reference.mutability.is_some() => match &*reference.elem {
@@ -127,10 +134,10 @@ impl Parameter {
         }
     }
 
-    /// How the body's function takes it for the host, and what makes the parameter of that at its beginning.
+    /// Returns the parameter's type in the body's function for the host, and the statement that makes the parameter.
     ///
-    /// The compiler takes it that nobody else changes what a function's `&mut` parameter shows, and all threads have
-    /// this one. So the function takes a view, of which it makes the slice as a variable.
+    /// The compiler assumes that a `&mut` parameter is not aliased, but all threads have this one. The function
+    /// therefore takes a view, from which it makes the slice as a variable.
     fn in_body(&self) -> (TokenStream, Option<TokenStream>) {
         let Self { name, mutability, ty } = self;
         match self.mutable_elements() {
@@ -143,13 +150,13 @@ impl Parameter {
             }
             Some(element) => (
                 quote!(#name: ::cuda_std::GlobalMut<'_, #element>),
-                // SAFETY: an `unsafe` kernel's caller answers for what its threads do with the elements.
+                // SAFETY: the kernel is `unsafe`: its caller guarantees that its threads' accesses are ordered.
                 Some(quote!(let #mutability #name: &mut [#element] = unsafe { #name.as_mut_slice() };)),
             ),
         }
     }
 
-    /// The type that the PTX entry takes, and the body's value made of its `parts`.
+    /// Returns the type in the PTX entry, and the body's value made of its `parts`.
     fn on_device(&self, parts: &TokenStream) -> (TokenStream, TokenStream) {
         let ty = &self.ty;
         match ty {
@@ -163,7 +170,7 @@ impl Parameter {
         }
     }
 
-    /// How the host's value is encoded: a raw pointer or a reference without the view's length.
+    /// Returns the code that encodes the host's value. A raw pointer or a reference has no length.
     fn encode(&self) -> TokenStream {
         let name = &self.name;
         let text = name.unraw().to_string();
@@ -178,8 +185,7 @@ impl Parameter {
     }
 }
 
-/// `ty` with `'call` where it has an unwritten lifetime: in one of our views, or wherever a type of another name has
-/// one.
+/// Returns `ty` with `'call` for elided lifetimes: in one of our views, or wherever another type has one.
 fn borrowing(ty: &TypePath, generics: &Generics) -> TokenStream {
     let mut ty = ty.clone();
     let is_bare = |name: &Ident| {
@@ -218,7 +224,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
     if parameters.len() > MAX_PARAMETERS {
         return Err(Error::new(
             function.sig.inputs.span(),
-            format!("a kernel takes at most {MAX_PARAMETERS} parameters"),
+            format!("a kernel can take at most {MAX_PARAMETERS} parameters: combine some of them in a struct"),
         ));
     }
     let mut on_gpu = function.clone();
@@ -231,17 +237,17 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStr
 fn check_signature(function: &ItemFn) -> syn::Result<()> {
     let signature = &function.sig;
     if let Some(inner) = function.attrs.iter().find(|attribute| matches!(attribute.style, AttrStyle::Inner(_))) {
-        return Err(Error::new(inner.span(), "a kernel's attributes stand before it"));
+        return Err(Error::new(inner.span(), "the attributes of a kernel must stand before `fn`: move this one"));
     }
     let refuse = |span: proc_macro2::Span, message: &str| Err(Error::new(span, message));
     if let Some(token) = &signature.asyncness {
-        return refuse(token.span(), "a kernel cannot be async");
+        return refuse(token.span(), "a kernel cannot be async: remove `async`");
     }
     if let Some(abi) = &signature.abi {
-        return refuse(abi.span(), "a kernel's ABI is chosen by #[kernel]");
+        return refuse(abi.span(), "`#[kernel]` chooses the ABI of a kernel: remove `extern`");
     }
     if signature.variadic.is_some() {
-        return refuse(signature.inputs.span(), "a kernel takes a fixed number of parameters");
+        return refuse(signature.inputs.span(), "a kernel cannot be variadic: remove `...`");
     }
     let is_unsafe = matches!(signature.safety, syn::Safety::Unsafe(_));
     for input in signature.inputs.iter().filter(|_| !is_unsafe) {
@@ -250,22 +256,22 @@ fn check_signature(function: &ItemFn) -> syn::Result<()> {
         {
             return refuse(
                 parameter.ty.span(),
-                "every thread has this `&mut`: make the kernel an `unsafe fn`, or take a `GlobalMut<T>`",
+                "every thread would hold this `&mut`: make the kernel an `unsafe fn`, or take a `GlobalMut<T>`",
             );
         }
     }
     match &signature.output {
         ReturnType::Default => Ok(()),
-        ReturnType::Type(_, ty) => refuse(ty.span(), "a kernel returns nothing: write into a view"),
+        ReturnType::Type(_, ty) => refuse(ty.span(), "a kernel cannot return a value: write it to a view"),
     }
 }
 
-/// The attributes that decide whether the kernel is compiled at all.
+/// Returns the attributes that decide if the kernel is compiled at all.
 fn conditions(attributes: &[Attribute]) -> impl Iterator<Item = &Attribute> {
     attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"))
 }
 
-/// What the kernel is for the GPU: an entry, or one for each instance of a generic kernel.
+/// Returns the kernel for the GPU: an entry, or one entry for each instance of a generic kernel.
 fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instances: &[Instance]) -> TokenStream {
     let ItemFn { attrs, vis, sig, .. } = function;
     if instances.is_empty() {
@@ -277,7 +283,7 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
         let aliases = instance.aliases(&sig.generics);
         let entry = entry(function, &instance.entry, quote!(pub), options, parameters);
         let module = &instance.name;
-        // A module, so that the parameters' names are known to the items in the body, which shared arrays are.
+        // A module, so that items in the body, such as shared arrays, know the parameters' types.
         quote! {
             #(#conditions)*
             #[doc(hidden)]
@@ -289,7 +295,7 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
             }
         }
     });
-    // What stands for the kernel where it is imported.
+    // The item that an import of the kernel refers to.
     let item = if has_name_of_module(name) { quote!(const #name: () = ();) } else { quote!(enum #name {}) };
     quote! {
         #(#modules)*
@@ -300,7 +306,7 @@ fn device(function: &ItemFn, options: &Options, parameters: &[Parameter], instan
     }
 }
 
-/// Fails to compile where the parameters, whose types in the PTX entry are of `types`, are more than a launch can pass.
+/// Returns a check that fails to compile if the parameters of `types` exceed the limit of a launch.
 fn check_bytes(function: &ItemFn, types: &[TokenStream]) -> TokenStream {
     let parts = types.iter().flat_map(|ty| ["Head", "Tail"].map(|part| (ty, Ident::new(part, ty.span()))));
     let sizes = parts.map(|(ty, part)| {
@@ -310,7 +316,7 @@ fn check_bytes(function: &ItemFn, types: &[TokenStream]) -> TokenStream {
     quote_spanned!(function.sig.inputs.span()=> const { ::cuda_std::__private::check_param_bytes(&[#(#sizes),*]) };)
 }
 
-/// A PTX entry: each parameter as its head and tail, put together again for the body.
+/// Returns a PTX entry. Each parameter is a head and a tail, from which the body's value is assembled.
 fn entry(
     function: &ItemFn,
     name: &Ident,
@@ -342,7 +348,7 @@ fn entry(
         ) {
             #check
             #(
-                // SAFETY: the host encoded the parts of this very parameter.
+                // SAFETY: the host has encoded the parts for this parameter.
                 let #mutabilities #names = #values;
             )*
             #block
@@ -351,6 +357,6 @@ fn entry(
 }
 
 #[cfg(test)]
-mod tests;
+mod simulated_tests;
 #[cfg(test)]
-mod told_tests;
+mod tests;

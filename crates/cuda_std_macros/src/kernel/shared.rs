@@ -1,10 +1,10 @@
-//! Shared memory that a kernel's body declares: arrays whose type or length is the function's own, and statics.
+//! Shared memory that a kernel's body declares: arrays whose type or length is local to the function, and statics.
 //!
 //! # Design
 //!
-//! An array whose size is known only within a generic function cannot be declared by the macro. Its `asm!` contains a
-//! comment instead, from which `cuda_builder` makes the declaration. The size is part of the symbol; the simulator,
-//! too, has one array per source location and size.
+//! The macro cannot declare an array whose size is known only within a generic function. Its `asm!` contains a comment
+//! instead, from which `cuda_builder` makes the declaration. The size is part of the symbol; the simulator also has one
+//! array per source location and size.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ use syn::{
 use super::local;
 use crate::address_space::{AddressSpace, take};
 
-/// Has the arrays declared where the function's own items are known, and its statics in shared memory be there.
+/// Lets arrays be declared where the function's own items are known, and places its statics in shared memory.
 pub fn rewrite(body: &mut Block) -> syn::Result<()> {
     let mut statics = Statics::default();
     statics.visit_block_mut(body);
@@ -34,10 +34,10 @@ pub fn rewrite(body: &mut Block) -> syn::Result<()> {
     Ok(())
 }
 
-/// Gives each part of dynamic shared memory the name of its variable, for the host.
+/// Names each part of dynamic shared memory after its variable, for the host.
 #[derive(Default)]
 pub struct DynamicParts {
-    /// The variables that show dynamic shared memory, or a part of it.
+    /// The variables that hold dynamic shared memory or a part of it.
     variables: HashSet<Ident>,
 }
 
@@ -65,11 +65,11 @@ impl VisitMut for DynamicParts {
 }
 
 impl DynamicParts {
-    /// Names what `pattern` binds of `value`.
+    /// Names the parts in `value` after the variables in `pattern`.
     fn name(&mut self, pattern: &Pat, value: &mut Expr) {
         match (pattern, value) {
             (Pat::Type(typed), value) => self.name(&typed.pat, value),
-            // Else `..` stands for none or several.
+            // Otherwise `..` stands for any number of parts.
             (Pat::Tuple(pattern), Expr::Tuple(value)) if pattern.elems.len() == value.elems.len() => {
                 pattern.elems.iter().zip(&mut value.elems).for_each(|(pattern, value)| self.name(pattern, value));
             }
@@ -89,7 +89,7 @@ impl DynamicParts {
         }
     }
 
-    /// Whether `value` is `dynamic_shared().part(…)`, perhaps cast, or such a part of a variable.
+    /// Returns true if `value` is `dynamic_shared().part(…)`, with or without a cast, or such a part of a variable.
     fn is_part(&self, value: &Expr) -> bool {
         let Expr::MethodCall(call) = value else { return false };
         match call.method.to_string().as_str() {
@@ -99,7 +99,7 @@ impl DynamicParts {
         }
     }
 
-    /// Whether `value` is `dynamic_shared()`, perhaps cast, or a variable that shows dynamic shared memory.
+    /// Returns true if `value` is `dynamic_shared()`, with or without a cast, or a variable that holds it.
     fn is_dynamic(&self, value: &Expr) -> bool {
         match value {
             Expr::Path(variable) => variable.path.get_ident().is_some_and(|variable| self.variables.contains(variable)),
@@ -115,7 +115,7 @@ impl DynamicParts {
     }
 }
 
-/// The names of the items that a body declares.
+/// The names of the items in a body.
 #[derive(Default)]
 struct Items {
     names: HashSet<Ident>,
@@ -152,7 +152,7 @@ impl Items {
     }
 }
 
-/// Marks each `shared_array!` that names one of these.
+/// Marks each `shared_array!` that uses one of these names.
 struct LocalArrays(HashSet<Ident>);
 
 impl VisitMut for LocalArrays {
@@ -173,8 +173,8 @@ fn mentions(tokens: &TokenStream, names: &HashSet<Ident>) -> bool {
     })
 }
 
-/// Makes of each `#[address_space(shared)] static mut X: T` of a block a pointer into shared memory, and of each `X`
-/// what it points to.
+/// Turns each `#[address_space(shared)] static mut X: T` of a block into a pointer to shared memory, and each `X` into
+/// a dereference of it.
 #[derive(Default)]
 struct Statics {
     error: Option<Error>,
@@ -202,7 +202,7 @@ impl VisitMut for Statics {
                 },
                 Ok(Some(_)) => self.refuse(Error::new(
                     item.ident.span(),
-                    "only shared memory is declared in a kernel: declare this outside of it",
+                    "a kernel can declare only shared memory: move this static out of the kernel",
                 )),
                 Err(error) => self.refuse(error),
             }
@@ -226,8 +226,8 @@ fn is_it(name: &Ident) -> bool {
     name == "address_space"
 }
 
-/// What uses the attribute by its name, so that the compiler does not call its import unused. Both globs lead to the
-/// same where it is imported, and where it is not, there is the second.
+/// Returns a statement that uses the attribute's name, so that its import does not count as unused. If it is imported,
+/// both globs lead to the same item; otherwise the second one provides it.
 fn use_of(attribute: &Ident) -> Stmt {
     parse_quote! {
         const _: () = {
@@ -242,11 +242,14 @@ fn use_of(attribute: &Ident) -> Stmt {
     }
 }
 
-/// The pointer that stands for a static in shared memory, and what declares it.
+/// Returns the pointer that replaces a static in shared memory, and its declaration.
 fn declaration(item: &ItemStatic) -> syn::Result<(Ident, Stmt)> {
     let ItemStatic { mutability, ident, ty, .. } = item;
     if !matches!(mutability, StaticMutability::Mut(_)) {
-        return Err(Error::new(ident.span(), "what is in shared memory is written before it is read: `static mut`"));
+        return Err(Error::new(
+            ident.span(),
+            "a static in shared memory must be written before it is read: declare it as `static mut`",
+        ));
     }
     let pointer = local(&format!("shared_{}", ident.unraw()));
     let array = array(ident, ty);
@@ -257,7 +260,7 @@ fn declaration(item: &ItemStatic) -> syn::Result<(Ident, Stmt)> {
     Ok((pointer, statement))
 }
 
-/// The shared array that has room for a `ty`, by whose elements reports count.
+/// Returns the shared array for a `ty`. Reports count in its elements.
 pub fn array(name: &Ident, ty: &Type) -> TokenStream {
     let label = name.unraw().to_string();
     match inside(ty) {
@@ -269,7 +272,7 @@ pub fn array(name: &Ident, ty: &Type) -> TokenStream {
     }
 }
 
-/// `ty`, or the `T` of a `MaybeUninit<T>`.
+/// Returns `ty`, or the `T` of a `MaybeUninit<T>`.
 pub fn inside(ty: &Type) -> &Type {
     if let Type::Path(path) = ty
         && let Some(last) = path.path.segments.last()
@@ -282,11 +285,11 @@ pub fn inside(ty: &Type) -> &Type {
     ty
 }
 
-/// Makes of each name what the pointer beside it points to.
+/// Replaces each name by a dereference of the pointer beside it.
 struct Uses<'a>(&'a [(Ident, Ident)]);
 
 impl Uses<'_> {
-    /// What `name` points to, at its line: reports name that.
+    /// Returns the dereference for `name`, at its line, which reports name.
     fn pointee(&self, name: &Ident) -> Option<TokenStream> {
         let (_, pointer) = self.0.iter().find(|(known, _)| known == name)?;
         Some(quote_spanned!(name.span()=> (*#pointer)))
@@ -329,6 +332,6 @@ impl VisitMut for Uses<'_> {
         visit_mut::visit_stmt_mut(self, statement);
     }
 
-    // Another function does not know the pointer, and says so.
+    // Another function does not know the pointer, which is a compile error.
     fn visit_item_mut(&mut self, _item: &mut Item) {}
 }

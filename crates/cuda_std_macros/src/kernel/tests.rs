@@ -111,7 +111,8 @@ fn the_host_is_told_which_way_branches_go() {
     );
     let (device, host) = text.split_once("host {").expect("two sides");
     assert!(!device.contains("branch"), "{text}");
-    for condition in ["n < 2", "is_odd (n)", "n == 3", "j != 6"] {
+    assert!(host.contains("enter () , is_odd (n)))"), "{text}");
+    for condition in ["n < 2", "n == 3", "j != 6"] {
         let told = format!("if :: cuda_std :: __private :: branch ({condition})");
         assert!(host.contains(&told), "{told}: {text}");
     }
@@ -240,7 +241,7 @@ fn a_static_in_shared_memory_is_what_a_pointer_points_to() {
                     static mut X: u32 = 0;
                 }
             ),
-            "outside",
+            "out of the kernel",
         ),
         (
             quote!(
@@ -266,14 +267,14 @@ fn what_cannot_be_a_kernel_is_refused_with_the_reason() {
             quote!(
                 fn k() -> u32 {}
             ),
-            "returns nothing",
+            "cannot return",
         ),
         (
             quote!(),
             quote!(
                 fn k<T>(x: T) {}
             ),
-            "for which arguments",
+            "must list the arguments",
         ),
         (
             quote!(),
@@ -301,14 +302,14 @@ fn what_cannot_be_a_kernel_is_refused_with_the_reason() {
             quote!(
                 fn k(#[cfg(false)] x: u32) {}
             ),
-            "no attributes",
+            "cannot have attributes",
         ),
         (
             quote!(),
             quote!(
                 fn k((a, b): (u32, u32)) {}
             ),
-            "plain name",
+            "must be a name",
         ),
         (
             quote!(),
@@ -337,35 +338,35 @@ fn what_cannot_be_a_kernel_is_refused_with_the_reason() {
             quote!(
                 fn k<T, const N: usize>(x: T) {}
             ),
-            "`N` is missing",
+            "arguments of `N` are missing",
         ),
         (
             quote!(instances(T = [f32], U = [f32])),
             quote!(
                 fn k<T>(x: T) {}
             ),
-            "no such generic parameter",
+            "no generic parameter",
         ),
         (
             quote!(instances(T = [f32, a::F32])),
             quote!(
                 fn k<T>(x: T) {}
             ),
-            "`k_f32` is built twice",
+            "`k_f32` is listed twice",
         ),
         (
             quote!(instances(T = [[f32; 2]])),
             quote!(
                 fn k<T>(x: T) {}
             ),
-            "the name of a type, or a literal",
+            "the name of a type or a literal",
         ),
         (
             quote!(instances(T = [])),
             quote!(
                 fn k<T>(x: T) {}
             ),
-            "one argument or more",
+            "one or more",
         ),
         (
             quote!(threads = 1),

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use quote::quote;
 
-/// Set where this program runs as one that expands.
+/// This variable is set if the program runs as a child that expands.
 const ROLE: &str = "GRIDSTRIDE_TEST_ROLE";
 
 #[test]
@@ -62,6 +62,6 @@ fn a_folder_has_a_file_for_each_pass() {
     let has = |pass: &str, part: &str| texts[&format!("own.scale.{pass}.rs")].contains(part);
     assert!(has("0-source", "a . exp ()") && !has("2-floats", "(a . exp ())") && has("2-floats", "FloatVariable"));
     assert!(has("4-gpu-assertions", "cuda_std :: assert") && !has("8-host-branches", "cuda_std :: assert"));
-    assert!(!has("6-host-paths", "observed") && has("7-host-accesses", "observed"));
+    assert!(!has("6-host-paths", "observed :: At") && has("7-host-accesses", "observed :: At"));
     assert!(!has("7-host-accesses", "branch (") && has("8-host-branches", "branch ("));
 }

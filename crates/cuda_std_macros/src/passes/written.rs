@@ -1,4 +1,4 @@
-//! The files that show what each pass made of a body.
+//! The files with the body after each pass.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -8,7 +8,8 @@ use syn::{Block, Signature};
 
 use super::EXPAND;
 
-/// Writes the function to the folder that the environment names, if it names one: to `CRATE.FUNCTION.NUMBER-PASS.rs`.
+/// Writes the function to `CRATE.FUNCTION.NUMBER-PASS.rs` in the folder named by the environment variable, if it is
+/// set.
 ///
 /// A failure is printed and does not end the build.
 pub fn write(number: usize, pass: &str, signature: &Signature, body: &Block) {

@@ -141,7 +141,7 @@ fn a_misused_barrier_is_a_fault() -> Result<(), Error> {
             let mut out = device.zeroed::<u32>(32).unwrap();
             fault(device.launch(LaunchConfig::new(1, 32), misused(which, out.view_mut())))
         };
-        let expected = ["counts from 1", "no progress", "nobody has initialised", "", "neither the barrier's current"];
+        let expected = ["must be 1 to", "no progress", "not initialised", "", "current or previous"];
         for (which, part) in expected.into_iter().enumerate().filter(|&(which, _)| which != 3) {
             let found = run(which as u32);
             assert!(found.to_string().contains(part), "{which}: {found}");

@@ -1,14 +1,14 @@
-//! Arithmetic on `f64` that the compiler must leave as it is written, and functions in hardware.
+//! Arithmetic on `f64` that the compiler must not change, and functions in hardware.
 
 use core::arch::asm;
 
 use super::fma_f64;
 
-/// The rounded product. In assembly, because a plain product may be contracted with the sum that takes it.
+/// Returns the rounded product. In assembly, because the compiler may contract a plain product with a following sum.
 #[inline(always)]
 pub fn product_f64(a: f64, b: f64) -> f64 {
     let product;
-    // SAFETY: arithmetic.
+    // SAFETY: arithmetic on registers.
     unsafe {
         asm!("mul.rn.f64 {}, {}, {};", out(reg64) product, in(reg64) a, in(reg64) b,
             options(pure, nomem, nostack, preserves_flags));
@@ -16,12 +16,12 @@ pub fn product_f64(a: f64, b: f64) -> f64 {
     product
 }
 
-/// The number with these upper and lower 32 bits. In assembly, because the compiler makes 64-bit additions of changes
-/// to the upper ones.
+/// Returns the number with these upper and lower 32 bits. In assembly, because the compiler would turn changes of the
+/// upper bits into 64-bit additions.
 #[inline(always)]
 pub fn from_words_f64(high: i32, low: i32) -> f64 {
     let x;
-    // SAFETY: arithmetic.
+    // SAFETY: arithmetic on registers.
     unsafe {
         asm!("mov.b64 {}, {{{}, {}}};", out(reg64) x, in(reg32) low, in(reg32) high,
             options(pure, nomem, nostack, preserves_flags));
@@ -29,10 +29,11 @@ pub fn from_words_f64(high: i32, low: i32) -> f64 {
     x
 }
 
-/// `1 / x`, correctly rounded, for magnitudes from 2^−1000 to 2^1000.
+/// Returns `1 / x`, correctly rounded, for magnitudes from 2^−1000 to 2^1000.
 ///
-/// What `rcp.rn.f64` is assembled to, without its branch for other magnitudes: an approximation to 20 bits, its error
-/// to the third power, and Markstein's last step, which rounds correctly whatever the approximation was.
+/// These are the instructions that `rcp.rn.f64` is assembled to, without the branch for other magnitudes. An
+/// approximation of 20 bits is followed by its third-order correction. Markstein's last step then rounds correctly for
+/// any approximation.
 #[inline(always)]
 pub fn recip_in_range_f64(x: f64) -> f64 {
     let first = recip_estimate_f64(x);
@@ -41,10 +42,10 @@ pub fn recip_in_range_f64(x: f64) -> f64 {
     fma_f64(second, fma_f64(-x, second, 1.0), second)
 }
 
-/// `√x`, correctly rounded, for numbers from 2^−1000 to 2^1000. Of a negative number or a NaN a NaN; of 0 a NaN, too.
+/// Returns `√x`, correctly rounded, for numbers from 2^−1000 to 2^1000. Returns NaN for 0, negative numbers and NaN.
 ///
-/// What `sqrt.rn.f64` is assembled to, without its branch for other numbers, which costs more than its operations: each
-/// constant is moved again on both sides of it.
+/// These are the instructions that `sqrt.rn.f64` is assembled to, without the branch for other numbers. The branch
+/// costs more than the operations, because each constant is moved again on both sides of it.
 #[inline(always)]
 pub fn sqrt_in_range_f64(x: f64) -> f64 {
     let first = rsqrt_estimate_f64(x);
@@ -56,22 +57,22 @@ pub fn sqrt_in_range_f64(x: f64) -> f64 {
     fma_f64(fma_f64(-root, root, x), half, root)
 }
 
-/// `1 / x` to 2^−20, in the upper word of the result. What is not normal is 0.
+/// Returns `1 / x` to 2^−20, in the upper word of the result. A subnormal operand or result counts as 0.
 #[inline(always)]
 pub fn recip_estimate_f64(x: f64) -> f64 {
     let estimate;
-    // SAFETY: arithmetic.
+    // SAFETY: arithmetic on registers.
     unsafe {
         asm!("rcp.approx.ftz.f64 {}, {};", out(reg64) estimate, in(reg64) x, options(pure, nomem, nostack, preserves_flags));
     }
     estimate
 }
 
-/// `1 / √x` to 2^−20, in the upper word of the result. What is not normal is 0.
+/// Returns `1 / √x` to 2^−20, in the upper word of the result. A subnormal operand counts as 0.
 #[inline(always)]
 pub fn rsqrt_estimate_f64(x: f64) -> f64 {
     let estimate;
-    // SAFETY: arithmetic.
+    // SAFETY: arithmetic on registers.
     unsafe {
         asm!("rsqrt.approx.ftz.f64 {}, {};", out(reg64) estimate, in(reg64) x, options(pure, nomem, nostack, preserves_flags));
     }
@@ -93,7 +94,7 @@ macro_rules! roundings {
     ($($name:ident = $intrinsic:ident;)*) => {$(
         #[inline(always)]
         pub fn $name(x: f64) -> f64 {
-            // SAFETY: arithmetic.
+            // SAFETY: arithmetic on registers.
             unsafe { $intrinsic(x) }
         }
     )*};

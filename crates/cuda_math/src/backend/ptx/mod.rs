@@ -1,4 +1,4 @@
-//! The GPU's side: LLVM's intrinsics and PTX instructions.
+//! The GPU back end: LLVM's intrinsics and PTX instructions.
 
 mod double;
 pub mod single;
@@ -24,13 +24,13 @@ unsafe extern "C" {
     fn llvm_sqrt_f64(x: f64) -> f64;
 }
 
-/// Functions that are an intrinsic each.
+/// Defines functions that each call one intrinsic.
 macro_rules! intrinsics {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty = $intrinsic:ident;)*) => {
         $(
             #[inline(always)]
             pub fn $name($($argument: $type),*) -> $result {
-                // SAFETY: the intrinsic computes one register from others.
+                // SAFETY: arithmetic on registers.
                 unsafe { $intrinsic($($argument),*) }
             }
         )*

@@ -1,4 +1,4 @@
-//! Operations on f32 that no flag of a build changes, and the hardware's approximations.
+//! Operations on `f32` that no compiler flag changes, and the hardware's approximations.
 
 use core::arch::asm;
 
@@ -10,7 +10,7 @@ macro_rules! instructions {
         #[inline(always)]
         pub fn $name($($argument: f32),*) -> f32 {
             let result: f32;
-            // SAFETY: computes one register from others.
+            // SAFETY: arithmetic on registers.
             unsafe {
                 asm!($text, out(reg32) result, $(in(reg32) $argument,)* options(pure, nomem, nostack, preserves_flags));
             }
@@ -20,13 +20,13 @@ macro_rules! instructions {
 }
 
 instructions! {
-    /// `a · b`.
+    /// Returns `a · b`.
     mul(a, b) = "mul.rn.f32 {}, {}, {};";
-    /// `a / b`.
+    /// Returns `a / b`.
     div(a, b) = "div.rn.f32 {}, {}, {};";
-    /// √`x`.
+    /// Returns √`x`.
     sqrt(x) = "sqrt.rn.f32 {}, {};";
-    /// `a + b`, rounded towards 0.
+    /// Returns `a + b`, rounded towards 0.
     add_towards_zero(a, b) = "add.rz.f32 {}, {}, {};";
     floor(x) = "cvt.rmi.f32.f32 {}, {};";
     ceil(x) = "cvt.rpi.f32.f32 {}, {};";
@@ -42,25 +42,25 @@ instructions! {
     approximate_div(a, b) = "div.full.f32 {}, {}, {};";
     rcp_seed(x) = "rcp.approx.ftz.f32 {}, {};";
     rsqrt_seed(x) = "rsqrt.approx.ftz.f32 {}, {};";
-    /// The logarithm of what is neither a positive, finite number nor subnormal: of ±0, ∞, NaN, or what is negative.
+    /// Returns the logarithm of ±0, ∞, NaN or a negative number.
     log_of_special(x) = "lg2.approx.ftz.f32 {}, {};";
-    /// The root of what is no positive, finite number.
+    /// Returns the root of a number that is not both positive and finite.
     sqrt_of_special(x) = "sqrt.approx.ftz.f32 {}, {};";
-    /// The reciprocal of 0, ∞ or NaN.
+    /// Returns the reciprocal of 0, ∞ or NaN.
     recip_of_special(x) = "rcp.approx.ftz.f32 {}, {};";
-    /// The lesser of both, or the one that is a number.
+    /// Returns the minimum; if one operand is NaN, the other one.
     lesser_number(a, b) = "min.f32 {}, {}, {};";
 }
 
-/// `1 / x` where neither is subnormal, infinite or 0: a seed of 23 bits and a step of Newton's, which round as a
-/// division does. It is the path that `rcp.rn` takes for such a divisor.
+/// Returns `1 / x` if operand and result are normal: a seed of 23 bits and one Newton step, rounded like a division.
+/// `rcp.rn` uses the same path for such an operand.
 #[inline(always)]
 pub fn rcp_normal(x: f32) -> f32 {
     let seed = rcp_seed(x);
     fma(fma(-x, seed, 1.0), seed, seed)
 }
 
-/// √`x` from 2^−101 on, where it is not infinite: the path that `sqrt.rn` takes for such an operand.
+/// Returns √`x` for finite numbers from 2^−101. `sqrt.rn` uses the same path for such an operand.
 #[inline(always)]
 pub fn sqrt_normal(x: f32) -> f32 {
     let seed = rsqrt_seed(x);
@@ -68,10 +68,9 @@ pub fn sqrt_normal(x: f32) -> f32 {
     fma(fma(-root, root, x), mul(seed, 0.5), root)
 }
 
-/// `1 / √x` where `x` is not subnormal: a seed of 22 bits and a step of Newton's in which nothing is rounded that would
-/// show in the result, whichever seed it is of those within the 2^−22.9 that the PTX documentation states (all
-/// arguments were tried with each). Of 0, ∞ and what is negative the seed is the result; the step is NaN
-/// there, for which another stands that leaves the seed as it is.
+/// Returns `1 / √x` if `x` is not subnormal: a seed of 22 bits and one Newton step. The result does not depend on the
+/// seed if that is within the 2^−22.9 of the PTX documentation; all arguments were tried with each such seed. For 0, ∞
+/// and negative numbers the seed is the result: the step is NaN there and is replaced by one without effect.
 #[inline(always)]
 pub fn rsqrt_not_subnormal(x: f32) -> f32 {
     let seed = rsqrt_seed(x);

@@ -1,4 +1,4 @@
-//! The host's side: operations of std whose results have the bits of the GPU's.
+//! The host back end: operations of std whose results have the bits of the GPU's.
 
 extern crate std;
 
@@ -21,7 +21,7 @@ macro_rules! extremes {
     ($($name:ident $type:ident $inherent:ident $zero:ident;)*) => {$(
         #[inline]
         pub fn $name(a: $type, b: $type) -> $type {
-            // Rust leaves open which zero is the less.
+            // Rust does not specify which zero is the minimum.
             if a == 0.0 && b == 0.0 {
                 $type::from_bits(a.to_bits().$zero(b.to_bits()))
             } else {

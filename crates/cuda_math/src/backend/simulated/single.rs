@@ -1,4 +1,4 @@
-//! Operations on f32, as the GPU's results are, and what stands for the hardware's approximations.
+//! Operations on `f32` with the GPU's results, and replacements of the hardware's approximations.
 
 extern crate std;
 
@@ -14,7 +14,7 @@ pub fn div(a: f32, b: f32) -> f32 {
 
 pub fn add_towards_zero(a: f32, b: f32) -> f32 {
     let sum = a + b;
-    // What rounding left (Knuth): of the other sign if the sum is too far from 0.
+    // The rounding error (Knuth). Its sign differs from the sum's if the sum is too far from 0.
     let from_b = sum - a;
     let rest = (a - (sum - from_b)) + (b - from_b);
     if rest != 0.0 && (rest < 0.0) == (sum > 0.0) { f32::from_bits(sum.to_bits() - 1) } else { sum }
@@ -32,27 +32,27 @@ pub fn sqrt_normal(x: f32) -> f32 {
     backend::sqrt_f32(x)
 }
 
-/// Rounded once more than the exact value, to 53 bits, which shows for no operand (`tests/suites/mathematics.rs`).
+/// The exact value is first rounded to 53 bits. This changes the result for no operand (`tests/suites/mathematics.rs`).
 pub fn rsqrt_not_subnormal(x: f32) -> f32 {
     (1.0 / backend::sqrt_f64(f64::from(x))) as f32
 }
 
-/// The logarithm of what is neither a positive, finite number nor subnormal.
+/// Returns the logarithm of a number that is not both positive and finite.
 pub fn log_of_special(x: f32) -> f32 {
     x.ln()
 }
 
-/// The root of what is no positive, finite number.
+/// Returns the root of a number that is not both positive and finite.
 pub fn sqrt_of_special(x: f32) -> f32 {
     backend::sqrt_f32(x)
 }
 
-/// The reciprocal of 0, ∞ or NaN.
+/// Returns the reciprocal of 0, ∞ or NaN.
 pub fn recip_of_special(x: f32) -> f32 {
     1.0 / x
 }
 
-/// The lesser of both, or the one that is a number.
+/// Returns the minimum; if one operand is NaN, the other one.
 pub fn lesser_number(a: f32, b: f32) -> f32 {
     a.min(b)
 }

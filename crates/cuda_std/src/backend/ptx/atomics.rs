@@ -1,13 +1,13 @@
-//! Atomic operations and fences. The address's space and the scope are known where a kernel is compiled, which leaves
-//! one instruction.
+//! Atomic operations and fences. Memory space and scope are constants when a kernel is compiled, so each operation
+//! becomes one instruction.
 
 use core::arch::asm;
 
 use super::memory::{cast, to_global};
 use crate::atomic::{Atomic, AtomicType, Place, Scope, Update, same_bits};
 
-/// `$with!(prefix, register class, address, …)` for the space of `$place` and the scope, in that order:
-/// `"gpu.global."`.
+/// Calls `$with!(prefix, register class, address, …)` with the prefix for the memory space of `$place` and the scope,
+/// such as `"gpu.global."`.
 macro_rules! in_place {
     ($place:expr, $scope:expr, $with:ident $(, $more:tt)*) => {
         match ($place, $scope) {
@@ -24,7 +24,7 @@ macro_rules! in_place {
     };
 }
 
-/// `atom.relaxed` of `$operation` with the operands `$value` on the type `$type`.
+/// The instruction `atom.relaxed` with operation `$operation`, operands `$value` and type `$type`.
 macro_rules! atom {
     ($operation:literal, $type:literal, $word:ty, $register:ident, $place:expr, $scope:expr, $($value:expr),+) => {{
         macro_rules! instruction {
@@ -65,7 +65,7 @@ pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T
             }
         };
     }
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees a valid address.
     unsafe {
         match update {
             Update::Add => match T::TYPE {
@@ -91,13 +91,13 @@ pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T
     }
 }
 
-/// An update that is no instruction: tried until nobody comes between.
+/// An update without an instruction of its own: a loop of compare-exchange.
 ///
 /// # Safety
 /// The place must be valid for an access of `T`.
 #[inline(always)]
 unsafe fn try_update<T: Atomic>(update: Update, place: Place<T>, value: T, scope: Scope) -> T {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees a valid address.
     unsafe {
         let mut old = atomic_load(place, false, scope);
         loop {
@@ -118,7 +118,7 @@ unsafe fn try_update<T: Atomic>(update: Update, place: Place<T>, value: T, scope
 /// The place must be valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn atomic_compare_exchange<T: Atomic>(place: Place<T>, expected: T, new: T, scope: Scope) -> T {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees a valid address.
     unsafe {
         match size_of::<T>() {
             4 => atom!("cas", "b32", u32, reg32, place, scope, expected, new),
@@ -139,7 +139,7 @@ pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool, scope: Scop
             cast::<$word, T>(value)
         }};
     }
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees a valid address.
     unsafe {
         match (size_of::<T>(), acquire) {
             (4, true) => in_place!(place, scope, load, "acquire", "u32", u32, reg32),
@@ -160,7 +160,7 @@ pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, release: bool, 
                 in($register) cast::<T, $word>(value), options(nostack, preserves_flags))
         };
     }
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees a valid address.
     unsafe {
         match (size_of::<T>(), release) {
             (4, true) => in_place!(place, scope, store, "release", "u32", u32, reg32),
@@ -175,7 +175,7 @@ macro_rules! fences {
     ($($name:ident $kind:literal;)*) => {$(
         #[inline(always)]
         pub fn $name(scope: Scope) {
-            // SAFETY: orders memory accesses.
+            // SAFETY: a fence only orders memory accesses.
             unsafe {
                 match scope {
                     Scope::Block => asm!(concat!("fence.", $kind, ".cta;"), options(nostack, preserves_flags)),

@@ -1,4 +1,4 @@
-//! Asynchronous copies, from sm_80 on. Before, a load and a store, which are there at once.
+//! Asynchronous copies from sm_80 on; for older GPUs, a load and a store.
 
 #[cfg(target_feature = "sm_80")]
 use core::arch::asm;
@@ -8,18 +8,18 @@ use crate::{Element, unroll};
 #[cfg(target_feature = "sm_80")]
 use super::memory::to_global;
 
-/// A thread's copies: the hardware keeps track of them.
+/// A thread's copies. The hardware counts them.
 #[derive(Debug, Default)]
 pub struct Copies;
 
-// None is `nomem`: no access of memory is moved across.
+// No statement is `nomem`, so LLVM moves no memory access across them.
 #[cfg(target_feature = "sm_80")]
 impl Copies {
     /// # Safety
     /// Both addresses must be valid for 16 bytes, and multiples of 16.
     #[inline(always)]
     pub unsafe fn begin(&mut self, from: *const [u32; 4], to: u32) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees valid addresses.
         unsafe {
             asm!("cp.async.cg.shared.global [{}], [{}], 16;", in(reg32) to, in(reg64) to_global(from),
                 options(nostack, preserves_flags));
@@ -27,16 +27,16 @@ impl Copies {
     }
 
     /// # Safety
-    /// `from` must be valid for `count` elements, and `to` for 16 bytes, at a multiple of 16. `N` elements are 16
-    /// bytes, and aligned to 4 or more.
+    /// `from` must be valid for `count` elements, and `to` for 16 bytes at a multiple of 16. `N` elements have 16 bytes
+    /// and are aligned to at least 4.
     #[inline(always)]
     pub unsafe fn begin_by_elements<T: Element, const N: usize>(&mut self, from: *const T, count: u32, to: u32) {
         let (from, bytes) = (to_global(from), count * size_of::<T>() as u32);
         unroll!(WORD in 4 => {
-            // An element is copied in parts of its alignment.
+            // An element is copied in pieces as large as its alignment.
             if WORD * 4 % align_of::<T>() == 0 {
                 let read = if (WORD as u32 * 4) < bytes { align_of::<T>() as u32 } else { 0 };
-                // SAFETY: the caller's. Of a copy of which no bytes are read, the address is not used.
+                // SAFETY: the caller guarantees valid addresses. A copy of 0 bytes does not access its source.
                 unsafe {
                     asm!("cp.async.ca.shared.global [{}+{}], [{}+{}], {}, {};",
                         in(reg32) to, const WORD * 4, in(reg64) from, const WORD * 4, const align_of::<T>(), in(reg32) read,
@@ -48,13 +48,13 @@ impl Copies {
 
     #[inline(always)]
     pub fn commit(&mut self) {
-        // SAFETY: touches nothing but the thread's copies.
+        // SAFETY: affects only the thread's copies.
         unsafe { asm!("cp.async.commit_group;", options(nostack, preserves_flags)) }
     }
 
     #[inline(always)]
     pub fn wait<const PENDING: usize>(&mut self) {
-        // SAFETY: waits.
+        // SAFETY: only waits.
         unsafe { asm!("cp.async.wait_group {};", const PENDING, options(nostack, preserves_flags)) }
     }
 }
@@ -66,12 +66,12 @@ impl Copies {
     #[inline(always)]
     pub unsafe fn begin(&mut self, from: *const [u32; 4], to: u32) {
         fallback!("AsyncCopies" 80);
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees valid addresses.
         unsafe { super::shared_store(to, super::global_load(from)) }
     }
 
     /// # Safety
-    /// `from` must be valid for `count` elements, and `to` for 16 bytes, at a multiple of 16. `N` elements are 16
+    /// `from` must be valid for `count` elements, and `to` for 16 bytes at a multiple of 16. `N` elements have 16
     /// bytes.
     #[inline(always)]
     pub unsafe fn begin_by_elements<T: Element, const N: usize>(&mut self, from: *const T, count: u32, to: u32) {
@@ -79,11 +79,11 @@ impl Copies {
         let mut vector = [T::zeroed(); N];
         unroll!(I in N => {
             if (I as u32) < count {
-                // SAFETY: the caller's.
+                // SAFETY: the caller guarantees `count` valid elements.
                 vector[I] = unsafe { super::global_load(from.add(I)) };
             }
         });
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a valid destination.
         unsafe { super::shared_store(to, vector) }
     }
 

@@ -1,5 +1,5 @@
-//! Floats of 16 bits: instructions, where the architecture has them. `bf16` has a fused product and sum from sm_80 on,
-//! by which its sums and products are made until sm_90, and nothing before.
+//! 16-bit floats, with instructions where the architecture has them. `bf16` has a fused multiply-add from sm_80 on,
+//! which also computes sums and products before sm_90. Before sm_80 it has no instructions.
 
 use core::arch::asm;
 
@@ -10,7 +10,7 @@ macro_rules! instructions {
         #[inline(always)]
         pub fn $name($($argument: $word),*) -> $word {
             let result: $word;
-            // SAFETY: arithmetic.
+            // SAFETY: arithmetic on registers.
             unsafe {
                 asm!(concat!($instruction, " {}, ", $places, ";"), out($register) result, $(in($register) $argument),*,
                     options(pure, nomem, nostack, preserves_flags));
@@ -36,7 +36,7 @@ macro_rules! conversions {
         #[inline(always)]
         pub fn $name(value: $from) -> $to {
             let result: $to;
-            // SAFETY: arithmetic.
+            // SAFETY: arithmetic on registers.
             unsafe {
                 asm!(concat!($instruction, " {}, {};"), out($to_register) result, in($from_register) value,
                     options(pure, nomem, nostack, preserves_flags));
@@ -52,7 +52,7 @@ conversions! {
     f16_to_f32 u16 reg16 f32 reg32 "cvt.f32.f16";
 }
 
-/// The instruction keeps bits of what is no number, which no other does.
+/// Treats NaN separately, because this instruction alone keeps bits of a NaN.
 #[inline(always)]
 pub fn f16_from_f64(value: f64) -> u16 {
     if value.is_nan() { 0x7FFF } else { f16_from_number(value) }
@@ -108,7 +108,7 @@ pub fn bf16x2_fma(a: u32, b: u32, c: u32) -> u32 {
     bf16_fma(a as u16, b as u16, c as u16) as u32 | (high as u32) << 16
 }
 
-/// Sums and products by the fused one: of 1, of −1, and with −0, which leaves the sign of a zero as it is.
+/// Sums and products by a fused multiply-add: times 1, times −1, and plus −0, which keeps the sign of a zero.
 #[cfg(not(target_feature = "sm_90"))]
 macro_rules! by_fused {
     ($($word:ident $one:literal $sign:literal $fma:ident $add:ident $sub:ident $mul:ident;)*) => {$(

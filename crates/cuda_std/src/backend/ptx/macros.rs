@@ -1,10 +1,10 @@
 //! What the crate's macros expand to on a GPU.
 
-/// Leaves a note for `cuda_builder` where the architecture lacks the instructions of a part of this crate, and the code
-/// that follows stands in for them: the part's name, and the architecture that has them.
+/// Emits a comment for `cuda_builder` if the architecture lacks the instructions of a part of this crate and the code
+/// that follows replaces them. The comment has the part's name and the first architecture with the instructions.
 macro_rules! fallback {
     ($part:literal $arch:literal) => {
-        // SAFETY: a comment.
+        // SAFETY: emits only a comment.
         unsafe {
             ::core::arch::asm!(
                 ::core::concat!("// cuda_std fallback ", $part, " ", $arch),
@@ -29,10 +29,10 @@ macro_rules! __kernel_list {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __shared_array {
-    // Where the type or the length is known in a function alone: what builds the PTX declares the array.
+    // Only the function knows the type or the length: `cuda_builder` declares the array.
     ([$($label:tt)*] in_function $name:ident $symbol:literal $element:ty, $len:expr) => {{
         let address: u32;
-        // SAFETY: reads the address of the array, which is declared for this comment.
+        // SAFETY: reads the address of the array that `cuda_builder` declares for this comment.
         unsafe {
             ::core::arch::asm!(
                 ::core::concat!(
@@ -43,11 +43,11 @@ macro_rules! __shared_array {
                 options(pure, nomem, nostack, preserves_flags)
             )
         };
-        // SAFETY: the array has the length, and is aligned to 16 bytes.
+        // SAFETY: the array has this length and is aligned to 16 bytes.
         unsafe { $crate::Shared::<$element>::from_raw_parts(address, const { $len } as u32) }
     }};
     ([$($label:tt)*] $name:ident $symbol:literal $element:ty, $len:expr) => {{
-        // A module, because `global_asm!` is an item that may not stand in a function.
+        // `global_asm!` is an item and may not stand in a function; a module holds it.
         #[allow(unused_imports)]
         mod $name {
             use super::*;
@@ -65,7 +65,7 @@ macro_rules! __shared_array {
                 options(pure, nomem, nostack, preserves_flags)
             )
         };
-        // SAFETY: the array has the length, and is aligned to 16 bytes.
+        // SAFETY: the array has this length and is aligned to 16 bytes.
         unsafe { $crate::Shared::<$element>::from_raw_parts(address, $len as u32) }
     }};
 }
@@ -83,7 +83,7 @@ macro_rules! __constant {
         #[inline(always)]
         fn __address() -> *const u8 {
             let address: *const u8;
-            // SAFETY: reads the address of the static, in the state space where it is.
+            // SAFETY: reads the address of the static in its state space.
             unsafe {
                 ::core::arch::asm!(
                     ::core::concat!("mov.u64 {}, ", $symbol, ";"),
@@ -93,7 +93,7 @@ macro_rules! __constant {
             };
             address
         }
-        // SAFETY: the value has as many elements.
+        // SAFETY: the static has this number of elements.
         unsafe { $crate::Constant::<$element>::new($crate::__private::StaticPlace::new(__address), $len) }
     }};
 }
@@ -109,7 +109,7 @@ macro_rules! __global_static {
         fn __address() -> *const u8 {
             (&raw const __VALUE).cast()
         }
-        // SAFETY: the value has as many elements.
+        // SAFETY: the static has this number of elements.
         unsafe { $crate::GlobalStatic::<$element>::new($crate::__private::StaticPlace::new(__address), $len) }
     }};
 }
@@ -136,7 +136,7 @@ macro_rules! __assertion {
     (host { $($host:tt)* } device { $($device:tt)* }) => { $($device)* };
 }
 
-/// As core's own, which is a trap.
+/// Like core's assertion, which is a trap here.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(feature = "silent-asserts")]
@@ -181,9 +181,9 @@ macro_rules! __fail {
     }};
 }
 
-/// `unroll!(I in N => body)`: the body once for each `I` from 0 to `N` − 1, for arrays that stay in registers. `N` is a
-/// constant of at most 18. On a GPU it is no loop, because one that the compiler does not unroll would keep the array
-/// in local memory: `I` is a constant there. The simulator has a loop, which compiles faster.
+/// `unroll!(I in N => body)` repeats the body for each `I` from 0 to `N` − 1, at most 18. `I` is a constant on a GPU,
+/// so arrays indexed by it stay in registers even if the compiler would not unroll a loop. In the simulator it is a
+/// loop, which compiles faster.
 #[macro_export]
 macro_rules! unroll {
     ($i:ident in $n:expr => $body:block) => {{

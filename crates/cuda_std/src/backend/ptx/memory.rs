@@ -1,7 +1,7 @@
 //! Loads and stores.
 //!
-//! Global memory of up to 8 bytes is read and written through Rust pointers, which LLVM turns into `ld.global` and
-//! `st.global` with folded offsets; 16 bytes, cache hints and shared memory need `asm!`.
+//! Accesses of up to 8 bytes to global memory go through Rust pointers, which LLVM compiles to `ld.global` and
+//! `st.global` with folded offsets. Accesses of 16 bytes, cache hints and shared memory need `asm!`.
 
 use core::arch::{asm, global_asm};
 use core::mem::MaybeUninit;
@@ -12,7 +12,7 @@ use crate::device_copy::{DeviceCopy, access_bytes, checked_value, with_word};
 
 global_asm!(".extern .shared .align 16 .b8 cuda_std_dynamic_shared[];");
 
-/// The block's dynamic shared memory: its address and size in bytes.
+/// Returns the address and the size in bytes of the block's dynamic shared memory.
 #[inline(always)]
 pub fn dynamic_shared() -> (u32, u32) {
     let (address, bytes): (u32, u32);
@@ -25,11 +25,11 @@ pub fn dynamic_shared() -> (u32, u32) {
     (address, bytes)
 }
 
-/// Nobody reports names here.
+/// Does nothing: a GPU reports no names.
 #[inline(always)]
 pub fn name_dynamic<T>(_name: &'static str, _address: u32, _len: usize) {}
 
-/// The generic address of `address` in shared memory.
+/// Returns the generic address of `address` in shared memory.
 #[inline(always)]
 pub fn shared_pointer(address: u32) -> *mut u8 {
     let pointer: *mut u8;
@@ -41,7 +41,7 @@ pub fn shared_pointer(address: u32) -> *mut u8 {
     pointer
 }
 
-/// A vector access whose address is not a multiple of its size is an error of the kernel.
+/// Traps if the address of a vector access is not a multiple of its size.
 #[inline(always)]
 pub fn check_vec_alignment(address: usize, bytes: usize) {
     if !address.is_multiple_of(bytes) {
@@ -49,12 +49,12 @@ pub fn check_vec_alignment(address: usize, bytes: usize) {
     }
 }
 
-/// A load of `T` by the instruction that `$prefix` begins with its state space and cache hint, in the address register
-/// class `$class`, by the size of `T`, which is one access.
+/// A load of `T` with one instruction. `$prefix` has its opcode, state space and cache hint; `$class` is the register
+/// class of the address.
 macro_rules! load {
     ($prefix:literal, $address:expr, $class:ident $(, $options:ident)*) => {{
         let address = $address;
-        // SAFETY: the caller vouches for the address; the branch taken has the size of `T`.
+        // SAFETY: the caller guarantees a valid address; only the branch with the size of `T` is executed.
         unsafe {
             match size_of::<T>() {
                 1 => {
@@ -94,11 +94,11 @@ macro_rules! load {
 }
 pub(super) use load;
 
-/// A store of `$value`, as [`load!`].
+/// A store of `$value` with one instruction; for the operands see [`load!`].
 macro_rules! store {
     ($prefix:literal, $address:expr, $value:ident, $class:ident $(, $options:ident)*) => {{
         let (address, value) = ($address, $value);
-        // SAFETY: the caller vouches for the address; the branch taken has the size of `T`.
+        // SAFETY: the caller guarantees a valid address; only the branch with the size of `T` is executed.
         unsafe {
             match size_of::<T>() {
                 1 => asm!(concat!($prefix, ".u8 [{}], {};"), in($class) address,
@@ -119,22 +119,23 @@ macro_rules! store {
     }};
 }
 
-/// The bits of `raw` as a `To`. Both are plain data; where their sizes differ the call stands in a branch not taken.
+/// Returns the bits of `raw` as a `To`. Both are plain data. A call with different sizes is in a branch that is not
+/// executed.
 ///
 /// # Safety
-/// `To` must not be larger than `From` where the call is reached.
+/// If the call is executed, `To` must not be larger than `From`.
 #[inline(always)]
 pub(super) unsafe fn cast<From: Copy, To: Copy>(raw: From) -> To {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees that `From` is large enough.
     unsafe { core::mem::transmute_copy(&raw) }
 }
 
-/// The most bytes that a load or store of `T` may have to be left to Rust: any, if it is not one access.
+/// Returns the largest access in bytes that goes through Rust pointers. It is unlimited if `T` needs several accesses.
 const fn max_bytes_of_rust<T: DeviceCopy>() -> usize {
     if access_bytes::<T>() == 0 { usize::MAX } else { 8 }
 }
 
-/// The address of `pointer` in the global window.
+/// Returns the address of `pointer` in the global state space.
 #[inline(always)]
 pub(super) fn to_global<T>(pointer: *const T) -> u64 {
     let address: u64;
@@ -151,18 +152,18 @@ pub(super) fn to_global<T>(pointer: *const T) -> u64 {
 #[inline(always)]
 pub unsafe fn global_load<T: DeviceCopy>(pointer: *const T) -> T {
     if size_of::<T>() <= const { max_bytes_of_rust::<T>() } {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a valid pointer.
         return unsafe { pointer.read() };
     }
     load!("ld.global", to_global(pointer), reg64, pure, readonly)
 }
 
 /// # Safety
-/// `pointer` must be valid for an access of `T` and the element not be written while the kernel runs.
+/// `pointer` must be valid for an access of `T`, and no thread may write the element while the kernel runs.
 #[inline(always)]
 pub unsafe fn global_load_readonly<T: DeviceCopy>(pointer: *const T) -> T {
     if const { access_bytes::<T>() == 0 } {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a valid pointer.
         return unsafe { pointer.read() };
     }
     load!("ld.global.nc", to_global(pointer), reg64, pure, nomem)
@@ -173,7 +174,7 @@ pub unsafe fn global_load_readonly<T: DeviceCopy>(pointer: *const T) -> T {
 #[inline(always)]
 pub unsafe fn global_load_streaming<T: DeviceCopy>(pointer: *const T) -> T {
     if const { access_bytes::<T>() == 0 } {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a valid pointer.
         return unsafe { pointer.read() };
     }
     load!("ld.global.cs", to_global(pointer), reg64, pure, readonly)
@@ -181,7 +182,7 @@ pub unsafe fn global_load_streaming<T: DeviceCopy>(pointer: *const T) -> T {
 
 #[inline(always)]
 pub fn opaque<T: Element>(value: T) -> T {
-    // SAFETY: the sizes are the same, and every pattern of bits is an element; no instruction comes of it.
+    // SAFETY: both types have the same size, and every bit pattern is valid. This needs no instruction.
     unsafe {
         match size_of::<T>() {
             4 => {
@@ -203,7 +204,7 @@ pub fn opaque<T: Element>(value: T) -> T {
 /// `pointer` must be valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn global_prefetch<T>(pointer: *const T) {
-    // SAFETY: reads nothing into the program, and the address is one of global memory.
+    // SAFETY: a prefetch returns nothing, and the caller guarantees a valid pointer.
     unsafe { asm!("prefetch.global.L2 [{}];", in(reg64) to_global(pointer), options(nostack, preserves_flags)) }
 }
 
@@ -212,7 +213,7 @@ pub unsafe fn global_prefetch<T>(pointer: *const T) {
 #[inline(always)]
 pub unsafe fn global_store<T: DeviceCopy>(pointer: *mut T, value: T) {
     if size_of::<T>() <= const { max_bytes_of_rust::<T>() } {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a valid pointer.
         return unsafe { pointer.write(value) };
     }
     store!("st.global", to_global(pointer), value, reg64)
@@ -223,7 +224,7 @@ pub unsafe fn global_store<T: DeviceCopy>(pointer: *mut T, value: T) {
 #[inline(always)]
 pub unsafe fn global_store_streaming<T: DeviceCopy>(pointer: *mut T, value: T) {
     if const { access_bytes::<T>() == 0 } {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a valid pointer.
         return unsafe { pointer.write(value) };
     }
     store!("st.global.cs", to_global(pointer), value, reg64)
@@ -233,7 +234,7 @@ pub unsafe fn global_store_streaming<T: DeviceCopy>(pointer: *mut T, value: T) {
 /// `pointer` must be valid for an access of `[T; N]`.
 #[inline(always)]
 pub unsafe fn global_load_vec<T: Element, const N: usize>(pointer: *const T) -> [T; N] {
-    // SAFETY: the caller's; the word has the vector's size, and makes it one access.
+    // SAFETY: the caller guarantees a valid pointer. The word has the vector's size, which makes it one access.
     unsafe {
         match size_of::<[T; N]>() {
             2 => cast(global_load(pointer.cast::<u16>())),
@@ -248,7 +249,7 @@ pub unsafe fn global_load_vec<T: Element, const N: usize>(pointer: *const T) -> 
 /// `pointer` must be valid for an access of `[T; N]`.
 #[inline(always)]
 pub unsafe fn global_store_vec<T: Element, const N: usize>(pointer: *mut T, values: [T; N]) {
-    // SAFETY: the caller's; the word has the vector's size, and makes it one access.
+    // SAFETY: the caller guarantees a valid pointer. The word has the vector's size, which makes it one access.
     unsafe {
         match size_of::<[T; N]>() {
             2 => global_store(pointer.cast::<u16>(), cast(values)),
@@ -259,21 +260,23 @@ pub unsafe fn global_store_vec<T: Element, const N: usize>(pointer: *mut T, valu
     }
 }
 
-// Shared memory is declared in `asm!`, so LLVM does not know of it: `nomem` is true, and lets LLVM move accesses to
-// global memory across. The statements stay in order among themselves and with barriers, not being `pure`.
+// Shared memory is declared in `asm!`, so LLVM does not know it. `nomem` is therefore correct and lets LLVM move
+// accesses to global memory across. The statements are not `pure`, so they keep their order among themselves and with
+// barriers.
 
-// A value that is not one access is as many as it has numbers.
+// A type without a single access is loaded and stored number by number.
 
 macro_rules! shared_accesses {
     ($($load:ident $load_numbers:ident $store:ident $store_numbers:ident $load_prefix:literal $store_prefix:literal;)*) => {$(
         /// # Safety
-        /// `address` must be valid for an access of `T`, which is one, in the block's shared memory.
+        /// `address` must be valid for an access of `T` in the block's shared memory, and `T` must have a single
+        /// access.
         #[inline(always)]
         pub unsafe fn $load<T: DeviceCopy>(address: u32) -> T {
             load!($load_prefix, address, reg32, nomem)
         }
 
-        /// As above number by number; what is no value of `T` ends the kernel.
+        /// Loads a `T` number by number. Ends the kernel if the bits are not a valid `T`.
         ///
         /// # Safety
         /// `address` must be valid for an access of `T` in the block's shared memory.
@@ -282,20 +285,21 @@ macro_rules! shared_accesses {
             let mut value = MaybeUninit::<T>::uninit();
             let to = value.as_mut_ptr();
             T::scalars(0, &mut |offset, bytes| with_word!(bytes, Word => {
-                // SAFETY: the caller's; the number lies in the value, at that offset.
+                // SAFETY: the caller guarantees a valid address; the number is in the value at that offset.
                 unsafe { to.byte_add(offset).cast::<Word>().write($load::<Word>(address + offset as u32)) }
             }));
             checked_value(value)
         }
 
         /// # Safety
-        /// `address` must be valid for an access of `T`, which is one, in the block's shared memory.
+        /// `address` must be valid for an access of `T` in the block's shared memory, and `T` must have a single
+        /// access.
         #[inline(always)]
         pub unsafe fn $store<T: DeviceCopy>(address: u32, value: T) {
             store!($store_prefix, address, value, reg32, nomem)
         }
 
-        /// As above, number by number.
+        /// Stores a `T` number by number.
         ///
         /// # Safety
         /// `address` must be valid for an access of `T` in the block's shared memory.
@@ -303,7 +307,7 @@ macro_rules! shared_accesses {
         pub unsafe fn $store_numbers<T: DeviceCopy>(address: u32, value: T) {
             let from = &raw const value;
             T::scalars(0, &mut |offset, bytes| with_word!(bytes, Word => {
-                // SAFETY: the caller's; the number lies in the value, at that offset.
+                // SAFETY: the caller guarantees a valid address; the number is in the value at that offset.
                 unsafe { $store::<Word>(address + offset as u32, from.byte_add(offset).cast::<Word>().read()) }
             }));
         }
@@ -324,7 +328,7 @@ pub unsafe fn global_load_volatile<T: DeviceCopy>(pointer: *const T) -> T {
     let to = value.as_mut_ptr();
     T::scalars(0, &mut |offset, bytes| {
         with_word!(bytes, Word => {
-            // SAFETY: the caller's; the number lies in the value, at that offset.
+            // SAFETY: the caller guarantees a valid pointer; the number is in the value at that offset.
             unsafe { to.byte_add(offset).cast::<Word>().write(pointer.byte_add(offset).cast::<Word>().read_volatile()) }
         })
     });
@@ -339,18 +343,18 @@ pub unsafe fn global_store_volatile<T: DeviceCopy>(pointer: *mut T, value: T) {
     let from = &raw const value;
     T::scalars(0, &mut |offset, bytes| {
         with_word!(bytes, Word => {
-            // SAFETY: the caller's; the number lies in the value, at that offset.
+            // SAFETY: the caller guarantees a valid pointer; the number is in the value at that offset.
             unsafe { pointer.byte_add(offset).cast::<Word>().write_volatile(from.byte_add(offset).cast::<Word>().read()) }
         })
     });
 }
 
-/// What was loaded from shared memory is no value of its type.
+/// Ends the kernel: the bits loaded from shared memory are not a valid `T`.
 #[inline(always)]
 pub fn no_value<T>() -> ! {
     trap()
 }
 
-/// Nobody looks on.
+/// Does nothing: a GPU checks no accesses.
 #[inline(always)]
 pub fn read_all<T>(_function: &'static str, _values: &[T]) {}

@@ -1,8 +1,8 @@
-//! The GPU's side: PTX instructions, through `core::arch::nvptx`, LLVM's intrinsics and `asm!`.
+//! The GPU back end: PTX instructions through `core::arch::nvptx`, LLVM's intrinsics and `asm!`.
 //!
-//! Operations that bring threads together are LLVM intrinsics and not `asm!`, because LLVM knows the intrinsics to be
-//! convergent: it neither duplicates them nor moves them into a branch. Shared memory goes through `asm!` with 32-bit
-//! addresses, because a Rust pointer to it would be a generic one.
+//! Barriers and warp operations are LLVM intrinsics and not `asm!`. LLVM knows that the intrinsics are convergent: it
+//! neither duplicates them nor moves them into a branch. Shared memory uses `asm!` with 32-bit addresses, because a
+//! Rust pointer to it would be a generic one.
 
 use core::arch::{asm, nvptx};
 use core::ffi::c_void;
@@ -30,13 +30,13 @@ pub use memory::*;
 pub use statics::*;
 pub use warp::*;
 
-/// Only what is asked to be checked is checked.
+/// A GPU checks only the safe methods.
 pub const CHECKS_EVERY_ACCESS: bool = false;
 
-/// Nothing: there is no host here.
+/// Empty: a GPU has no host items.
 pub mod host_face {}
 
-/// What the crate's macros expand to.
+/// Items used in the expansions of the crate's macros.
 pub mod macro_support {
     pub use super::statics::{StaticPlace, StaticValue};
     pub use super::{fail_with, print};
@@ -47,7 +47,7 @@ pub mod macro_support {
     };
 }
 
-/// A view's owner: nothing, on the device itself.
+/// The owner of a view's memory; empty on the device itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner;
 
@@ -58,11 +58,11 @@ impl Owner {
     }
 }
 
-/// A pointer to global memory is made.
+/// Called before a kernel obtains a pointer to global memory; does nothing on a GPU.
 #[inline(always)]
 pub(crate) fn exposing() {}
 
-/// What memory a call's parameters show: nothing, there is no host here.
+/// The memory regions of a call's parameters; empty on a GPU.
 #[derive(Clone, Debug)]
 pub struct Regions;
 
@@ -82,7 +82,7 @@ impl Regions {
     }
 }
 
-/// The owner of the views that a kernel is passed.
+/// Returns the owner of the views passed to a kernel.
 #[inline(always)]
 pub fn kernel_owner() -> Owner {
     Owner
@@ -136,42 +136,42 @@ pub fn lane_id() -> u32 {
 
 #[inline(always)]
 pub fn sync_threads() {
-    // SAFETY: a barrier; that all threads reach it is what its caller's documentation asks for, and if they do not,
-    // the kernel hangs or ends with an error.
+    // SAFETY: a barrier accesses no memory of the program. If not all threads reach it, the kernel hangs or ends with
+    // an error.
     unsafe { nvptx::_syncthreads() }
 }
 
 #[inline(always)]
 pub fn sync_threads_count(predicate: bool) -> u32 {
-    // SAFETY: as above.
+    // SAFETY: see `sync_threads`.
     unsafe { barrier_popc(predicate as u32) }
 }
 
 #[inline(always)]
 pub fn sync_threads_and(predicate: bool) -> bool {
-    // SAFETY: as above.
+    // SAFETY: see `sync_threads`.
     unsafe { barrier_and(predicate as u32) != 0 }
 }
 
 #[inline(always)]
 pub fn sync_threads_or(predicate: bool) -> bool {
-    // SAFETY: as above.
+    // SAFETY: see `sync_threads`.
     unsafe { barrier_or(predicate as u32) != 0 }
 }
 
 #[inline(always)]
 pub fn nanosleep(nanos: u32) {
-    // SAFETY: waits.
+    // SAFETY: only waits.
     unsafe { llvm_nanosleep(nanos) }
 }
 
-/// Functions that are an intrinsic each.
+/// Defines functions that each call one intrinsic.
 macro_rules! intrinsics {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty = $intrinsic:ident($($passed:expr),*);)*) => {
         $(
             #[inline(always)]
             pub fn $name($($argument: $type),*) -> $result {
-                // SAFETY: needs no memory; a mask that does not name the caller gives an unspecified value.
+                // SAFETY: the intrinsic accesses no memory. A mask without the caller returns an unspecified value.
                 unsafe { $intrinsic($($passed),*) }
             }
         )*
@@ -183,7 +183,7 @@ use intrinsics;
 #[inline(always)]
 pub fn multiply_wide(a: u32, b: u32) -> u64 {
     let product;
-    // SAFETY: arithmetic.
+    // SAFETY: arithmetic on registers.
     unsafe {
         asm!("mul.wide.u32 {}, {}, {};", out(reg64) product, in(reg32) a, in(reg32) b,
             options(pure, nomem, nostack, preserves_flags));
@@ -196,7 +196,7 @@ macro_rules! special_registers {
         #[inline(always)]
         pub fn $name() -> $type {
             let value;
-            // SAFETY: reads a register. Not `pure`: it is read where it stands.
+            // SAFETY: reads a special register. Not `pure`: each call must read it anew.
             unsafe { asm!($instruction, out($class) value, options(nostack, preserves_flags)) };
             value
         }
@@ -210,13 +210,13 @@ special_registers! {
     clock u64 reg64 "mov.u64 {}, %clock64;";
 }
 
-/// Nobody counts branches here.
+/// Returns `is_taken`; only the simulator counts branches.
 #[inline(always)]
 pub fn branch(is_taken: bool) -> bool {
     is_taken
 }
 
-/// Ends the kernel with an error, which the host sees at its next call.
+/// Ends the kernel with an error. The host sees it at its next call.
 #[cold]
 #[inline(always)]
 fn trap() -> ! {
@@ -234,7 +234,8 @@ pub fn out_of_bounds_shared(_view: u32, _index: usize, _len: usize) -> ! {
     trap()
 }
 
-/// Hands a message to the driver, which prints it when the host next synchronises; for [`println!`](crate::println).
+/// Passes a message to the driver, which prints it when the host next synchronises. [`println!`](crate::println) uses
+/// it.
 #[inline(always)]
 pub fn print<P: Pieces, A: PrintArguments>(_pieces: P, arguments: A) {
     arguments.with_words(|words| {
@@ -243,7 +244,7 @@ pub fn print<P: Pieces, A: PrintArguments>(_pieces: P, arguments: A) {
     });
 }
 
-/// Prints a message, and ends the kernel with an error.
+/// Prints a message and ends the kernel with an error.
 #[cold]
 #[inline(never)]
 pub fn fail_with<P: Pieces, A: PrintArguments>(pieces: P, arguments: A) -> ! {
@@ -251,8 +252,8 @@ pub fn fail_with<P: Pieces, A: PrintArguments>(pieces: P, arguments: A) -> ! {
     trap()
 }
 
-/// A kernel that panics ends with an error. PTX is built so that panics are traps, without a message: the simulator,
-/// which runs the same source, gives it.
+/// Ends a kernel that panics with an error. In PTX a panic is a trap without a message; the simulator runs the same
+/// source and reports the message.
 #[panic_handler]
 fn panic(_info: &core::panic::PanicInfo<'_>) -> ! {
     trap()

@@ -1,4 +1,4 @@
-//! Statics: what the compiler declares as a static of its own, found by its symbol.
+//! Statics: each is a `static` of the compiler, found by its symbol.
 
 use core::arch::asm;
 use core::marker::PhantomData;
@@ -8,14 +8,15 @@ use super::Owner;
 use super::memory::{cast, load};
 use crate::device_copy::{DeviceCopy, access_bytes, with_word};
 
-/// Where a static is.
+/// The address of a static.
 pub struct StaticPlace<T> {
     address: fn() -> *const u8,
     elements: PhantomData<fn() -> T>,
 }
 
 impl<T> StaticPlace<T> {
-    /// The static whose address `address` gives: in its own state space for constants, else a generic one.
+    /// Creates the address of a static. `address` returns it in the constant state space for constants, and as a
+    /// generic one otherwise.
     pub const fn new(address: fn() -> *const u8) -> Self {
         Self { address, elements: PhantomData }
     }
@@ -26,11 +27,11 @@ impl<T> StaticPlace<T> {
     }
 }
 
-/// A value that stands in the PTX as a static.
+/// The initial value of a static in the PTX.
 #[repr(transparent)]
 pub struct StaticValue<T>(pub T);
 
-// SAFETY: nobody accesses it but by its symbol.
+// SAFETY: the program accesses it only by its symbol, in device code.
 unsafe impl<T> Sync for StaticValue<T> {}
 
 #[inline(always)]
@@ -43,7 +44,7 @@ pub fn static_owner() -> Owner {
 #[inline(always)]
 pub unsafe fn constant_load<T: DeviceCopy>(pointer: *const T) -> T {
     if const { access_bytes::<T>() == 0 } {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a valid pointer.
         return unsafe { constant_load_numbers(pointer) };
     }
     load!("ld.const", pointer, reg64, pure, nomem)
@@ -57,7 +58,7 @@ unsafe fn constant_load_numbers<T: DeviceCopy>(pointer: *const T) -> T {
     let to = value.as_mut_ptr();
     T::scalars(0, &mut |offset, bytes| {
         with_word!(bytes, Word => {
-            // SAFETY: the caller's; the number lies in the value, at that offset.
+            // SAFETY: the caller guarantees a valid pointer; the number is in the value at that offset.
             unsafe {
                 let from = pointer.wrapping_byte_add(offset).cast::<Word>();
                 to.byte_add(offset).cast::<Word>().write(constant_load(from));

@@ -1,4 +1,4 @@
-//! Warp operations: LLVM's intrinsics, which it knows to be convergent.
+//! Warp operations by LLVM's intrinsics, which LLVM knows to be convergent.
 
 use super::{intrinsics, lane_id};
 use crate::atomic::{AtomicInteger, AtomicType, Update};
@@ -59,13 +59,13 @@ intrinsics! {
     match_any_64(mask: u32, value: u64) -> u32 = match_any_sync_64(mask, value);
 }
 
-/// Shuffles in parts of a warp, which `clamp` describes.
+/// Shuffles within segments of a warp. `clamp` describes the segments.
 pub mod shuffle_within {
     macro_rules! shuffles {
         ($($name:ident $intrinsic:ident)*) => {$(
             #[inline(always)]
             pub fn $name(mask: u32, value: u32, operand: u32, clamp: u32, _from: u32) -> u32 {
-                // SAFETY: needs no memory; a mask that does not name the caller gives an unspecified value.
+                // SAFETY: the intrinsic accesses no memory. A mask without the caller returns an unspecified value.
                 unsafe { super::$intrinsic(mask, value, operand, clamp) }
             }
         )*};
@@ -79,7 +79,8 @@ pub mod shuffle_within {
     }
 }
 
-// `match.all` gives a pair, which no intrinsic of Rust's can; lanes that all find each other are all the same.
+// `match.all` returns a pair, which no intrinsic in Rust can. If each lane matches all lanes of the mask, all values
+// are equal.
 
 #[inline(always)]
 pub fn match_all_32(mask: u32, value: u32) -> bool {
@@ -96,7 +97,7 @@ pub fn reduce<T: AtomicInteger>(update: Update, mask: u32, value: T) -> T {
     if size_of::<T>() == 4 && cfg!(target_feature = "sm_80") {
         let word: u32 = bytemuck::cast(value);
         let is_signed = T::TYPE == AtomicType::I32;
-        // SAFETY: needs no memory; a mask that does not name the caller gives an unspecified value.
+        // SAFETY: the intrinsic accesses no memory. A mask without the caller returns an unspecified value.
         let result = unsafe {
             match update {
                 Update::Min if is_signed => redux_min(word, mask),
@@ -120,7 +121,7 @@ pub fn reduce<T: AtomicInteger>(update: Update, mask: u32, value: T) -> T {
     }
     let mut others = mask & !(1 << lane_id());
     for lane in 0..32 {
-        // Every lane of the mask takes part for each lane of the mask.
+        // Every lane of the mask takes part in the shuffle for each lane of the mask.
         if mask >> lane & 1 != 0 {
             let other = crate::warp::shuffle_idx(mask, value, lane);
             if others & 1 << lane != 0 {

@@ -23,7 +23,7 @@ pub fn fence(scope: Scope) {
 
 pub use fence as fence_acquire_release;
 
-/// The memory that a pointer is of, which must be there for what is done with it.
+/// Determines the memory space of a generic pointer. Reports a fault if the memory is not valid for `what`.
 #[inline(always)]
 #[track_caller]
 fn resolved<T>(place: Place<T>, what: Use) -> Place<T> {
@@ -40,13 +40,13 @@ fn resolved<T>(place: Place<T>, what: Use) -> Place<T> {
 }
 
 /// # Safety
-/// A place in global memory must be valid for an access of `T`.
+/// An address in global memory must be valid for an access of `T`.
 #[inline(always)]
 #[track_caller]
 unsafe fn replace<T: Atomic>(place: Place<T>, scope: Scope, new: impl Fn(T) -> T) -> T {
     match resolved(place, Use::Update) {
         Place::Shared(address) => shared::update(address, new),
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a valid address.
         Place::Global(pointer) | Place::Generic(pointer) => unsafe {
             memory::update_scoped(pointer, scope.into(), new)
         },
@@ -54,7 +54,7 @@ unsafe fn replace<T: Atomic>(place: Place<T>, scope: Scope, new: impl Fn(T) -> T
 }
 
 /// # Safety
-/// A place in global memory must be valid for an access of `T`.
+/// An address in global memory must be valid for an access of `T`.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T, scope: Scope) -> T {
@@ -66,9 +66,9 @@ pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T
         (true, false) => with_gpu_nan(old.updated(update, value)),
         (true, true) => with_gpu_nan(flushed(flushed(old).updated(update, flushed(value)))),
     };
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees a valid address.
     let old = unsafe { replace(place, scope, new) };
-    // Nobody waits by these: a minimum or a bit map that most threads leave as it is is no lack of progress.
+    // No thread waits with these updates. Many of them leave the element as it is, which is not a lack of progress.
     let works = matches!(update, Update::Min | Update::Max | Update::And | Update::Or);
     if works && thread::is_simulated() {
         thread::note_work();
@@ -76,36 +76,36 @@ pub unsafe fn atomic_update<T: Atomic>(update: Update, place: Place<T>, value: T
     old
 }
 
-/// A zero of the same sign for a subnormal `f32`, as GPUs' additions in global memory have it.
+/// Returns zero of the same sign for a subnormal `f32`, like GPUs' additions in global memory.
 fn flushed<T: Atomic>(value: T) -> T {
     let single: f32 = bytemuck::cast(value);
     bytemuck::cast(if single.is_subnormal() { 0_f32.copysign(single) } else { single })
 }
 
-/// A sum of `f32` that is no number, with the bits that GPUs give it.
+/// Returns the sum, with the bits that GPUs return if it is NaN.
 fn with_gpu_nan<T: Atomic>(value: T) -> T {
     let single: f32 = bytemuck::cast(value);
     bytemuck::cast(if single.is_nan() { f32::from_bits(0x7FFF_FFFF) } else { single })
 }
 
 /// # Safety
-/// A place in global memory must be valid for an access of `T`.
+/// An address in global memory must be valid for an access of `T`.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn atomic_compare_exchange<T: Atomic>(place: Place<T>, expected: T, new: T, scope: Scope) -> T {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees a valid address.
     unsafe { replace(place, scope, |old| if same_bits(old, expected) { new } else { old }) }
 }
 
 /// # Safety
-/// A place in global memory must be valid for an access of `T`.
+/// An address in global memory must be valid for an access of `T`.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool, scope: Scope) -> T {
     match resolved(place, Use::Read) {
         Place::Shared(address) if acquire => shared::load_acquire(address),
         Place::Shared(address) => shared::load_relaxed(address),
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a valid address.
         Place::Global(pointer) | Place::Generic(pointer) => unsafe {
             memory::load_scoped(pointer, acquire, scope.into())
         },
@@ -113,14 +113,14 @@ pub unsafe fn atomic_load<T: Atomic>(place: Place<T>, acquire: bool, scope: Scop
 }
 
 /// # Safety
-/// A place in global memory must be valid for an access of `T`.
+/// An address in global memory must be valid for an access of `T`.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn atomic_store<T: Atomic>(place: Place<T>, value: T, release: bool, scope: Scope) {
     match resolved(place, Use::Write) {
         Place::Shared(address) if release => shared::store_release(address, value),
         Place::Shared(address) => shared::store_relaxed(address, value),
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a valid address.
         Place::Global(pointer) | Place::Generic(pointer) => unsafe {
             memory::store_scoped(pointer, value, release, scope.into());
         },

@@ -1,4 +1,4 @@
-//! Barriers in shared memory, and that of the grid, in the simulator.
+//! Barriers in shared memory and the barrier of the grid, in the simulator.
 
 extern crate std;
 
@@ -10,10 +10,10 @@ use crate::barrier::{MAX_COUNT, word};
 
 pub use simt::thread::{sync_grid, wait_for_dependencies};
 
-/// The simulator runs one launch after the other.
+/// Does nothing: the simulator runs one launch after the other.
 pub const fn launch_dependents() {}
 
-/// Ends the launch with `reason`, at the kernel's line.
+/// Ends the launch with `reason` at the kernel's line.
 #[cold]
 #[track_caller]
 fn misuse(reason: &str) -> ! {
@@ -23,7 +23,7 @@ fn misuse(reason: &str) -> ! {
 #[track_caller]
 pub fn barrier_init(address: u32, count: u32) {
     if count == 0 || count > MAX_COUNT {
-        misuse("a barrier counts from 1 to 2²⁰ − 1 arrivals");
+        misuse("the count of a barrier must be 1 to 2²⁰ − 1");
     }
     shared::store(address, word::new(count));
 }
@@ -42,7 +42,7 @@ fn arrive(address: u32, drops: bool) -> u64 {
 #[track_caller]
 fn check_initialised(state: u64) {
     if !word::is_initialised(state) {
-        misuse("a barrier that nobody has initialised: one thread calls `init`, and a block barrier follows");
+        misuse("the barrier is not initialised: let one thread call `init`, followed by a block barrier");
     }
 }
 
@@ -63,7 +63,7 @@ pub fn barrier_is_over(address: u32, phase: u64) -> bool {
     match word::phase(state).wrapping_sub(phase) & 0xFF {
         0 => false,
         1 => true,
-        _ => misuse("a wait for a phase that is neither the barrier's current one nor the last"),
+        _ => misuse("the phase of a wait must be the barrier's current or previous one"),
     }
 }
 

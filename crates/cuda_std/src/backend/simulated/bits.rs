@@ -13,7 +13,7 @@ pub fn lop3_given<const INDEX: usize>(a: u32, b: u32, c: u32) -> u32 {
 
 #[inline]
 fn by_table(table: u8, a: u32, b: u32, c: u32) -> u32 {
-    // A term for each row of the table that has a one.
+    // One term for each row of the table that is one.
     (0..8).filter(|row| table >> row & 1 != 0).fold(0, |bits, row| {
         let of = |word: u32, bit: u32| if row >> bit & 1 != 0 { word } else { !word };
         bits | (of(a, 2) & of(b, 1) & of(c, 0))

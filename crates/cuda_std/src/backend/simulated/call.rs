@@ -1,4 +1,4 @@
-//! A call of a kernel: what `#[kernel]` makes of a function on the host.
+//! A kernel with its arguments: on the host, `#[kernel]` makes such a call of a function.
 
 extern crate std;
 
@@ -13,7 +13,7 @@ use crate::Global;
 use crate::array_vec::ArrayVec;
 use crate::param::{MAX_PARAMS, Params};
 
-/// The device that a view's memory belongs to.
+/// The device that owns the memory of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceId {
     number: u32,
@@ -23,64 +23,64 @@ pub struct DeviceId {
 impl DeviceId {
     pub(crate) const NONE: Self = Self { number: u32::MAX, simulated: false };
 
-    /// A simulated device, whose memory the host can reach.
+    /// Returns the identity of a simulated device. The host can access its memory.
     pub const fn simulated(number: u32) -> Self {
         Self { number, simulated: true }
     }
 
-    /// A GPU, whose memory the host cannot reach.
+    /// Returns the identity of a GPU. The host cannot access its memory.
     pub const fn gpu(number: u32) -> Self {
         Self { number, simulated: false }
     }
 
-    /// Whether it is a simulated device.
+    /// Returns true for a simulated device.
     pub const fn is_simulated(self) -> bool {
         self.simulated
     }
 
-    /// How many of a view's `len` elements the code that runs here can reach: none of a GPU's.
+    /// Returns the number of a view's `len` elements that code on the host can access: none for a GPU.
     #[inline(always)]
     pub(crate) const fn bound(self, len: usize) -> usize {
         if self.simulated { len } else { 0 }
     }
 }
 
-/// A kernel, known by its type: `#[kernel]` declares a type of the kernel's name beside the function. That of a generic
-/// kernel has the same parameters, and is a kernel for the arguments that it is built for.
+/// A kernel as a type. `#[kernel]` declares a type of the kernel's name beside the function. The type of a generic
+/// kernel has the same parameters and is a `Kernel` for the arguments of its instances.
 ///
-/// The functions are compiled once, where the kernel is declared: who calls the kernel finds them by its type.
+/// The functions are compiled once, in the crate that declares the kernel. Callers find them by the type.
 ///
 /// # Safety
-/// The PTX entry that `INFO` names must be that of the function of the type's name, with its arguments: a launch passes
-/// the function's parameters to the entry, as `encode` encodes them. `encode` and `run` must take the same arguments.
-/// `#[kernel]` is the one that implements it.
+/// The PTX entry named by `INFO` must belong to the function of the type's name, with its arguments: a launch passes
+/// the parameters that `encode` appends to the entry. `encode` and `run` must take the same arguments. Only `#[kernel]`
+/// should implement it.
 #[diagnostic::on_unimplemented(
     message = "there is no kernel `{Self}`",
     note = "a generic kernel can be called with the arguments that its `#[kernel(instances(…))]` lists"
 )]
 pub unsafe trait Kernel {
-    /// Its name, source line and launch bounds.
+    /// The kernel's name, source line and launch bounds.
     const INFO: &'static KernelInfo;
 
     /// Appends the arguments to `params`.
     ///
     /// # Safety
-    /// `arguments` must be of this kernel.
+    /// `arguments` must be arguments of this kernel.
     #[doc(hidden)]
     unsafe fn encode(arguments: &Arguments<'_>, params: &mut Params);
 
     /// Runs simulated threads of the kernel.
     ///
     /// # Safety
-    /// `arguments` must be of this kernel.
+    /// `arguments` must be arguments of this kernel.
     #[doc(hidden)]
     unsafe fn run(arguments: &Arguments<'_>, threads: Threads<'_>);
 }
 
-/// What memory a call's parameters show.
+/// The memory regions that a call's parameters view.
 #[derive(Clone, Debug)]
 pub struct Regions {
-    /// Each parameter shows one piece of memory at most.
+    /// A parameter views at most one region.
     regions: ArrayVec<Region, MAX_PARAMS>,
 }
 
@@ -95,13 +95,13 @@ impl Regions {
         self.regions.push(Region { name, start, bytes, element, is_writable });
     }
 
-    /// Each, under its parameter's name.
+    /// Returns the regions with their parameters' names.
     pub fn as_slice(&self) -> &[Region] {
         self.regions.as_slice()
     }
 }
 
-/// The kernels in all of `lists`.
+/// Returns the number of kernels in all of `lists`.
 pub const fn total_len(lists: &[&[&'static KernelInfo]]) -> usize {
     let mut len = 0;
     let mut list = 0;
@@ -112,7 +112,7 @@ pub const fn total_len(lists: &[&[&'static KernelInfo]]) -> usize {
     len
 }
 
-/// All of `lists` in one, which has `LEN` kernels.
+/// Joins `lists` into one array of `LEN` kernels.
 pub const fn concatenate<const LEN: usize>(lists: &[&[&'static KernelInfo]]) -> [&'static KernelInfo; LEN] {
     let mut all = [lists[0][0]; LEN];
     let (mut len, mut list) = (0, 0);
@@ -128,22 +128,22 @@ pub const fn concatenate<const LEN: usize>(lists: &[&[&'static KernelInfo]]) -> 
     all
 }
 
-/// A kernel's arguments, of whichever types, whose views borrow memory for `'a`.
+/// A kernel's arguments, with their types erased. Their views borrow memory for `'a`.
 #[doc(hidden)]
 #[derive(Clone)]
 pub struct Arguments<'a> {
     storage: MaybeUninit<Storage>,
-    /// Where they are if there is no room in the storage.
+    /// The arguments, if they do not fit into `storage`.
     large: Option<Arc<[MaybeUninit<u128>]>>,
     borrows: PhantomData<&'a ()>,
 }
 
-/// Room for sixteen views.
+/// Space for sixteen views.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct Storage([u8; 16 * size_of::<Global<'_, u8>>()]);
 
-/// Whether arguments of the type `A` are kept in the storage.
+/// Returns true if arguments of type `A` fit into `Storage`.
 const fn is_small<A>() -> bool {
     size_of::<A>() <= size_of::<Storage>()
 }
@@ -154,13 +154,13 @@ impl<'a> Arguments<'a> {
         const { assert!(align_of::<A>() <= align_of::<Storage>(), "a kernel's parameter is aligned to at most 16 bytes") };
         let mut storage = MaybeUninit::<Storage>::uninit();
         let large = if const { is_small::<A>() } {
-            // SAFETY: there is room for the arguments.
+            // SAFETY: the storage is large enough and aligned for `A`.
             unsafe { storage.as_mut_ptr().cast::<A>().write(arguments) };
             None
         } else {
             let mut large = Arc::new_uninit_slice(size_of::<A>().div_ceil(size_of::<u128>()));
             if let Some(room) = Arc::get_mut(&mut large) {
-                // SAFETY: as above.
+                // SAFETY: the allocation is large enough and aligned for `A`.
                 unsafe { room.as_mut_ptr().cast::<A>().write(arguments) };
             }
             Some(large)
@@ -168,35 +168,35 @@ impl<'a> Arguments<'a> {
         Self { storage, large, borrows: PhantomData }
     }
 
-    /// The arguments.
+    /// Returns the arguments.
     ///
     /// # Safety
-    /// They must have been stored as `A`, but for lifetimes, which must be `'a`.
+    /// The arguments must have been stored as `A`, except for lifetimes, which must be `'a`.
     #[inline(always)]
     pub unsafe fn read<A: Copy + 'a>(&self) -> A {
         let arguments: *const A = match &self.large {
             Some(large) if const { !is_small::<A>() } => large.as_ptr().cast(),
             _ => self.storage.as_ptr().cast(),
         };
-        // SAFETY: the caller's word.
+        // SAFETY: the caller guarantees that an `A` was stored.
         unsafe { arguments.read() }
     }
 }
 
-/// A kernel with its arguments, ready to be launched on any device. The memory that they view stays borrowed for `'a`.
+/// A kernel with its arguments, which any device can launch. The memory that the arguments view is borrowed for `'a`.
 ///
-/// `#[kernel]` turns a function into one that returns such a call, so that the compiler checks the arguments.
+/// `#[kernel]` turns a function into one that returns such a call, so the compiler checks the arguments.
 #[derive(Clone)]
 #[must_use = "a call does nothing until a device launches it"]
 pub struct Call<'a> {
     info: &'static KernelInfo,
     encode: unsafe fn(&Arguments<'_>, &mut Params),
     run: unsafe fn(&Arguments<'_>, Threads<'_>),
-    /// Of a type that is `Send` and `Sync`, as all else.
+    /// Arguments whose type is `Send` and `Sync`.
     arguments: Arguments<'a>,
 }
 
-/// An instance of a generic kernel, to be found by its generic arguments.
+/// An instance of a generic kernel, found by its generic arguments.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Instance {
@@ -206,21 +206,21 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// The kernel `K`.
+    /// Returns the instance of kernel `K`.
     pub const fn of<K: Kernel>() -> Self {
         Self { info: K::INFO, encode: K::encode, run: K::run }
     }
 
-    /// Returns the one of `built` that has these generic arguments, all of the kernel's.
+    /// Returns the element of `built` that has all of these generic arguments.
     ///
-    /// Not generic: each call of a kernel would have a copy.
+    /// Not generic, so the program contains it once.
     pub fn find(built: &'static [Self], arguments: &[ArgumentId]) -> Option<&'static Self> {
         built.iter().find(|instance| instance.info.has_arguments(arguments))
     }
 }
 
 impl<'a> Call<'a> {
-    /// A call of an instance.
+    /// Creates a call of an instance.
     ///
     /// # Safety
     /// As for [`new`](Self::new).
@@ -231,32 +231,32 @@ impl<'a> Call<'a> {
         Self { info, encode, run, arguments: Arguments::new(arguments) }
     }
 
-    /// A call of the kernel `K`.
+    /// Creates a call of the kernel `K`.
     ///
     /// # Safety
-    /// `K`'s functions must take their arguments as `A`, but for lifetimes, and access no memory but what these view.
+    /// `K`'s functions must take their arguments as `A`, except for lifetimes, and access only memory that these view.
     #[doc(hidden)]
     #[inline]
     pub unsafe fn new<K: Kernel, A: Copy + Send + Sync + 'a>(arguments: A) -> Self {
         Self { info: K::INFO, encode: K::encode, run: K::run, arguments: Arguments::new(arguments) }
     }
 
-    /// Which kernel.
+    /// Returns the kernel.
     pub fn info(&self) -> &'static KernelInfo {
         self.info
     }
 
-    /// What a PTX entry is passed, and the devices and the memory that it views.
+    /// Returns the parameters of the PTX entry, with the devices and regions that they view.
     pub fn params(&self) -> Params {
         let mut params = Params::new();
         self.encode(&mut params);
         params
     }
 
-    /// Appends to `params` what [`params`](Self::params) gives, without moving it.
+    /// Appends the parameters to `params`; see [`params`](Self::params).
     #[inline]
     pub fn encode(&self, params: &mut Params) {
-        // SAFETY: `new` was given this kernel's arguments.
+        // SAFETY: `new` received arguments of this kernel.
         unsafe { (self.encode)(&self.arguments, params) }
     }
 
@@ -264,14 +264,14 @@ impl<'a> Call<'a> {
     #[doc(hidden)]
     #[inline]
     pub fn run(&self, threads: Threads<'_>) {
-        // SAFETY: `new` was given this kernel's arguments, whose views live.
+        // SAFETY: `new` received arguments of this kernel, and their views are still borrowed.
         unsafe { (self.run)(&self.arguments, threads) }
     }
 
-    /// The same call, whose views nobody keeps borrowed any more.
+    /// Returns the same call without the borrow of its views.
     ///
     /// # Safety
-    /// It must not be run unless the memory that the arguments view is there, and borrowed as they borrowed it.
+    /// While the call runs, the memory that its arguments view must exist and be borrowed as the arguments borrowed it.
     pub unsafe fn unbound(self) -> Call<'static> {
         let Self { info, encode, run, arguments: Arguments { storage, large, .. } } = self;
         Call { info, encode, run, arguments: Arguments { storage, large, borrows: PhantomData } }

@@ -1,4 +1,4 @@
-//! Asynchronous copies, which arrive as late as they may: when they are waited for.
+//! Asynchronous copies. Each arrives as late as possible: at the wait.
 
 extern crate std;
 
@@ -11,9 +11,9 @@ use crate::Element;
 /// A thread's copies.
 #[derive(Debug, Default)]
 pub struct Copies {
-    /// The oldest first.
+    /// The copies in progress, the oldest first.
     pending: Vec<Pending>,
-    /// Groups so far.
+    /// The number of groups so far.
     groups: usize,
 }
 
@@ -29,18 +29,18 @@ impl Copies {
     /// `from` must be valid for an access of 16 bytes.
     #[track_caller]
     pub unsafe fn begin(&mut self, from: *const [u32; 4], to: u32) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a valid source.
         let value = unsafe { memory::load(from.cast()) };
         self.begin_with(value, to);
     }
 
     /// # Safety
-    /// `from` must be valid for accesses of `count` elements. `N` elements are 16 bytes.
+    /// `from` must be valid for accesses of `count` elements. `N` elements have 16 bytes.
     #[track_caller]
     pub unsafe fn begin_by_elements<T: Element, const N: usize>(&mut self, from: *const T, count: u32, to: u32) {
         let mut vector = [T::zeroed(); N];
         for (i, element) in vector.iter_mut().enumerate().take(count as usize) {
-            // SAFETY: the caller's.
+            // SAFETY: the caller guarantees a valid source.
             *element = unsafe { memory::load(from.add(i)) };
         }
         self.begin_with(bytemuck::cast(vector), to);

@@ -11,33 +11,33 @@ use std::string::String;
 
 use simt::{ArgumentId, KernelInfo};
 
-/// A rung of a ladder: a way to compute what the algorithm computes, by one kernel or several.
+/// A rung of a ladder: one way to compute an algorithm's result, with one kernel or several.
 ///
-/// Two are equal if they are the same rung of the same ladder.
+/// Two values are equal if they are the same rung of the same ladder.
 #[derive(Debug)]
 pub struct Rung {
-    /// The [`Ladder`] that it is a rung of.
+    /// The [`Ladder`] of the rung.
     pub ladder: TypeId,
-    /// Its index in the ladder, from the plainest on.
+    /// The index in the ladder. The plainest rung has index 0.
     pub index: usize,
     /// The algorithm's name.
     pub algorithm: &'static str,
-    /// Its name, as people type it.
+    /// The rung's name in commands.
     pub name: &'static str,
-    /// What it does differently from the rung before, in a sentence.
+    /// A sentence on what the rung changes compared with the previous one.
     pub idea: &'static str,
-    /// The kernels that it launches, by the names of their functions.
+    /// The names of the kernel functions that the rung launches.
     pub families: &'static [&'static str],
-    /// The same, each with its entries.
+    /// The kernels that the rung launches, with their entries.
     pub kernels: &'static [RungKernel],
 }
 
-/// A kernel as a rung launches it.
+/// A kernel that a rung launches.
 #[derive(Debug)]
 pub struct RungKernel {
     /// All entries of the kernel.
     pub entries: &'static [&'static KernelInfo],
-    /// The last generic arguments that this rung gives it: 4 for `unrolled_4`.
+    /// The last generic arguments that this rung passes to the kernel, such as 4 for `unrolled_4`.
     pub arguments: &'static [ArgumentId],
 }
 
@@ -49,23 +49,23 @@ impl RungKernel {
 }
 
 impl Rung {
-    /// Returns the entry of its first kernel whose generic arguments begin with `arguments`: the element type, or the
-    /// element type and the operator.
+    /// Returns the entry of its first kernel whose generic arguments begin with `arguments`: an element type, or an
+    /// element type and an operator.
     pub fn entry(&self, arguments: &[ArgumentId]) -> Option<&'static KernelInfo> {
         self.kernels.first()?.entries().find(|entry| entry.arguments_begin_with(arguments))
     }
 
-    /// Returns the entries of its first kernel: the types and operators that the rung is built for.
+    /// Returns the entries of its first kernel: the types and operators for which the rung is built.
     pub fn entries(&self) -> impl Iterator<Item = &'static KernelInfo> + '_ {
         self.kernels.first().into_iter().flat_map(RungKernel::entries)
     }
 
-    /// Returns the number of input elements that a thread takes at a time, if its first kernel declares it.
+    /// Returns the number of input elements that a thread processes at a time, if the first kernel declares it.
     pub fn items_per_thread(&self) -> Option<usize> {
         self.kernels.first()?.entries().find_map(|entry| entry.items_per_thread)
     }
 
-    /// Returns the largest number of elements that it takes, if its kernels declare one.
+    /// Returns the largest supported number of elements, if the kernels declare one.
     pub fn max_elements(&self) -> Option<usize> {
         self.kernels.iter().flat_map(RungKernel::entries).filter_map(|entry| entry.max_elements).min()
     }
@@ -89,55 +89,55 @@ pub trait Ladder:
     /// All rungs.
     const ALL: &'static [Self];
 
-    /// What is known of each, in the same order.
+    /// The descriptions of the rungs, in the same order.
     const RUNGS: &'static [Rung];
 
-    /// What is known of it.
+    /// Returns the description of the rung.
     fn rung(self) -> &'static Rung;
 
-    /// Its name, as people type it.
+    /// Returns the rung's name in commands.
     fn name(self) -> &'static str {
         self.rung().name
     }
 
-    /// What it does differently from the rung before, in a sentence.
+    /// Returns a sentence on what the rung changes compared with the previous one.
     fn idea(self) -> &'static str {
         self.rung().idea
     }
 
-    /// The kernels that it launches, by the names of their functions.
+    /// Returns the names of the kernel functions that the rung launches.
     fn families(self) -> &'static [&'static str] {
         self.rung().families
     }
 
-    /// The last rung of all.
+    /// The last rung.
     const LAST: Self = Self::ALL[Self::ALL.len() - 1];
 
     /// Returns the rung of this description.
     ///
     /// # Errors
-    /// [`UnknownRung`] if it describes a rung of another ladder.
+    /// Returns [`UnknownRung`] if it is the description of a rung of another ladder.
     fn of(rung: &Rung) -> Result<Self, UnknownRung> {
         let own = Self::ALL.get(rung.index).filter(|_| rung.ladder == TypeId::of::<Self>());
         own.copied().ok_or_else(|| UnknownRung::new::<Self>(rung.name))
     }
 
-    /// Returns the rung that runs by default for generic arguments that begin with `arguments`: the last one that is
-    /// built for them. Returns the last of all if none is.
+    /// Returns the default rung for generic arguments that begin with `arguments`: the last rung built for them, or the
+    /// last of all if none is.
     fn default_rung(arguments: &[ArgumentId]) -> Self {
         let is_built = |rung: &&Self| rung.rung().entry(arguments).is_some();
         Self::ALL.iter().rfind(is_built).copied().unwrap_or(Self::LAST)
     }
 }
 
-/// A text that names no rung of the algorithm.
+/// The error for a name that is not a rung of the algorithm.
 #[derive(Clone, PartialEq, Eq)]
 pub struct UnknownRung {
-    /// The algorithm.
+    /// The algorithm's name.
     pub algorithm: &'static str,
-    /// What was asked for.
+    /// The name that was given.
     pub name: String,
-    /// What there is, and `all` where that is meant too.
+    /// The valid names, including `all` where it is one.
     pub known: std::vec::Vec<&'static str>,
 }
 
@@ -172,7 +172,7 @@ impl fmt::Display for UnknownRung {
 
 impl core::error::Error for UnknownRung {}
 
-/// The rung of that name.
+/// Returns the rung with this name.
 #[doc(hidden)]
 pub fn find_rung<L: Ladder>(name: &str) -> Result<L, UnknownRung> {
     L::ALL.iter().copied().find(|rung| rung.name() == name).ok_or_else(|| UnknownRung::new::<L>(name))

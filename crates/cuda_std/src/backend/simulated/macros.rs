@@ -1,4 +1,4 @@
-//! What the crate's macros expand to in the simulator.
+//! The expansions of the crate's macros in the simulator.
 
 #[doc(hidden)]
 #[macro_export]
@@ -10,10 +10,10 @@ macro_rules! __kernel {
 #[macro_export]
 macro_rules! __kernel_list {
     ([$($doc:literal)*] $($kernel:ident)*) => {
-        /// What this module's kernels are for; empty where `kernels!` has no documentation.
+        /// A summary of the module's kernels; empty if `kernels!` has no documentation.
         pub const SUMMARY: &str = ::core::concat!($($doc),*).trim_ascii();
 
-        /// The kernels of this module, every instance of each.
+        /// The kernels of this module, with all instances.
         pub const KERNELS: &[&$crate::KernelInfo] = {
             const LISTS: &[&[&$crate::KernelInfo]] = &[$(<$kernel>::INSTANCES),*];
             const LEN: usize = $crate::__private::total_len(LISTS);
@@ -35,11 +35,11 @@ macro_rules! __shared_array {
         $crate::__shared_array! { [$label] $name $symbol $element, $len }
     };
     ([$label:expr] $name:ident $symbol:literal $element:ty, $len:expr) => {{
-        // Items of a macro are visible to its arguments: names that no kernel has.
+        // The macro's arguments can see these items, so they have names that no kernel uses.
         static __CUDA_STD_SITE: $crate::__private::Site = $crate::__private::Site::named($label);
         let len: usize = const { $len };
         let address = $crate::__private::allocate_array(&__CUDA_STD_SITE, ::core::mem::size_of::<$element>(), len);
-        // SAFETY: the array was just allotted, aligned to 16 bytes.
+        // SAFETY: the array was just allocated and is aligned to 16 bytes.
         unsafe { $crate::Shared::<$element>::from_raw_parts(address, len as u32) }
     }};
 }
@@ -49,7 +49,7 @@ macro_rules! __shared_array {
 macro_rules! __device_static {
     ($Handle:ident $is_writable:literal $name:literal $symbol:literal $element:ty, $len:expr, $type:ty, $value:expr) => {{
         static __VALUE: $type = $value;
-        // SAFETY: nobody changes the value, of which each device has a copy.
+        // SAFETY: the initial value is never modified; each device has a copy.
         let info = unsafe {
             $crate::__private::DeviceStatic::new(
                 ($name, $symbol, ::core::module_path!()),
@@ -59,7 +59,7 @@ macro_rules! __device_static {
                 $is_writable,
             )
         };
-        // SAFETY: the value has as many elements.
+        // SAFETY: the value has this number of elements.
         unsafe { $crate::$Handle::<$element>::new($crate::__private::StaticPlace::new(info), $len) }
     }};
 }
@@ -90,9 +90,9 @@ macro_rules! __assertion {
     (host { $($host:tt)* } device { $($device:tt)* }) => { $($host)* };
 }
 
-/// `unroll!(I in N => body)`: the body once for each `I` from 0 to `N` − 1, for arrays that stay in registers. `N` is a
-/// constant of at most 18. On a GPU it is no loop, because one that the compiler does not unroll would keep the array
-/// in local memory: `I` is a constant there. The simulator has a loop, which compiles faster.
+/// `unroll!(I in N => body)` repeats the body for each `I` from 0 to `N` − 1, at most 18. `I` is a constant on a GPU,
+/// so arrays indexed by it stay in registers even if the compiler would not unroll a loop. In the simulator it is a
+/// loop, which compiles faster.
 #[macro_export]
 macro_rules! unroll {
     ($i:ident in $n:expr => $body:block) => {{

@@ -1,4 +1,4 @@
-//! Loads and stores in the simulator: number by number, each checked where it is.
+//! Loads and stores in the simulator, number by number, with a check of each.
 //!
 //! # Design
 //!
@@ -30,18 +30,18 @@ pub fn out_of_bounds_global(view: usize, index: usize, len: usize) -> ! {
 
 pub use simt::shared::out_of_bounds as out_of_bounds_shared;
 
-/// [`simt::memory`] checks the alignment of every access itself.
+/// Does nothing: [`simt::memory`] checks the alignment of every access.
 #[inline(always)]
 pub fn check_vec_alignment(_address: usize, _bytes: usize) {}
 
-/// Ends the kernel: what was loaded from shared memory is no value of its type.
+/// Ends the kernel: the bits loaded from shared memory are not a valid `T`.
 #[cold]
 #[track_caller]
 pub fn no_value<T>() -> ! {
-    panic!("what shared memory holds there is no value of `{}`: nobody has written one", core::any::type_name::<T>())
+    panic!("shared memory holds no valid `{}` there: a thread must write one first", core::any::type_name::<T>())
 }
 
-/// The block's dynamic shared memory: its address and size in bytes.
+/// Returns the address and the size in bytes of the block's dynamic shared memory.
 #[inline(always)]
 pub fn dynamic_shared() -> (u32, u32) {
     shared::dynamic()
@@ -56,7 +56,7 @@ pub fn name_dynamic<T>(name: &'static str, address: u32, len: usize) {
     }
 }
 
-/// A load of `T`: `$load` gives the number of type `$Word` at `$offset` of it.
+/// A load of `T`. `$load` returns the number of type `$Word` at `$offset`.
 macro_rules! load {
     ($T:ident, $offset:ident, $Word:ident => $load:expr) => {{
         let mut value = MaybeUninit::<$T>::uninit();
@@ -71,7 +71,7 @@ macro_rules! load {
         } else {
             $T::scalars(0, &mut |$offset, size| with_word!(size, $Word => {
                 let number: $Word = $load;
-                // SAFETY: the number lies in the value, at that offset.
+                // SAFETY: the number is in the value at that offset.
                 unsafe { bytes.add($offset).cast::<$Word>().write_unaligned(number) };
             }));
         }
@@ -79,7 +79,7 @@ macro_rules! load {
     }};
 }
 
-/// A store of `$value`, a `T`: `$store` stores the number `$word` of type `$Word` that is at `$offset` of it.
+/// A store of `$value`, a `T`. `$store` stores the number `$word` of type `$Word` at `$offset`.
 macro_rules! store {
     ($T:ident, $value:expr, $offset:ident, $Word:ident, $word:ident => $store:expr) => {{
         let value = MaybeUninit::<$T>::new($value);
@@ -93,7 +93,7 @@ macro_rules! store {
             });
         } else {
             $T::scalars(0, &mut |$offset, size| with_word!(size, $Word => {
-                // SAFETY: the number lies in the value, at that offset, and is no padding.
+                // SAFETY: the number is in the value at that offset and is not padding.
                 let $word = unsafe { bytes.add($offset).cast::<$Word>().read_unaligned() };
                 $store
             }));
@@ -102,14 +102,14 @@ macro_rules! store {
 }
 
 /// # Safety
-/// `pointer` must be valid for an access of `T`, of which it holds a value.
+/// `pointer` must be valid for an access of `T` and point to a valid `T`.
 #[inline(always)]
 #[track_caller]
 pub unsafe fn global_load<T: DeviceCopy>(pointer: *const T) -> T {
     let at = Location::caller();
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees a valid pointer.
     let value = load!(T, offset, Word => unsafe { memory::load_at(pointer.byte_add(offset).cast::<Word>(), at) });
-    // SAFETY: the memory holds a value, whose numbers have all been read.
+    // SAFETY: the memory holds a valid `T`, and all its numbers have been read.
     unsafe { value.assume_init() }
 }
 
@@ -123,17 +123,17 @@ pub use global_load as global_load_streaming;
 pub unsafe fn global_load_volatile<T: DeviceCopy>(pointer: *const T) -> T {
     let at = Location::caller();
     let value = load!(T, offset, Word => {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a valid pointer.
         unsafe { memory::load_scoped_at(pointer.byte_add(offset).cast::<Word>(), false, Scope::Device, at) }
     });
-    // SAFETY: as above.
+    // SAFETY: the memory holds a valid `T`, and all its numbers have been read.
     unsafe { value.assume_init() }
 }
 
-/// There is no cache.
+/// Does nothing: the simulator has no cache.
 ///
 /// # Safety
-/// None is needed here; on a GPU, `pointer` must be valid for an access of `T`.
+/// None here. On a GPU, `pointer` must be valid for an access of `T`.
 #[inline(always)]
 pub unsafe fn global_prefetch<T>(_pointer: *const T) {}
 
@@ -144,7 +144,7 @@ pub unsafe fn global_prefetch<T>(_pointer: *const T) {}
 pub unsafe fn global_store<T: DeviceCopy>(pointer: *mut T, value: T) {
     let at = Location::caller();
     store!(T, value, offset, Word, word => {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a valid pointer.
         unsafe { memory::store_at(pointer.byte_add(offset).cast::<Word>(), word, at) }
     });
 }
@@ -158,7 +158,7 @@ pub use global_store as global_store_streaming;
 pub unsafe fn global_store_volatile<T: DeviceCopy>(pointer: *mut T, value: T) {
     let at = Location::caller();
     store!(T, value, offset, Word, word => {
-        // SAFETY: the caller's.
+        // SAFETY: the caller guarantees a valid pointer.
         unsafe { memory::store_scoped_at(pointer.byte_add(offset).cast::<Word>(), word, false, Scope::Device, at) }
     });
 }
@@ -178,7 +178,7 @@ const fn check_vector<T, const N: usize>() {
 #[track_caller]
 pub unsafe fn global_load_vec<T: Element, const N: usize>(pointer: *const T) -> [T; N] {
     const { check_vector::<T, N>() };
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees a valid pointer.
     unsafe { global_load(pointer.cast()) }
 }
 
@@ -188,11 +188,11 @@ pub unsafe fn global_load_vec<T: Element, const N: usize>(pointer: *const T) -> 
 #[track_caller]
 pub unsafe fn global_store_vec<T: Element, const N: usize>(pointer: *mut T, values: [T; N]) {
     const { check_vector::<T, N>() };
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees a valid pointer.
     unsafe { global_store(pointer.cast(), values) }
 }
 
-/// What is at `address`; what is no value of `T` ends the kernel.
+/// Loads the value at `address`. Ends the kernel if the bits are not a valid `T`.
 ///
 /// # Safety
 /// None here: the simulator checks the address.
@@ -203,7 +203,7 @@ pub unsafe fn shared_load<T: DeviceCopy>(address: u32) -> T {
     checked_value(load!(T, offset, Word => shared::load_at::<Word>(address.wrapping_add(offset as u32), at)))
 }
 
-/// As [`shared_load`].
+/// A volatile [`shared_load`].
 ///
 /// # Safety
 /// None here: the simulator checks the address.
@@ -232,7 +232,7 @@ pub unsafe fn shared_store_volatile<T: DeviceCopy>(address: u32, value: T) {
     store!(T, value, offset, Word, word => shared::store_relaxed_at(address.wrapping_add(offset as u32), word, at));
 }
 
-/// Before `function` of this crate reads all of `values`.
+/// Reports that `function` of this crate reads all of `values`.
 #[inline(always)]
 #[track_caller]
 pub fn read_all<T>(function: &'static str, values: &[T]) {

@@ -1,6 +1,6 @@
-//! The simulator's side: every function hands over to [`simt`], with the caller's source line.
+//! The simulator back end: every function calls [`simt`] with the caller's source line.
 //!
-//! A function that [`simt`] has under the same name with the same meaning is re-exported.
+//! Functions that [`simt`] has under the same name are re-exported.
 
 extern crate std;
 
@@ -21,10 +21,10 @@ pub mod observed;
 mod statics;
 mod warp;
 
-/// Every access is checked, the unchecked ones too.
+/// The simulator checks every access, including those of unchecked methods.
 pub const CHECKS_EVERY_ACCESS: bool = true;
 
-/// What the host sees of this crate beyond what kernels see.
+/// Items that exist only on the host.
 pub mod host_face {
     pub use super::call::{Call, DeviceId, Kernel};
     pub use super::ladder::{Ladder, Rung, RungKernel, UnknownRung};
@@ -42,11 +42,12 @@ pub use simt::raw::exposing;
 pub use statics::*;
 pub use warp::*;
 
-/// What the crate's macros expand to.
+/// Items used in the expansions of the crate's macros.
 pub mod macro_support {
     pub use super::call::{Arguments, Instance, concatenate, total_len};
     pub use super::ladder::find_rung;
     pub use super::observed;
+    pub use super::observed::LoopStep;
     pub use super::statics::StaticPlace;
     pub use simt::shared::{Site, allocate_array};
     pub use simt::thread::{begin_unused, branch, end_unused, print as print_formatted};
@@ -93,14 +94,14 @@ pub fn sync_threads_or(predicate: bool) -> bool {
     sync_threads_count(predicate) != 0
 }
 
-/// A thread that sleeps lets others run, as one does that polls.
+/// Lets other threads run, like a thread that polls.
 #[inline(always)]
 #[track_caller]
 pub fn nanosleep(_nanos: u32) {
     thread::poll();
 }
 
-/// Only kernels of the PTX side take their parameters apart.
+/// Not used in the simulator: only PTX entries assemble views from their parts.
 pub fn kernel_owner() -> Owner {
     Owner::NONE
 }
@@ -110,7 +111,7 @@ pub fn multiply_wide(a: u32, b: u32) -> u64 {
     u64::from(a) * u64::from(b)
 }
 
-/// The simulator is one multiprocessor, whose warps stand in the places of their numbers in the block.
+/// Returns 0: the simulator has one multiprocessor. A warp's slot is its index in the block.
 pub fn multiprocessor_id() -> u32 {
     0
 }

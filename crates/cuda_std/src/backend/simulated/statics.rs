@@ -9,19 +9,19 @@ use super::Owner;
 use super::memory::global_load;
 use crate::DeviceCopy;
 
-/// Where a static is.
+/// The address of a static.
 pub struct StaticPlace<T: 'static> {
     info: DeviceStatic,
     elements: PhantomData<fn() -> T>,
 }
 
 impl<T: DeviceCopy> StaticPlace<T> {
-    /// The static that `info` describes.
+    /// Creates the address of the static described by `info`.
     pub const fn new(info: DeviceStatic) -> Self {
         Self { info, elements: PhantomData }
     }
 
-    /// What the host knows of it.
+    /// Returns the host's description of the static.
     pub fn info(&'static self) -> &'static DeviceStatic {
         &self.info
     }
@@ -33,7 +33,7 @@ impl<T: DeviceCopy> StaticPlace<T> {
     }
 }
 
-/// Only memory of the device that runs the kernel is reached in this way.
+/// Returns no owner: a kernel accesses only statics of its own device.
 #[inline(always)]
 pub fn static_owner() -> Owner {
     Owner::simulated(u32::MAX)
@@ -44,6 +44,6 @@ pub fn static_owner() -> Owner {
 #[inline(always)]
 #[track_caller]
 pub unsafe fn constant_load<T: DeviceCopy>(pointer: *const T) -> T {
-    // SAFETY: the caller's.
+    // SAFETY: the caller guarantees a valid pointer.
     unsafe { global_load(pointer) }
 }

@@ -10,7 +10,7 @@ pub use simt::warp::{active_mask as activemask, ballot, sync as sync_warp};
 #[inline(always)]
 #[track_caller]
 pub fn shuffle_idx(mask: u32, value: u32, source: u32) -> u32 {
-    // A lane that does not take part has no value: an arbitrary one makes the mistake visible.
+    // A lane that does not take part has no value. An arbitrary one makes the mistake visible.
     warp::exchange(mask, value.into(), source).unwrap_or(0xDEAD_BEEF) as u32
 }
 
@@ -20,11 +20,11 @@ fn shuffle_from(mask: u32, value: u32, source: Option<u32>) -> u32 {
     shuffle_idx(mask, value, source.filter(|&lane| lane < crate::warp::SIZE).unwrap_or(thread::lane_id()))
 }
 
-/// On a GPU only the lower five bits of a delta count.
+/// Checks `delta`, because a GPU uses only its lower five bits.
 #[inline(always)]
 #[track_caller]
 fn check_delta(delta: u32) {
-    assert!(delta < crate::warp::SIZE, "a shuffle's delta is {delta}, and must be below 32");
+    assert!(delta < crate::warp::SIZE, "the delta of a shuffle must be below 32, but is {delta}");
 }
 
 #[inline(always)]
@@ -59,7 +59,7 @@ pub fn all(mask: u32, predicate: bool) -> bool {
     ballot(mask, !predicate) == 0
 }
 
-/// Shuffles in parts of a warp: the face knows the lane that the caller takes its value from.
+/// Shuffles within segments of a warp. The caller has computed the source lane.
 pub mod shuffle_within {
     macro_rules! shuffles {
         ($($name:ident)*) => {$(
@@ -110,7 +110,7 @@ pub fn reduce<T: AtomicInteger>(update: Update, mask: u32, value: T) -> T {
         Update::Xor => Reduction::Xor,
         _ => Reduction::Add,
     };
-    // The simulator compares without a sign: with it turned round, the order is the same.
+    // The simulator compares unsigned numbers. Flipping the sign bit keeps the order of signed ones.
     let is_compared = matches!(update, Update::Min | Update::Max);
     match T::TYPE {
         AtomicType::I32 if is_compared => {

@@ -1,8 +1,9 @@
-//! Calls that pointers and slices are handed to.
+//! Calls of functions that receive pointers and slices.
 //!
-//! What is handed over is looked at by its type's name, and not by methods: where the macros write this, the compiler
-//! need not know the type yet. The name tells all of a pointer, a slice, a tuple or an array. Of a structure it does
-//! not tell what is in it: the pointers that are put into one are noted, and looked for in its bytes.
+//! The name of a value's type decides how the value is looked at. Methods cannot decide, because the compiler need not
+//! know the type yet where the macro writes the call. The name shows everything about a pointer, a slice, a tuple or an
+//! array. It does not show the content of a structure: pointers that become a part of one are noted, and its bytes are
+//! searched for them.
 
 use core::any::type_name;
 use core::mem::MaybeUninit;
@@ -14,21 +15,21 @@ use simt::raw::{self, Callee};
 use super::At;
 use super::names::{POINTER, array, behind, is_of_std};
 
-/// What there is of pointers in a value.
+/// The pointers in a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// Nothing, or what is observed wherever it is.
+    /// No pointers, or only observed ones.
     None,
-    /// It is a pointer or a slice, through which is read.
+    /// The value is a pointer or a slice for reading.
     Read,
-    /// It is one, through which may be written.
+    /// The value is a pointer or a slice for writing.
     Write,
-    /// The rest of the type's name, or the bytes, have to be looked at.
+    /// The rest of the type's name, or the bytes, must be examined.
     Unknown,
 }
 
-/// Of a type of that name and size. The compiler knows the answer; the function is no generic one, so that there is one
-/// of it.
+/// Returns the reach of a type with this name and size. The compiler evaluates it. The function is not generic, so the
+/// program contains it once.
 #[inline(always)]
 pub(super) fn reach(name: &'static str, bytes: usize) -> Reach {
     if bytes < POINTER {
@@ -40,12 +41,13 @@ pub(super) fn reach(name: &'static str, bytes: usize) -> Reach {
         [b'*', b'm', ..] => Reach::Write,
         [b'&', b'[', ..] if is_wide => Reach::Read,
         [b'&', b'm', b'u', b't', b' ', b'[', ..] if is_wide => Reach::Write,
-        // References to others, or to what may have them in it.
+        // References to references, or to types that may contain some.
         [b'&', b'&' | b'(', ..]
         | [b'&', b'[', b'&' | b'(', ..]
         | [b'&', b'm', b'u', b't', b' ', b'&' | b'(', ..]
         | [b'&', b'm', b'u', b't', b' ', b'[', b'&' | b'(', ..] => Reach::Unknown,
-        // What such a reference shows is told of where it is made. Numbers, and what is observed itself.
+        // The accesses through such a reference are reported where it is made. Numbers and observed types contain no
+        // pointer.
         [b'&', ..]
         | [b'u' | b'i' | b'f', b'0'..=b'9', b'0'..=b'9']
         | [b'u' | b'i', b'8']
@@ -58,22 +60,22 @@ pub(super) fn reach(name: &'static str, bytes: usize) -> Reach {
     }
 }
 
-/// Whether it is neither that nor an array, a slice or a pointer.
+/// Returns true for all types except arrays, slices, pointers, references and those of the standard library.
 #[inline(always)]
 pub(super) fn is_other(name: &'static str) -> bool {
     !is_of_std(name) && !matches!(name.as_bytes(), [b'[' | b'*' | b'&', ..])
 }
 
-/// What the name of a type shows of the pointers in it.
+/// The pointers that a type's name shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Name {
-    /// Nothing.
+    /// No pointers.
     Silent,
-    /// They are read from.
+    /// Pointers for reading.
     Read,
-    /// They may be written through.
+    /// Pointers for writing.
     Write,
-    /// What observed iterators and closures access is told of.
+    /// Observed iterators and closures, whose accesses are reported.
     Observed,
 }
 
@@ -93,17 +95,17 @@ impl Name {
     }
 }
 
-/// As [`Name::of`], which searches a type's name once, not once per call.
+/// Returns [`Name::of`] from a cache, so that each name is searched once and not once per call.
 fn known(name: &'static str) -> Name {
     const ALL: [Name; 4] = [Name::Silent, Name::Read, Name::Write, Name::Observed];
     const SLOTS: usize = 1024;
-    /// The address and the length of a name, and what it shows in the two lowest bits. Names that share a slot take it
-    /// from each other. No type's name is empty, so none is 0.
+    /// Each slot has the address and the length of a name, and what it shows in the two lowest bits. Names with the
+    /// same slot replace each other. No name is empty, so no entry is 0.
     static KNOWN: [AtomicU64; SLOTS] = [const { AtomicU64::new(0) }; SLOTS];
 
     let key = (name.as_ptr().addr() as u64) << 18 | ((name.len() as u64) & 0xffff) << 2;
     let slot = &KNOWN[(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54) as usize];
-    // A slot is one word: whoever reads it has a whole entry.
+    // A slot is one word, so a read returns a whole entry.
     let found = slot.load(Ordering::Relaxed);
     if found & !3 == key {
         return ALL[(found & 3) as usize];
@@ -113,22 +115,22 @@ fn known(name: &'static str) -> Name {
     shows
 }
 
-/// The address in a pointer or a slice.
+/// Returns the address in a pointer or a slice.
 ///
 /// # Safety
-/// `value` must point to one of them.
+/// `value` must point to a pointer or a slice.
 #[inline(always)]
 unsafe fn address<T>(value: At<*const T>) -> usize {
-    // SAFETY: the caller's word: both begin with the address.
+    // SAFETY: the caller guarantees a pointer or a slice; both begin with the address.
     unsafe { value.0.cast::<*const u8>().read() }.addr()
 }
 
-/// The words of the `bytes` bytes at `start` that pointers may be in.
+/// Returns the words of the `bytes` bytes at `start` that may contain pointers.
 ///
 /// # Safety
-/// The bytes must be a value's, for as long as `'a` lasts.
+/// The bytes must belong to a value that lives for `'a`.
 unsafe fn words<'a>(start: *const u8, bytes: usize) -> &'a [MaybeUninit<usize>] {
-    // No pointer is at another place than a multiple of its size.
+    // Pointers are aligned to their size.
     let skipped = start.align_offset(align_of::<usize>());
     let len = bytes.saturating_sub(skipped) / size_of::<usize>();
     if len == 0 {
@@ -138,7 +140,7 @@ unsafe fn words<'a>(start: *const u8, bytes: usize) -> &'a [MaybeUninit<usize>] 
     unsafe { core::slice::from_raw_parts(start.add(skipped).cast(), len) }
 }
 
-/// A value of a type of that name is handed to `callee`.
+/// Reports that `callee` receives a value of a type with this name.
 ///
 /// # Safety
 /// The value must be the `bytes` bytes at `start`, or begin with them.
@@ -157,25 +159,25 @@ pub(super) unsafe fn escaped_unknown(
         Name::Write => Some(true),
     };
     if let Some((inner, least)) = behind(name) {
-        // SAFETY: the value is a reference, and what it leads to is so large at least.
+        // SAFETY: the value is a reference, and its target has at least this size.
         return unsafe { escaped_unknown(inner, (start.cast::<*const u8>().read(), least), callee, at) };
     }
     if let Some((element, len)) = array(name)
         && behind(element).is_some()
     {
-        // SAFETY: the value is so many references.
+        // SAFETY: the value is an array of this number of references.
         let look = |index| unsafe { escaped_unknown(element, (start.add(index * POINTER), POINTER), callee, at) };
         return (0..len).for_each(look);
     }
-    // SAFETY: the caller's word; the value is not changed meanwhile.
+    // SAFETY: the caller guarantees the value, which does not change meanwhile.
     raw::escaped_value(unsafe { words(start, bytes) }, is_shown, callee, at);
 }
 
-/// A call that something is handed to.
+/// The call of a function that receives values.
 #[derive(Clone, Copy, Debug)]
 pub struct Escaped(&'static Location<'static>);
 
-/// Before a function is called.
+/// Starts the report of a call.
 #[inline(always)]
 #[track_caller]
 pub fn calling() -> Escaped {
@@ -183,25 +185,25 @@ pub fn calling() -> Escaped {
 }
 
 impl Escaped {
-    /// Before the value at `value` is handed to `function`.
+    /// Reports that `function` receives the value at `value`.
     #[inline(always)]
     pub fn value<T>(self, value: At<*const T>, function: &'static str) -> Self {
         let reach = reach(type_name::<T>(), size_of::<T>());
         if reach != Reach::None && raw::is_followed() {
             match reach {
-                // SAFETY: the macros take the address of a variable, or of a value that lives as long as this.
+                // SAFETY: the macros pass the address of a variable, or of a value that lives long enough.
                 Reach::Unknown => unsafe {
                     escaped_unknown(type_name::<T>(), (value.0.cast(), size_of::<T>()), function.into(), self.0);
                 },
-                // SAFETY: as above, and by its type it is one of them.
+                // SAFETY: the macros pass the address of a live value, which is a pointer or a slice by its type.
                 _ => raw::escaped(unsafe { address(value) }, function, reach == Reach::Write, self.0),
             }
         }
         self
     }
 
-    /// Before a method is called on the value at `value` whose name, `function`, is one of slices' or pointers': on
-    /// these it is observed, and a type of one's own may have another.
+    /// Reports a call of the method `function` on the value at `value`. The name is that of a method of slices or
+    /// pointers, whose calls are observed; a user's type may have another method of this name.
     #[inline(always)]
     pub fn other<T>(self, value: At<*const T>, function: &'static str) -> Self {
         if is_other(type_name::<T>()) && reach(type_name::<T>(), size_of::<T>()) == Reach::Unknown {
@@ -210,25 +212,25 @@ impl Escaped {
         self
     }
 
-    /// The same of a variable that is a reference to what is at `value`.
+    /// Reports such a call on a variable that is a reference to the value at `value`.
     #[inline(always)]
     pub fn other_referred<T: ?Sized>(self, value: At<*const T>, function: &'static str) -> Self {
         if is_other(type_name::<T>()) { self.referred(value, function) } else { self }
     }
 
-    /// Before a reference to what is at `value` is handed to `function`.
+    /// Reports that `function` receives a reference to the value at `value`.
     #[inline(always)]
     pub fn referred<T: ?Sized>(self, value: At<*const T>, function: &'static str) -> Self {
         let name = type_name::<T>();
         let is_sized = size_of::<&T>() == POINTER;
-        // A slice, if not what is known by its methods alone.
+        // Types that are known only by their methods are excluded.
         let is_slice = !is_sized && name.starts_with('[');
         if (is_sized || is_slice) && !name.starts_with("cuda_std::") && raw::is_followed() {
             let start = value.0.cast::<u8>();
             if is_slice {
                 raw::escaped(start.addr(), function, true, self.0);
             } else {
-                // SAFETY: the kernel has a reference to it.
+                // SAFETY: the kernel holds a reference to the value.
                 unsafe { escaped_unknown(name, (start, size_of_val(&*value.0)), function.into(), self.0) };
             }
         }
@@ -236,7 +238,7 @@ impl Escaped {
     }
 }
 
-/// `value`, which has been computed, and is handed to `function`.
+/// Returns the computed `value` after a report that `function` receives it.
 #[inline(always)]
 #[track_caller]
 pub fn passed<T>(value: T, function: &'static str) -> T {
@@ -245,7 +247,7 @@ pub fn passed<T>(value: T, function: &'static str) -> T {
     value
 }
 
-/// As [`passed`], of what a method is called on. Those of the standard library's own types access nothing.
+/// Like [`passed`], for the receiver of a method. The methods of the standard library's types access nothing.
 #[inline(always)]
 #[track_caller]
 pub fn received<T>(value: T, function: &'static str) -> T {
@@ -255,7 +257,7 @@ pub fn received<T>(value: T, function: &'static str) -> T {
     passed(value, function)
 }
 
-/// What a function has returned, to which something may have been handed.
+/// Returns the result of the function in `escaped`, after a report of its end.
 #[inline(always)]
 pub fn after<T>(escaped: Escaped, value: T) -> T {
     if raw::is_followed() {
@@ -264,7 +266,7 @@ pub fn after<T>(escaped: Escaped, value: T) -> T {
     value
 }
 
-/// As [`after`], of a function that is called `from_ptr`: those of `cuda_std`'s atomic types are observed.
+/// Like [`after`], for a function called `from_ptr`: those of `cuda_std`'s atomic types are observed.
 #[inline(always)]
 pub fn after_from_ptr<T>(escaped: Escaped, value: T) -> T {
     if type_name::<T>().starts_with("&cuda_std::atomic::") {
@@ -273,17 +275,17 @@ pub fn after_from_ptr<T>(escaped: Escaped, value: T) -> T {
     after(escaped, value)
 }
 
-/// Before the value at `value` is put into another.
+/// Notes that the value at `value` becomes a part of another value.
 #[inline(always)]
 pub fn retained<T>(value: At<*const T>) {
     let reach = reach(type_name::<T>(), size_of::<T>());
     if matches!(reach, Reach::Read | Reach::Write) && raw::is_followed() {
-        // SAFETY: as in `Escaped::value`.
+        // SAFETY: the macros pass the address of a live value, which is a pointer or a slice by its type.
         raw::retained(unsafe { address(value) }, reach == Reach::Write);
     }
 }
 
-/// `value`, which has been computed, and is put into another.
+/// Returns the computed `value` after a note that it becomes a part of another value.
 #[inline(always)]
 pub fn retaining<T>(value: T) -> T {
     retained(At(&raw const value));

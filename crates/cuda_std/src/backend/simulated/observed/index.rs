@@ -1,13 +1,13 @@
-//! What slices are indexed with.
+//! The indices of slices.
 
 use core::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
 /// An index, or a range of indices.
 pub trait SliceIndex {
-    /// The index to report of a slice of `len` elements that it is out of bounds of.
+    /// Returns the index to report if a slice of `len` elements has it out of bounds.
     fn outside(&self, len: usize) -> Option<usize>;
 
-    /// The index, if it is that of an element.
+    /// Returns the index if it is that of a single element.
     #[inline(always)]
     fn element(&self) -> Option<usize> {
         None
@@ -26,7 +26,7 @@ impl SliceIndex for usize {
     }
 }
 
-/// The last index of elements up to `end`, if there are not so many.
+/// Returns the last index before `end` if that is out of bounds.
 #[inline(always)]
 fn last(end: usize, len: usize) -> Option<usize> {
     if end <= len { None } else { Some(end - 1) }
@@ -74,7 +74,7 @@ impl SliceIndex for RangeFull {
     }
 }
 
-/// The slice checks it itself.
+/// The slice itself checks this range.
 impl SliceIndex for (Bound<usize>, Bound<usize>) {
     #[inline(always)]
     fn outside(&self, _len: usize) -> Option<usize> {

@@ -7,11 +7,11 @@ use simt::raw::{self, Through};
 
 use super::Access;
 
-/// An iterator over the elements of a slice, which tells of the access to each as it gives it.
+/// An iterator over the elements of a slice that reports the access to each element.
 #[derive(Clone, Debug)]
 pub struct Observed<I> {
     elements: I,
-    /// Where the iterator was made.
+    /// The place where the iterator was made.
     at: &'static Location<'static>,
 }
 
@@ -23,9 +23,9 @@ impl<I> Observed<I> {
     }
 }
 
-/// What such an iterator gives.
+/// The items of such an iterator.
 pub trait Accessed {
-    /// Tells of the access.
+    /// Reports the access to the item.
     fn tell(&self, at: &'static Location<'static>);
 }
 

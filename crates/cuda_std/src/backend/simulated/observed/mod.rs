@@ -1,9 +1,8 @@
-//! What `#[kernel]` and `#[device]` put before an access by a pointer or a slice: it tells the simulator, if that is
-//! what the access is by.
+//! The reports that `#[kernel]` and `#[device]` put before accesses through pointers and slices.
 //!
-//! The macros know no types. They write the same for each dereference, index and method, and the types choose between
-//! the methods of the types here and those of the same names of [`Other`] and [`OtherValue`], which do nothing and cost
-//! nothing.
+//! The macros do not know types. They write the same call for each dereference, index and method. For pointers and
+//! slices the compiler selects an inherent method of the types here, which reports the access. For other types it
+//! selects the empty method of [`Other`] or [`OtherValue`].
 
 use simt::raw::{self, Through};
 pub use simt::raw::{Use as Access, entered, entered_operator};
@@ -16,6 +15,7 @@ mod operators;
 mod pointers;
 mod probe;
 mod slices;
+mod steps;
 
 pub use calls::{Escaped, after, after_from_ptr, calling, passed, received, retained, retaining};
 pub use index::SliceIndex;
@@ -23,35 +23,36 @@ pub use iterators::{Accessed, Observed};
 pub use operators::{Compared, Operands, Operator, Tag, Whole, operator, tag};
 pub use pointers::Addressed;
 pub use probe::{OtherProbe, Probe, probe};
+pub use steps::{CallStep, LoopStep, NoStep, Plain, leave};
 
-/// A pointer to the variable, or the value, that something is done with.
+/// The address of a variable or a value that is accessed.
 #[derive(Clone, Copy)]
 pub struct At<P>(pub P);
 
-/// A value that is given on.
+/// A value that is passed on.
 pub struct Value<V>(pub V);
 
-/// What the elements of a place are reached by.
+/// The storage of a place's elements.
 pub trait Storage: Copy {
-    /// By what, if the simulator is to be told.
+    /// The kind of pointer by which the elements are reached, if their accesses are reported.
     const THROUGH: Option<Through>;
 
-    /// Whether the simulator is to be told.
+    /// Returns true if accesses are reported.
     #[inline(always)]
     fn is_observed(self) -> bool {
         Self::THROUGH.is_some()
     }
 }
 
-/// By a variable of the thread, or by a reference to one value.
+/// A variable of the thread, or the target of a reference to a single value.
 #[derive(Clone, Copy)]
 pub struct Own;
 
-/// By a raw pointer.
+/// Memory behind a raw pointer.
 #[derive(Clone, Copy)]
 pub struct Pointed;
 
-/// By a slice.
+/// Memory behind a slice.
 #[derive(Clone, Copy)]
 pub struct Sliced;
 
@@ -68,8 +69,8 @@ impl Storage for Sliced {
 }
 
 impl<T> At<*const T> {
-    /// Before an access to all of the place, which is reached by `storage`. Where the type has no size, part of a slice
-    /// is borrowed: who accesses its elements tells of that.
+    /// Reports an access to the whole place in `storage`. An unsized place is a borrowed part of a slice, whose element
+    /// accesses are reported later.
     #[inline(always)]
     #[track_caller]
     pub fn touched<W: Storage>(self, _storage: W, access: Access) {
@@ -82,10 +83,10 @@ impl<T> At<*const T> {
 macro_rules! references {
     ($($reference:ty)*) => {$(
         impl<T: ?Sized> At<*const $reference> {
-            /// Where the reference leads.
+            /// Returns the address of the reference's target.
             #[inline(always)]
             pub fn behind(self) -> At<*const T> {
-                // SAFETY: the macros take the address of a reference that is about to be used.
+                // SAFETY: the macros pass the address of a reference that is about to be used.
                 At(unsafe { self.0.cast::<*const T>().read() })
             }
         }
@@ -100,7 +101,7 @@ fn touch<T>(place: *const T, access: Access, through: Through) {
     raw::touch(place.addr(), size_of::<T>(), align_of::<T>(), access, through);
 }
 
-/// At the beginning of a kernel that takes the reference.
+/// Notes a reference that a kernel takes, at its beginning.
 #[inline(always)]
 #[track_caller]
 pub fn referred<T>(value: &T) {
@@ -108,90 +109,89 @@ pub fn referred<T>(value: &T) {
     raw::referred((place.addr(), size_of::<T>(), align_of::<T>()));
 }
 
-/// What is meant of types that are neither pointers nor slices: nothing is to be told.
+/// The empty reports for types that are neither pointers nor slices.
 pub trait Other: Sized {
-    /// Where a reference leads.
+    /// Returns the address of a reference's target.
     #[inline(always)]
     fn behind(self) -> Self {
         self
     }
 
-    /// What `*value` is reached by.
+    /// Returns the storage of `*value`.
     #[inline(always)]
     fn dereferenced(self) -> Own {
         Own
     }
 
-    /// What `value[index]` is reached by.
+    /// Returns the storage of `value[index]`.
     #[inline(always)]
     fn indexed<W: Storage, I: ?Sized>(self, _storage: W, _index: &I) -> Own {
         Own
     }
 
-    /// Before an access to the place, which is reached by `_storage`.
+    /// Reports an access to the place in `_storage`.
     #[inline(always)]
     fn touched<W: Storage>(self, _storage: W, _access: Access) {}
 
-    /// `result`, of a method that moves a pointer.
+    /// Returns `result`, the moved pointer.
     #[inline(always)]
     fn moved<R>(self, result: R) -> R {
         result
     }
 
-    /// `result`, of a method that makes an iterator over the elements.
+    /// Returns `result`, an iterator over the elements.
     #[inline(always)]
     fn iterated<R>(self, result: R) -> R {
         result
     }
 
-    /// Before a method that accesses what the value points to.
+    /// Reports an access to the target of the value.
     #[inline(always)]
     fn used(self, _access: Access) {}
 
-    /// The same, wherever it points to.
+    /// Reports an access to the target of the value, which may be unaligned.
     #[inline(always)]
     fn used_unaligned(self, _access: Access) {}
 
-    /// Before a method that accesses `_count` elements.
+    /// Reports an access to `_count` elements.
     #[inline(always)]
     fn used_many<N: ?Sized>(self, _count: &N, _access: Access) {}
 
-    /// Before a method that copies `_count` elements from `_other` or to it, whichever `_access` to the value itself it
-    /// is.
+    /// Reports a copy of `_count` elements from or to `_other`. `_access` is the access to the value's own elements.
     #[inline(always)]
     fn copied<O: ?Sized, N: ?Sized>(self, _other: &O, _count: &N, _access: Access) {}
 
-    /// Before a method that accesses the element `_index`.
+    /// Reports an access to the element `_index`.
     #[inline(always)]
     fn used_element<I: ?Sized>(self, _index: &I, _access: Access) {}
 
-    /// Before a method that accesses the element `_index`, if there is one.
+    /// Reports an access to the element `_index`, if it exists.
     #[inline(always)]
     fn used_element_if_any<I: ?Sized>(self, _index: &I, _access: Access) {}
 
-    /// Before the element `_index` is matched by a part of a pattern.
+    /// Reports that a pattern reads the element `_index`.
     #[inline(always)]
     fn matched(self, _index: isize, _least: usize, _is_exact: bool, _binds: bool) {}
 
-    /// Before a method that accesses all elements.
+    /// Reports an access to all elements.
     #[inline(always)]
     fn used_all(self, _access: Access) {}
 }
 
 impl<P> Other for At<P> {}
 
-/// The same of values.
+/// The same for values.
 pub trait OtherValue {
     /// The type of the value.
     type Inner;
 
-    /// The value, which is iterated over.
+    /// Returns the value for an iteration.
     fn each(self) -> Self::Inner;
 
-    /// The value, which is dereferenced.
+    /// Returns the value for a dereference.
     fn pointer(self, access: Access) -> Self::Inner;
 
-    /// The value, which is indexed.
+    /// Returns the value for an index.
     fn indexed<I: ?Sized>(self, index: &I, access: Access) -> Self::Inner;
 }
 
@@ -214,13 +214,13 @@ impl<V> OtherValue for Value<V> {
     }
 }
 
-/// `value`, after what has been told.
+/// Returns `value`; the accesses have been reported before.
 #[inline(always)]
 pub fn then<T>(_told: (), value: T) -> T {
     value
 }
 
-/// `value`, which a call has given, after what it leads to has been told of.
+/// Returns the result `value` of a call after `tell` has reported the accesses to it.
 #[inline(always)]
 pub fn looked_at<T>(value: T, tell: impl FnOnce(&T)) -> T {
     tell(&value);

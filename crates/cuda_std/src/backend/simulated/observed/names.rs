@@ -1,16 +1,16 @@
-//! What the name of a type shows, where the type itself is known to nobody who could ask it: of slices, of comparisons,
-//! and of what references lead to.
+//! The structure of a type as its name shows it. Generic functions use it for types that the compiler infers only
+//! later, for which no trait can decide.
 
-/// Bytes of a pointer.
+/// The bytes of a pointer.
 pub(super) const POINTER: usize = size_of::<usize>();
 
-/// Whether a type of that name is one of the standard library's.
+/// Returns true for the name of a type of the standard library.
 #[inline(always)]
 pub(super) fn is_of_std(name: &'static str) -> bool {
     matches!(name.as_bytes(), [b'c', b'o', b'r', b'e', b':', ..] | [b'a', b'l', b'l', b'o', b'c', b':', ..])
 }
 
-/// The bytes of each element of a slice of numbers whose type has that name, `&[f32]` or `&mut [f32]`.
+/// Returns the bytes of an element if the name is that of a slice of numbers, `&[f32]` or `&mut [f32]`.
 #[inline(always)]
 pub(super) fn slice_of_numbers(name: &'static str) -> Option<usize> {
     match name.as_bytes() {
@@ -19,7 +19,7 @@ pub(super) fn slice_of_numbers(name: &'static str) -> Option<usize> {
     }
 }
 
-/// Whether it is the name of a slice.
+/// Returns true for the name of a slice.
 #[inline(always)]
 pub(super) fn is_slice(name: &'static str) -> bool {
     matches!(name.as_bytes(), [b'&', b'[', .., b']'] | [b'&', b'm', b'u', b't', b' ', b'[', .., b']'])
@@ -38,7 +38,7 @@ fn number(name: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether it is the name of a tuple, an array or one of the standard library's types, which are compared part by part.
+/// Returns true for the name of a tuple, an array or a type of the standard library, which are compared part by part.
 #[inline(always)]
 pub(super) fn is_made(name: &'static str) -> bool {
     let inner = match name.as_bytes() {
@@ -46,7 +46,7 @@ pub(super) fn is_made(name: &'static str) -> bool {
         [.., b'>'] if is_of_std(name) => name.strip_prefix("core::option::Option<").unwrap_or(name),
         _ => return false,
     };
-    // Of one number, or an array of them.
+    // A single number, or an array of numbers.
     !matches!(
         inner.as_bytes(),
         [b'u' | b'i' | b'f', b'0'..=b'9', b'0'..=b'9', b'>' | b';', ..]
@@ -55,7 +55,8 @@ pub(super) fn is_made(name: &'static str) -> bool {
     )
 }
 
-/// Whether a comparison of such a type may access what pointers in it lead to: that of raw pointers does not.
+/// Returns true if a comparison of such values may access the targets of pointers in them. Raw pointers are compared by
+/// address.
 pub(super) fn is_accessed(name: &str) -> bool {
     let is_own = |path: &str| path.contains("::") && !is_std(path);
     name.contains('&') || name.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').any(is_own)
@@ -65,8 +66,7 @@ fn is_std(path: &str) -> bool {
     ["core::", "alloc::", "std::"].iter().any(|root| path.starts_with(root))
 }
 
-/// The name of what a thin reference leads to, and how many bytes that has at least. None where it is no such
-/// reference.
+/// Returns the name and the least size of the target of a thin reference, or `None` for other names.
 pub(super) fn behind(name: &str) -> Option<(&str, usize)> {
     let inner = name.strip_prefix('&')?;
     let inner = inner.strip_prefix("mut ").unwrap_or(inner);
@@ -77,13 +77,13 @@ fn is_unsized(name: &str) -> bool {
     name == "str" || name.starts_with("dyn ") || (name.starts_with('[') && array(name).is_none())
 }
 
-/// The elements of an array, and how many there are.
+/// Returns the element type and the length of an array.
 pub(super) fn array(name: &str) -> Option<(&str, usize)> {
     let (element, len) = name.strip_prefix('[')?.strip_suffix(']')?.rsplit_once("; ")?;
     Some((element, len.parse().ok()?))
 }
 
-/// How many bytes a value of that type has at least: of what the name does not show, none.
+/// Returns the least number of bytes of a value of this type. Parts that the name does not show count as 0.
 fn least_bytes(name: &str) -> usize {
     if let Some((element, len)) = array(name) {
         return len * least_bytes(element);
@@ -101,7 +101,7 @@ fn least_bytes(name: &str) -> usize {
     number(name.as_bytes()).unwrap_or(0)
 }
 
-/// The types in a list of them.
+/// Splits a list of types.
 fn top_level(list: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0;
     let is_comma = move |c: char| {
@@ -121,7 +121,7 @@ mod tests {
 
     use super::*;
 
-    /// But for what is between parts.
+    /// Up to the padding between parts.
     fn check<T>() {
         let least = least_bytes(type_name::<T>());
         assert!((least..least + 13).contains(&size_of::<T>()), "{}: {least}", type_name::<T>());

@@ -1,7 +1,7 @@
-//! Operators of types of one's own, which may access what pointers and slices in their operands lead to.
+//! Operators of users' types, which may access memory through pointers and slices in their operands.
 //!
-//! The macros write this around each operator whose operands may be of such a type. For all others nothing remains of
-//! it.
+//! The macros write these calls around each operator whose operands may have a user's type. For all other types they
+//! are empty.
 
 use core::any::type_name;
 use core::marker::PhantomData;
@@ -13,10 +13,9 @@ use super::Access;
 use super::calls::{Reach, escaped_unknown, is_other, reach};
 use super::names::{POINTER, is_accessed, is_made, is_slice, slice_of_numbers};
 
-/// The types of operands.
+/// The types of an operator's operands.
 pub trait Operands {
-    /// Whether the operator of that trait may be a function of somebody's own, or access what pointers in one of them
-    /// lead to.
+    /// Returns true if the operator may be a user's function, or may access the targets of pointers in an operand.
     fn are_own(operator: &'static str) -> bool;
 }
 
@@ -46,7 +45,7 @@ fn is_comparison(operator: &'static str) -> bool {
     matches!(operator, "PartialEq" | "PartialOrd")
 }
 
-/// A slice that a method is called on, if `T` is one.
+/// A slice on which a method is called, if `T` is one.
 #[derive(Clone, Copy, Debug)]
 pub struct Whole<T: ?Sized>(PhantomData<T>);
 
@@ -57,12 +56,12 @@ impl<P: Operands, T: ?Sized> Operands for (P, Whole<T>) {
     }
 }
 
-/// What is compared, and may be a slice of which nothing has been told.
+/// A compared value, which may be a slice whose accesses have not been reported.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<T>(PhantomData<T>);
 
 impl<T> Compared<T> {
-    /// Whether it is a slice whose elements have a size that its name does not show.
+    /// Returns true for a slice whose name does not show the size of its elements.
     #[inline(always)]
     fn is_announced() -> bool {
         let name = type_name::<T>();
@@ -77,10 +76,10 @@ impl<P: Operands, T> Operands for (P, Compared<T>) {
     }
 }
 
-/// An operator that is about to be applied.
+/// An operator before it is applied.
 #[derive(Clone, Copy, Debug)]
 pub struct Operator<P> {
-    /// Its trait.
+    /// The operator's trait.
     name: &'static str,
     at: &'static Location<'static>,
     /// The type of the first operand.
@@ -88,7 +87,7 @@ pub struct Operator<P> {
     operands: PhantomData<P>,
 }
 
-/// Before an operator of the trait `name` is applied.
+/// Starts the report of an operator of the trait `name`.
 #[inline(always)]
 #[track_caller]
 pub fn operator(name: &'static str) -> Operator<()> {
@@ -96,15 +95,15 @@ pub fn operator(name: &'static str) -> Operator<()> {
 }
 
 impl<P> Operator<P> {
-    /// With the first operand, which is at `place`.
+    /// Adds the first operand, which is at `place`.
     #[inline(always)]
     pub fn first<T: ?Sized>(self, place: impl FnOnce() -> *const T) -> Operator<(P, PhantomData<T>)> {
-        // What is compared with a tuple's operator is its parts, each with its own.
+        // A tuple is compared part by part, each with the operator of its own type.
         let of = Some(type_name::<T>()).filter(|name| is_other(name) && !is_made(name));
         Operator { of, ..self }.second(place)
     }
 
-    /// With another operand, which is at `place`.
+    /// Adds another operand, which is at `place`.
     #[inline(always)]
     pub fn second<T: ?Sized>(self, place: impl FnOnce() -> *const T) -> Operator<(P, PhantomData<T>)> {
         if is_own::<T>(self.name) && raw::is_followed() {
@@ -116,25 +115,25 @@ impl<P> Operator<P> {
     fn hand<T: ?Sized>(&self, value: *const T) {
         let name = type_name::<T>();
         if !is_made(name) || is_accessed(name) {
-            // SAFETY: it is an operand's place.
+            // SAFETY: the macros pass the address of an operand.
             let bytes = unsafe { size_of_val(&*value) };
             let callee = Callee { function: self.name, of: self.of };
-            // SAFETY: as above.
+            // SAFETY: the macros pass the address of an operand, whose size is `bytes`.
             unsafe { escaped_unknown(name, (value.cast(), bytes), callee, self.at) };
         }
     }
 
-    /// With an operand of a comparison that is at `place`, and of whose elements nothing is told, should it be a slice.
+    /// Adds an operand of a comparison. If it is a slice, the accesses to its elements have not been reported.
     #[inline(always)]
     pub fn compared<T>(self, place: impl FnOnce() -> *const T) -> Operator<(P, Compared<T>)> {
         let (name, at) = (type_name::<T>(), self.at);
         if is_slice(name) {
-            // SAFETY: it is a slice, by its name, and an operand.
+            // SAFETY: the operand is a slice by its name.
             let slice = unsafe { place().cast::<*const [()]>().read() };
             let start = slice.cast::<u8>().addr();
             match slice_of_numbers(name) {
                 Some(bytes) => {
-                    // No number need be aligned to more.
+                    // No number needs a larger alignment.
                     let align = bytes.min(POINTER);
                     raw::touch_at((start, slice.len() * bytes, align), Access::Read, Through::Slice, at);
                 }
@@ -147,7 +146,7 @@ impl<P> Operator<P> {
         Operator { name: self.name, at, of: self.of, operands: PhantomData }
     }
 
-    /// With what a method is called on that is at `place`: of a slice, the method may access all.
+    /// Adds the receiver of a method. The method may access all elements of a slice.
     #[inline(always)]
     pub fn whole<T: ?Sized>(self, place: impl FnOnce() -> *const T) -> Operator<(P, Whole<T>)> {
         if <((), Whole<T>)>::are_own(self.name) && raw::is_followed() {
@@ -156,13 +155,13 @@ impl<P> Operator<P> {
         Operator { name: self.name, at: self.at, of: self.of, operands: PhantomData }
     }
 
-    /// With an operand of a comparison that is computed with it.
+    /// Adds a computed operand of a comparison.
     #[inline(always)]
     pub fn tagged_compared<T>(self, _tag: Tag<T>) -> Operator<(P, Compared<T>)> {
         Operator { name: self.name, at: self.at, of: self.of, operands: PhantomData }
     }
 
-    /// With an operand that is computed with the operator.
+    /// Adds a computed operand.
     #[inline(always)]
     pub fn tagged<T: ?Sized>(self, _tag: Tag<T>) -> Operator<(P, PhantomData<T>)> {
         self.with()
@@ -175,7 +174,7 @@ impl<P> Operator<P> {
 }
 
 impl<P: Operands> Operator<P> {
-    /// `value`, which the operator has given.
+    /// Returns `value`, the operator's result, after a report of its end.
     #[inline(always)]
     pub fn done<R>(self, value: R) -> R {
         if P::are_own(self.name) && raw::is_followed() {
@@ -185,7 +184,7 @@ impl<P: Operands> Operator<P> {
     }
 }
 
-/// The type of an operand that is computed with the operator.
+/// The type of a computed operand.
 #[derive(Debug)]
 pub struct Tag<T: ?Sized>(PhantomData<T>);
 
@@ -198,14 +197,14 @@ impl<T: ?Sized> Clone for Tag<T> {
 
 impl<T: ?Sized> Copy for Tag<T> {}
 
-/// Of an operand that is computed.
+/// Returns a tag whose type the compiler infers from the operand.
 #[inline(always)]
 pub fn tag<T: ?Sized>() -> Tag<T> {
     Tag(PhantomData)
 }
 
 impl<T: ?Sized> Tag<T> {
-    /// `value`, to which the operator of the trait `name` is applied, where what has the operator is.
+    /// Returns `value` after a report that the operator of the trait `name` is applied to the target of `owner`.
     #[inline(always)]
     #[track_caller]
     pub fn applied<V>(self, value: V, name: &'static str, owner: impl FnOnce(&V) -> *const T) -> V {
@@ -215,7 +214,7 @@ impl<T: ?Sized> Tag<T> {
 }
 
 impl<T> Tag<T> {
-    /// The operand `value`, to which the operator of the trait `name` is applied.
+    /// Returns the operand `value` after a report that the operator of the trait `name` is applied to it.
     #[inline(always)]
     #[track_caller]
     pub fn operand(self, value: T, name: &'static str) -> T {
@@ -223,7 +222,7 @@ impl<T> Tag<T> {
         value
     }
 
-    /// The same of a comparison.
+    /// Returns the operand `value` of a comparison after a report.
     #[inline(always)]
     #[track_caller]
     pub fn compared(self, value: T, name: &'static str) -> T {

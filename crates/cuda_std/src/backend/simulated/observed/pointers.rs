@@ -6,9 +6,9 @@ use simt::raw::{self, Through};
 
 use super::{Access, At, Pointed, Value, touch};
 
-/// What a copy may be given as the other pointer.
+/// The other pointer of a copy.
 pub trait Addressed {
-    /// The address.
+    /// Returns the address.
     fn address(&self) -> usize;
 }
 
@@ -45,41 +45,42 @@ macro_rules! methods {
         impl<T> At<*const $pointer> {
             #[inline(always)]
             fn get(self) -> *const T {
-                // SAFETY: the macros take the address of a variable, or of a value that lives as long as this.
+                // SAFETY: the macros pass the address of a variable, or of a value that lives long enough.
                 let pointer = unsafe { *self.0 };
                 let as_const: fn($pointer) -> *const T = $as_const;
                 as_const(pointer)
             }
 
-            /// `result`, where the pointer has been moved.
+            /// Returns `result`, the moved pointer, after a note of the move.
             #[inline(always)]
             pub fn moved(self, result: $pointer) -> $pointer {
                 raw::moved(self.get().addr(), At(&raw const result).get().addr());
                 result
             }
 
-            /// Before a method that accesses what the pointer points to.
+            /// Reports an access to the target of the pointer.
             #[inline(always)]
             #[track_caller]
             pub fn used(self, access: Access) {
                 touch(self.get(), access, Through::Pointer);
             }
 
-            /// The same, wherever it points to.
+            /// Reports an access to the target of the pointer, which may be unaligned.
             #[inline(always)]
             #[track_caller]
             pub fn used_unaligned(self, access: Access) {
                 raw::touch(self.get().addr(), size_of::<T>(), 1, access, Through::Pointer);
             }
 
-            /// Before a method that accesses `count` elements.
+            /// Reports an access to `count` elements.
             #[inline(always)]
             #[track_caller]
             pub fn used_many(self, count: &usize, access: Access) {
                 touch_many::<T>(self.get().addr(), *count, access);
             }
 
-            /// Before a method that copies `count` elements from `other` or to it, whichever `access` to its own it is.
+            /// Reports a copy of `count` elements from or to `other`. `access` is the access to the pointer's own
+            /// elements.
             #[inline(always)]
             #[track_caller]
             pub fn copied<O: Addressed>(self, other: &O, count: &usize, access: Access) {
@@ -95,7 +96,7 @@ macro_rules! methods {
 macro_rules! dereferenced {
     ($($pointer:ty)*) => {$(
         impl<T: ?Sized> At<*const $pointer> {
-            /// What `*pointer` is reached by.
+            /// Returns the storage of `*pointer`.
             #[inline(always)]
             pub fn dereferenced(self) -> Pointed {
                 Pointed
@@ -103,7 +104,7 @@ macro_rules! dereferenced {
         }
 
         impl<T> Value<$pointer> {
-            /// The pointer, through which all that it points to is accessed.
+            /// Returns the pointer after a report of an access to its whole target.
             #[inline(always)]
             #[track_caller]
             pub fn pointer(self, access: Access) -> $pointer {

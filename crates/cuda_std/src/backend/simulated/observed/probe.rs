@@ -1,30 +1,60 @@
-//! How a place is indexed, found without computing its address, which would check its own indices once more.
+//! Decisions by the type of a place, without its address: computing that would check its indices once more.
 
 use core::marker::PhantomData;
 
+use simt::{Step, StepGuard};
+
+use super::steps::{LoopStep, NoStep};
 use super::{Own, Sliced, Storage};
 
 /// The type of the pointer to a place.
 pub struct Probe<P>(PhantomData<P>);
 
-/// That of the pointer that `address` would give.
+/// Returns the type of the pointer that `address` would return.
 #[inline(always)]
 pub fn probe<P: ?Sized>(_address: impl FnOnce() -> *const P) -> Probe<*const P> {
     Probe(PhantomData)
 }
 
-/// What is meant of places that are neither slices nor arrays.
+/// The methods for all other types of places.
 pub trait OtherProbe: Sized {
-    /// Whether it takes the address to know what the elements are.
+    /// Returns true if the storage of the elements depends on the address.
     #[inline(always)]
     fn takes_address(&self) -> bool {
         false
     }
 
-    /// What the elements of a place are reached by that is reached by `_storage`.
+    /// Returns the storage of the elements of a place in `_storage`.
     #[inline(always)]
     fn passed<W: Storage>(self, _storage: W) -> Own {
         Own
+    }
+
+    /// Enters the enclosing loops before a call on a value of this type, which may contain a barrier.
+    #[inline(always)]
+    fn in_loops(self, loops: &[&LoopStep]) -> Self {
+        loops.iter().for_each(|step| step.enter());
+        self
+    }
+
+    /// Returns the step of a call on a value of this type.
+    #[inline(always)]
+    #[track_caller]
+    fn step(self) -> Step {
+        Step::new()
+    }
+
+    /// Returns the step of a call that may end early.
+    #[inline(always)]
+    #[track_caller]
+    fn guard(self) -> StepGuard {
+        StepGuard::new()
+    }
+
+    /// Returns an empty step, for a call that is not in a branch.
+    #[inline(always)]
+    fn no_step(self) -> NoStep {
+        NoStep
     }
 }
 
@@ -33,13 +63,13 @@ impl<P> OtherProbe for Probe<P> {}
 macro_rules! slices {
     ($($slice:ty)*) => {$(
         impl<T> Probe<*const $slice> {
-            /// Whether it takes the address to know what the elements are.
+            /// Returns true if the storage of the elements depends on the address.
             #[inline(always)]
             pub fn takes_address(&self) -> bool {
                 true
             }
 
-            /// What the elements are reached by.
+            /// Returns the storage of the elements.
             #[inline(always)]
             pub fn passed<W: Storage>(self, _storage: W) -> Sliced {
                 Sliced
@@ -51,7 +81,7 @@ macro_rules! slices {
 slices! { &[T] &mut [T] }
 
 impl<T> Probe<*const [T]> {
-    /// What the elements are reached by: what the slice is.
+    /// Returns the storage of the elements, which is that of the slice.
     #[inline(always)]
     pub fn passed<W: Storage>(self, storage: W) -> W {
         storage
@@ -59,7 +89,7 @@ impl<T> Probe<*const [T]> {
 }
 
 impl<T, const N: usize> Probe<*const [T; N]> {
-    /// What the elements are reached by: what the array is.
+    /// Returns the storage of the elements, which is that of the array.
     #[inline(always)]
     pub fn passed<W: Storage>(self, storage: W) -> W {
         storage

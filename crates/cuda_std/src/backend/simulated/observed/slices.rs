@@ -1,4 +1,4 @@
-//! Slices, and arrays in memory that pointers and slices lead to.
+//! Slices, and arrays behind pointers and slices.
 
 use simt::raw::{self, Through};
 
@@ -27,17 +27,17 @@ fn touch_element<T, I: SliceIndex>(slice: *const [T], index: &I, access: Access)
     }
 }
 
-/// What methods access of a slice.
+/// The reports of a slice's methods.
 macro_rules! methods {
     ($bound:expr) => {
-        /// `result`, of a method that makes an iterator over the elements.
+        /// Returns `result`, an iterator over the elements, as one that reports its accesses.
         #[inline(always)]
         #[track_caller]
         pub fn iterated<R: Iterator>(self, result: R) -> Observed<R> {
             Observed::new(result)
         }
 
-        /// Before a method that accesses the element `index`.
+        /// Reports an access to the element `index`.
         #[inline(always)]
         #[track_caller]
         pub fn used_element<I: SliceIndex>(self, index: &I, access: Access) {
@@ -45,7 +45,7 @@ macro_rules! methods {
             touch_element(self.get(), index, access);
         }
 
-        /// Before a method that accesses the element `index`, if there is one.
+        /// Reports an access to the element `index`, if it exists.
         #[inline(always)]
         #[track_caller]
         pub fn used_element_if_any<I: SliceIndex>(self, index: &I, access: Access) {
@@ -54,9 +54,9 @@ macro_rules! methods {
             }
         }
 
-        /// Before the element `index` (from the end on if it is less than 0) is matched by a part of a pattern for
-        /// slices of `least` elements or, if not `is_exact`, more. Where the part `binds` a name, that may be a
-        /// reference to it.
+        /// Reports that a pattern reads the element `index`, which counts from the end if it is negative. The pattern
+        /// matches slices of `least` elements and, unless `is_exact`, longer ones. A part that `binds` a name may
+        /// borrow the element.
         #[inline(always)]
         #[track_caller]
         pub fn matched(self, index: isize, least: usize, is_exact: bool, binds: bool) {
@@ -67,7 +67,7 @@ macro_rules! methods {
             }
         }
 
-        /// Before a method that accesses all elements.
+        /// Reports an access to all elements.
         #[inline(always)]
         #[track_caller]
         pub fn used_all(self, access: Access) {
@@ -76,10 +76,10 @@ macro_rules! methods {
     };
 }
 
-/// Of a reference that leads to a slice.
+/// The index operator of a reference to a slice.
 macro_rules! indexed {
     () => {
-        /// What `slice[index]` is reached by. The reference itself is read where `storage` leads to.
+        /// Returns the storage of `slice[index]`. Reports a read of the reference in `storage`.
         #[inline(always)]
         #[track_caller]
         pub fn indexed<W: Storage, I: SliceIndex>(self, storage: W, index: &I) -> Sliced {
@@ -95,12 +95,12 @@ macro_rules! slices {
         impl<T> At<*const $slice> {
             #[inline(always)]
             fn get(self) -> *const [T] {
-                // SAFETY: the macros take the address of a variable, or of a value that lives as long as this. Only the
+                // SAFETY: the macros pass the address of a variable, or of a value that lives long enough. Only the
                 // pointer and the length are read.
                 unsafe { self.0.cast::<*const [T]>().read() }
             }
 
-            /// What `*slice` is reached by.
+            /// Returns the storage of `*slice`.
             #[inline(always)]
             pub fn dereferenced(self) -> Sliced {
                 Sliced
@@ -117,13 +117,14 @@ slices! {
     &mut [T], Access::Write;
 }
 
-/// The same behind a reference, which is one value of its own.
+/// The same for a reference to a slice reference.
 macro_rules! referred_slices {
     ($($reference:ty, $bound:expr;)*) => {$(
         impl<T> At<*const $reference> {
             #[inline(always)]
             fn get(self) -> *const [T] {
-                // SAFETY: as above, of what the reference leads to.
+                // SAFETY: the macros pass the address of a live reference. Only the pointer and the length of its
+                // target are read.
                 unsafe { self.0.cast::<*const *const [T]>().read().read() }
             }
 
@@ -146,7 +147,7 @@ impl<T> At<*const [T]> {
         self.0
     }
 
-    /// What `slice[index]` is reached by.
+    /// Returns the storage of `slice[index]`.
     #[inline(always)]
     #[track_caller]
     pub fn indexed<W: Storage, I: SliceIndex>(self, storage: W, index: &I) -> W {
@@ -160,7 +161,7 @@ impl<T> At<*const [T]> {
 }
 
 impl<T, const N: usize> At<*const [T; N]> {
-    /// What `array[index]` is reached by: what the array is.
+    /// Returns the storage of `array[index]`, which is that of the array.
     #[inline(always)]
     pub fn indexed<W: Storage, I: ?Sized>(self, storage: W, _index: &I) -> W {
         storage
@@ -168,14 +169,14 @@ impl<T, const N: usize> At<*const [T; N]> {
 }
 
 impl<'a, T> Value<&'a [T]> {
-    /// The elements, one by one.
+    /// Returns an iterator over the elements that reports its accesses.
     #[inline(always)]
     #[track_caller]
     pub fn each(self) -> Observed<core::slice::Iter<'a, T>> {
         Observed::new(self.0.iter())
     }
 
-    /// The slice, of which `index` is accessed.
+    /// Returns the slice after a report of an access to `index`.
     #[inline(always)]
     #[track_caller]
     pub fn indexed<I: SliceIndex>(self, index: &I, access: Access) -> &'a [T] {
@@ -185,14 +186,14 @@ impl<'a, T> Value<&'a [T]> {
 }
 
 impl<'a, T> Value<&'a mut [T]> {
-    /// The elements, one by one.
+    /// Returns an iterator over the elements that reports its accesses.
     #[inline(always)]
     #[track_caller]
     pub fn each(self) -> Observed<core::slice::IterMut<'a, T>> {
         Observed::new(self.0.iter_mut())
     }
 
-    /// The slice, of which `index` is accessed.
+    /// Returns the slice after a report of an access to `index`.
     #[inline(always)]
     #[track_caller]
     pub fn indexed<I: SliceIndex>(self, index: &I, access: Access) -> &'a mut [T] {
