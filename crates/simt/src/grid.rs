@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::allocation::OutOfMemory;
 use crate::director::Director;
-use crate::fault::Fault;
+use crate::faults::Fault;
 use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::memory_map::MemoryMap;
 use crate::order::BlockOrder;

@@ -2,9 +2,9 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::fault::{Fault, FaultKind};
+use crate::faults::remedy::Remedy;
+use crate::faults::{Fault, FaultKind};
 use crate::geometry::Dim3;
-use crate::remedy::Remedy;
 use crate::source::SourceLocation;
 
 #[derive(Serialize)]

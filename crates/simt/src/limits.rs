@@ -1,7 +1,7 @@
 //! The limits of a launch, for the simulator and for the GPUs of the crate `launch`.
 
 use crate::block::arena::LIMIT;
-use crate::fault::FaultKind;
+use crate::faults::FaultKind;
 use crate::geometry::{Dim3, KernelInfo, LaunchConfig};
 use crate::lanes::MAX_THREADS;
 use crate::worker::stacks::STACKS;

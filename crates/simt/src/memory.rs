@@ -11,7 +11,7 @@ use bytemuck::Pod;
 
 pub use crate::allocation::{Allocation, OutOfMemory, capacity, used};
 use crate::current::{current, expect_current};
-use crate::fault::FaultKind;
+use crate::faults::FaultKind;
 use crate::observe::observe;
 use crate::ordered::{load_ordered, store_ordered};
 use crate::region::{self, ArrayPosition, Space};

@@ -1,6 +1,6 @@
 //! The reporter: a function that a simulator calls with the faults and notes of its launches.
 
-use crate::fault::Fault;
+use crate::faults::Fault;
 use crate::raw::notes::Note;
 
 /// A fault or a note that a launch ends with.

@@ -12,7 +12,7 @@ use bytemuck::Pod;
 use crate::block::Block;
 use crate::block::arena::{ArrayInfo, Exceeded, LIMIT, STATIC_LIMIT};
 use crate::current::{current, expect_current};
-use crate::fault::FaultKind;
+use crate::faults::FaultKind;
 use crate::memory::Scope;
 use crate::observe::observe;
 use crate::raw::guard;

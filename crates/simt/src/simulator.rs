@@ -12,7 +12,7 @@ use crate::block::{Block, Entry};
 use crate::check::{Checker, Checks};
 use crate::current::is_simulated;
 use crate::director::{Director, Trace};
-use crate::fault::{Fault, FaultKind};
+use crate::faults::{Fault, FaultKind};
 use crate::geometry::{KernelInfo, LaunchConfig};
 use crate::grid::Grid;
 use crate::launch_log::{LaunchLog, LaunchStats, LoggedLaunch};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::Location;
 
 use crate::current::{self, current, expect_current};
-use crate::fault::FaultKind;
+use crate::faults::FaultKind;
 use crate::geometry::Dim3;
 use crate::observe::{observe_branch, observe_dependencies};
 use crate::synchronisations::SyncKind;

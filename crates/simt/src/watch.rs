@@ -14,7 +14,7 @@
 use std::cell::Cell;
 
 use crate::block::context::BlockContext;
-use crate::fault::FaultKind;
+use crate::faults::FaultKind;
 use crate::on_drop::OnDrop;
 use crate::region::Space;
 use crate::scope::Scope;

@@ -219,7 +219,7 @@ fn a_barrier_after_the_first_write() {
 
 #[test]
 fn every_remedy_has_a_kernel_that_it_cures() {
-    let source = include_str!("../../../crates/simt/src/remedy.rs");
+    let source = include_str!("../../../crates/simt/src/faults/remedy.rs");
     let variants = source.split("pub enum Remedy {").nth(1).and_then(|rest| rest.split("\n}").next()).unwrap();
     let names: Vec<&str> = variants.lines().filter_map(|line| line.trim().strip_suffix(',')).collect();
     let names: Vec<&str> = names.into_iter().filter(|name| !name.contains(' ')).collect();

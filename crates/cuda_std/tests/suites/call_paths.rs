@@ -116,7 +116,7 @@ fn a_barrier_in_an_unmarked_method_of_a_view_s_name_is_reached_by_different_call
     ];
     for (name, kernel) in kernels {
         let fault = device.fault(1, 32, &kernel(view_mut(&y)));
-        let FaultKind::BarrierApart { ways, .. } = &fault.kind else { panic!("{name}: {fault}") };
+        let FaultKind::BarrierApart { paths: ways, .. } = &fault.kind else { panic!("{name}: {fault}") };
         assert_ne!(ways[0], ways[1], "{name}: {fault}");
     }
 }

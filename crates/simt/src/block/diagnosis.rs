@@ -1,10 +1,10 @@
 //! Finds out why the threads of a block cannot continue.
 
 use super::Block;
-use crate::fault::{Fault, FaultKind};
+use crate::faults::whereabouts::{Activity, Whereabouts};
+use crate::faults::{Fault, FaultKind};
 use crate::lanes::{LANES, Thread};
 use crate::watch::is_watching;
-use crate::whereabouts::{Activity, Whereabouts};
 
 impl Block {
     /// Returns the fault of a deadlocked block: no thread can run or polls, and some wait at a barrier or a warp

@@ -2,7 +2,7 @@
 
 use super::Block;
 use super::rendezvous::{Operation, Request};
-use crate::fault::{Fault, FaultKind};
+use crate::faults::{Fault, FaultKind};
 use crate::lanes::{LANES, Thread};
 use crate::raw::notes::NoteKind;
 use crate::source::{Line, is_same_line};

@@ -26,7 +26,7 @@ use self::reached::ReachedSynchronisations;
 use self::rendezvous::{CompletedGroup, Rendezvous};
 use self::run_queue::RunQueue;
 use crate::call_paths::CallPaths;
-use crate::fault::{Fault, FaultKind};
+use crate::faults::{Fault, FaultKind};
 use crate::grid::Grid;
 use crate::lanes::Thread;
 use crate::panic::unwind;

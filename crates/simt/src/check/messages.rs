@@ -3,8 +3,8 @@
 
 use super::clock::Clocks;
 use super::stamp::Stamp;
+use crate::faults::remedy::Remedy;
 use crate::lanes::LANES;
-use crate::remedy::Remedy;
 use crate::watch::{Access, MemoryOrder};
 
 /// The last atomic write of another thread that a thread has read.

@@ -56,7 +56,7 @@ use self::stamp::Stamp;
 use self::sync::{Objects, Publications, fence};
 use self::vector_clock::VectorClock;
 use crate::block::context::BlockContext;
-use crate::fault::FaultKind;
+use crate::faults::FaultKind;
 use crate::geometry::Dim3;
 use crate::grid::Grid;
 use crate::lanes::Extent;

@@ -7,10 +7,10 @@ use super::sites::Site;
 use super::stamp::Stamp;
 use super::{Checker, Resident, number};
 use crate::block::context::BlockContext;
-use crate::fault::{CopyUnderWay, FaultKind};
-use crate::race::{Element, Race, RaceAccess, RaceSide};
+use crate::faults::race::{Element, Race, RaceAccess, RaceSide};
+use crate::faults::remedy::Remedy;
+use crate::faults::{CopyUnderWay, FaultKind};
 use crate::region::{Region, SharedPart, Space};
-use crate::remedy::Remedy;
 use crate::source::is_same_line;
 use crate::watch::{Access, Next, Touch};
 

@@ -5,8 +5,8 @@ use super::known::{self, Known};
 use super::mapped::is_mapped;
 use super::{Through, Use};
 use crate::block::Block;
-use crate::fault::FaultKind;
-use crate::pointer_fault::{PointerFault, PointerProblem};
+use crate::faults::FaultKind;
+use crate::faults::pointer::{PointerFault, PointerProblem};
 use crate::region::{self, ArrayPosition, Region, Space};
 
 /// No system maps memory below this address.

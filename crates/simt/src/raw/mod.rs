@@ -21,7 +21,7 @@ use std::panic::Location;
 
 use crate::block::Block;
 use crate::current::current;
-use crate::fault::FaultKind;
+use crate::faults::FaultKind;
 use crate::observe::notify_pieces;
 use crate::region::{self, Space};
 use crate::source::Line;

@@ -17,7 +17,7 @@ use super::stacks::STACKS;
 use super::trap::Trappable;
 use crate::block::{Block, Pause};
 use crate::current::current;
-use crate::fault::FaultKind;
+use crate::faults::FaultKind;
 use crate::panic::{Unwind, describe};
 
 /// The stack size of a simulated thread in bytes.

@@ -19,7 +19,7 @@ use self::stacks::STACKS;
 use self::trap::Trap;
 use crate::block::{Block, Entry, Parts, Pause};
 use crate::current::{Slot, with_slot};
-use crate::fault::FaultKind;
+use crate::faults::FaultKind;
 use crate::grid::Grid;
 use crate::lanes::MAX_THREADS;
 use crate::on_drop::OnDrop;

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use crate::faults::remedy::Remedy;
 use crate::geometry::Dim3;
 use crate::region::{SharedPart, Space, fmt_element};
-use crate::remedy::Remedy;
 use crate::source::SourceLocation;
 
 /// Two accesses to the same bytes, at least one of them a write, that nothing orders. They are not both atomic, or one

@@ -1,15 +1,20 @@
 //! Faults: the errors of a launch, and their messages.
 
+pub(crate) mod pointer;
+pub(crate) mod race;
+pub(crate) mod remedy;
+pub(crate) mod whereabouts;
+
 use std::fmt;
 
 use crate::call_path::CallPath;
+use crate::faults::pointer::PointerFault;
+use crate::faults::race::Race;
+use crate::faults::remedy::Remedy;
+use crate::faults::whereabouts::{Activity, Whereabouts};
 use crate::geometry::Dim3;
-use crate::pointer_fault::PointerFault;
-use crate::race::Race;
 use crate::region::{DYNAMIC, OfType, Space, fmt_element, is_of_source};
-use crate::remedy::Remedy;
 use crate::source::SourceLocation;
-use crate::whereabouts::{Activity, Whereabouts};
 
 /// The reason why a launch ended early, and where.
 ///
