@@ -204,7 +204,7 @@ fn what_is_typed_wrong_is_explained() {
         (&["saxpy", "--size", "8x8"], 2, &["--n, not --size"]),
         (&["transpose", "--n", "64"], 2, &["--size"]),
         (&["transpose", "--gpu", "h300"], 2, &["h300", "h200"]),
-        (&["transpose", "--op", "sum"], 2, &["no choice of operators"]),
+        (&["transpose", "--op", "sum"], 2, &["no operators to choose from"]),
         (&["reduce", "--op", "average"], 2, &["average", "sum"]),
         (&["life/shared", "--size", "1000x1000"], 2, &["shared memory"]),
         (&["transpose", "--html", there], 1, &["it is a folder"]),

@@ -44,7 +44,7 @@ fn types_and_memory_are_the_instructions_that_they_say() {
         assert!(ptx.contains(&format!("[{bytes}];")), "an array of {bytes} bytes in {ptx}");
     }
     has("statics_of_a_kernel", &["cvta.shared.u64"]);
-    has("copy_what_is_written", &["cp.async.cg.shared.global"]);
+    has("copy_written", &["cp.async.cg.shared.global"]);
     has("weigh", &["ld.const.u32", "ld.const.u8", "ld.const.u64", "atom.relaxed.gpu.global.add.u32"]);
     assert!(ptx.contains(".const .align 4 .b8 cuda_std_static_WEIGHTS[12] = {"), "{ptx}");
     assert!(ptx.contains(".global .align 4 .b8 cuda_std_static_COUNTS[8] = {5};"), "{ptx}");
