@@ -27,20 +27,20 @@ impl Operands for () {
 }
 
 impl<P: Operands, T: ?Sized> Operands for (P, PhantomData<T>) {
-    #[inline(always)]
+    #[inline]
     fn are_own(operator: &'static str) -> bool {
         P::are_own(operator) || is_own::<T>(operator)
     }
 }
 
-#[inline(always)]
+#[inline]
 fn is_own<T: ?Sized>(operator: &'static str) -> bool {
     let name = type_name::<T>();
     let is_sized = size_of::<&T>() == POINTER;
     is_sized && reach(name, POINTER) == Reach::Unknown && (is_other(name) || (is_comparison(operator) && is_made(name)))
 }
 
-#[inline(always)]
+#[inline]
 fn is_comparison(operator: &'static str) -> bool {
     matches!(operator, "PartialEq" | "PartialOrd")
 }
@@ -50,7 +50,7 @@ fn is_comparison(operator: &'static str) -> bool {
 pub struct Whole<T: ?Sized>(PhantomData<T>);
 
 impl<P: Operands, T: ?Sized> Operands for (P, Whole<T>) {
-    #[inline(always)]
+    #[inline]
     fn are_own(operator: &'static str) -> bool {
         P::are_own(operator) || (size_of::<&T>() != POINTER && type_name::<T>().starts_with('['))
     }
@@ -62,7 +62,7 @@ pub struct Compared<T>(PhantomData<T>);
 
 impl<T> Compared<T> {
     /// Returns true for a slice whose name does not show the size of its elements.
-    #[inline(always)]
+    #[inline]
     fn is_announced() -> bool {
         let name = type_name::<T>();
         is_slice(name) && slice_of_numbers(name).is_none()
@@ -70,48 +70,32 @@ impl<T> Compared<T> {
 }
 
 impl<P: Operands, T> Operands for (P, Compared<T>) {
-    #[inline(always)]
+    #[inline]
     fn are_own(operator: &'static str) -> bool {
         P::are_own(operator) || is_own::<T>(operator) || Compared::<T>::is_announced()
     }
 }
 
-/// An operator before it is applied.
+/// The trait of an operator, its place in the source, and the type of its first operand.
+///
+/// Its methods are generic in the operand's type alone and not in the macros' closures: a kernel has hundreds of these
+/// calls, and most of a kernel's build time was spent on their copies.
 #[derive(Clone, Copy, Debug)]
-pub struct Operator<P> {
-    /// The operator's trait.
+struct Head {
     name: &'static str,
     at: &'static Location<'static>,
-    /// The type of the first operand.
     of: Option<&'static str>,
-    operands: PhantomData<P>,
 }
 
-/// Starts the report of an operator of the trait `name`.
-#[inline(always)]
-#[track_caller]
-pub fn operator(name: &'static str) -> Operator<()> {
-    Operator { name, at: Location::caller(), of: None, operands: PhantomData }
-}
-
-impl<P> Operator<P> {
-    /// Adds the first operand, which is at `place`.
-    #[inline(always)]
-    pub fn first<T: ?Sized>(self, place: impl FnOnce() -> *const T) -> Operator<(P, PhantomData<T>)> {
-        // A tuple is compared part by part, each with the operator of its own type.
-        let of = Some(type_name::<T>()).filter(|name| is_other(name) && !is_made(name));
-        Operator { of, ..self }.second(place)
+impl Head {
+    /// Returns true if the checker follows pointers and the operator may use those in an operand of type `T`.
+    #[inline]
+    fn follows<T: ?Sized>(&self) -> bool {
+        is_own::<T>(self.name) && raw::is_followed()
     }
 
-    /// Adds another operand, which is at `place`.
-    #[inline(always)]
-    pub fn second<T: ?Sized>(self, place: impl FnOnce() -> *const T) -> Operator<(P, PhantomData<T>)> {
-        if is_own::<T>(self.name) && raw::is_followed() {
-            self.hand(place());
-        }
-        self.with()
-    }
-
+    /// Reports that the operator receives `value`.
+    #[inline(never)]
     fn hand<T: ?Sized>(&self, value: *const T) {
         let name = type_name::<T>();
         if !is_made(name) || is_accessed(name) {
@@ -123,42 +107,96 @@ impl<P> Operator<P> {
         }
     }
 
+    /// Returns true if [`compare`](Self::compare) has something to report for an operand of type `T`.
+    #[inline]
+    fn compares<T>(&self) -> bool {
+        is_slice(type_name::<T>()) || self.follows::<T>()
+    }
+
+    /// Reports the accesses of a comparison to its operand at `place`.
+    #[inline(never)]
+    fn compare<T>(&self, place: *const T) {
+        let name = type_name::<T>();
+        if !is_slice(name) {
+            return self.hand(place);
+        }
+        // SAFETY: the operand is a slice by its name.
+        let slice = unsafe { place.cast::<*const [()]>().read() };
+        let start = slice.cast::<u8>().addr();
+        match slice_of_numbers(name) {
+            Some(bytes) => {
+                // No number needs a larger alignment.
+                let align = bytes.min(POINTER);
+                raw::touch_at((start, slice.len() * bytes, align), Access::Read, Through::Slice, self.at);
+            }
+            None if raw::is_followed() => raw::escaped(start, self.name, false, self.at),
+            None => {}
+        }
+    }
+}
+
+/// Returns the name of the type whose operator is applied, if `T` is a user's type.
+#[inline]
+fn owner<T: ?Sized>() -> Option<&'static str> {
+    let name = type_name::<T>();
+    // A tuple is compared part by part, each with the operator of its own type.
+    (is_other(name) && !is_made(name)).then_some(name)
+}
+
+/// An operator before it is applied.
+#[derive(Clone, Copy, Debug)]
+pub struct Operator<P> {
+    head: Head,
+    operands: PhantomData<P>,
+}
+
+/// Starts the report of an operator of the trait `name`.
+#[inline(always)]
+#[track_caller]
+pub fn operator(name: &'static str) -> Operator<()> {
+    Operator { head: Head { name, at: Location::caller(), of: None }, operands: PhantomData }
+}
+
+// The closures are `Copy`, so that no code is needed to drop them.
+impl<P> Operator<P> {
+    /// Adds the first operand, which is at `place`.
+    #[inline(always)]
+    pub fn first<T: ?Sized>(mut self, place: impl FnOnce() -> *const T + Copy) -> Operator<(P, PhantomData<T>)> {
+        self.head.of = owner::<T>();
+        self.second(place)
+    }
+
+    /// Adds another operand, which is at `place`.
+    #[inline(always)]
+    pub fn second<T: ?Sized>(self, place: impl FnOnce() -> *const T + Copy) -> Operator<(P, PhantomData<T>)> {
+        if self.head.follows::<T>() {
+            self.head.hand(place());
+        }
+        self.with()
+    }
+
     /// Adds an operand of a comparison. If it is a slice, the accesses to its elements have not been reported.
     #[inline(always)]
-    pub fn compared<T>(self, place: impl FnOnce() -> *const T) -> Operator<(P, Compared<T>)> {
-        let (name, at) = (type_name::<T>(), self.at);
-        if is_slice(name) {
-            // SAFETY: the operand is a slice by its name.
-            let slice = unsafe { place().cast::<*const [()]>().read() };
-            let start = slice.cast::<u8>().addr();
-            match slice_of_numbers(name) {
-                Some(bytes) => {
-                    // No number needs a larger alignment.
-                    let align = bytes.min(POINTER);
-                    raw::touch_at((start, slice.len() * bytes, align), Access::Read, Through::Slice, at);
-                }
-                None if raw::is_followed() => raw::escaped(start, self.name, false, at),
-                None => {}
-            }
-        } else if is_own::<T>(self.name) && raw::is_followed() {
-            self.hand(place());
+    pub fn compared<T>(self, place: impl FnOnce() -> *const T + Copy) -> Operator<(P, Compared<T>)> {
+        if self.head.compares::<T>() {
+            self.head.compare(place());
         }
-        Operator { name: self.name, at, of: self.of, operands: PhantomData }
+        self.with()
     }
 
     /// Adds the receiver of a method. The method may access all elements of a slice.
     #[inline(always)]
-    pub fn whole<T: ?Sized>(self, place: impl FnOnce() -> *const T) -> Operator<(P, Whole<T>)> {
-        if <((), Whole<T>)>::are_own(self.name) && raw::is_followed() {
-            raw::escaped(place().cast::<u8>().addr(), self.name, true, self.at);
+    pub fn whole<T: ?Sized>(self, place: impl FnOnce() -> *const T + Copy) -> Operator<(P, Whole<T>)> {
+        if <((), Whole<T>)>::are_own(self.head.name) && raw::is_followed() {
+            raw::escaped(place().cast::<u8>().addr(), self.head.name, true, self.head.at);
         }
-        Operator { name: self.name, at: self.at, of: self.of, operands: PhantomData }
+        self.with()
     }
 
     /// Adds a computed operand of a comparison.
     #[inline(always)]
     pub fn tagged_compared<T>(self, _tag: Tag<T>) -> Operator<(P, Compared<T>)> {
-        Operator { name: self.name, at: self.at, of: self.of, operands: PhantomData }
+        self.with()
     }
 
     /// Adds a computed operand.
@@ -168,8 +206,8 @@ impl<P> Operator<P> {
     }
 
     #[inline(always)]
-    fn with<T: ?Sized>(self) -> Operator<(P, PhantomData<T>)> {
-        Operator { name: self.name, at: self.at, of: self.of, operands: PhantomData }
+    fn with<Q>(self) -> Operator<Q> {
+        Operator { head: self.head, operands: PhantomData }
     }
 }
 
@@ -177,8 +215,8 @@ impl<P: Operands> Operator<P> {
     /// Returns `value`, the operator's result, after a report of its end.
     #[inline(always)]
     pub fn done<R>(self, value: R) -> R {
-        if P::are_own(self.name) && raw::is_followed() {
-            raw::returned(self.at);
+        if P::are_own(self.head.name) && raw::is_followed() {
+            raw::returned(self.head.at);
         }
         value
     }
@@ -207,7 +245,7 @@ impl<T: ?Sized> Tag<T> {
     /// Returns `value` after a report that the operator of the trait `name` is applied to the target of `owner`.
     #[inline(always)]
     #[track_caller]
-    pub fn applied<V>(self, value: V, name: &'static str, owner: impl FnOnce(&V) -> *const T) -> V {
+    pub fn applied<V>(self, value: V, name: &'static str, owner: impl FnOnce(&V) -> *const T + Copy) -> V {
         operator(name).first(|| owner(&value));
         value
     }
