@@ -71,8 +71,9 @@ pub fn wait_for_dependencies() {
     backend::wait_for_dependencies();
 }
 
-/// Allows the next launch in the same stream to start if its kernel calls [`wait_for_dependencies()`]. It starts when
-/// all blocks have called this function or have ended. Its blocks use the resources that this launch leaves free.
+/// Allows the next launch in the same stream to start early if its kernel calls [`wait_for_dependencies()`]. It starts
+/// when all blocks of this launch have called this function or have ended. Its blocks use the resources that this
+/// launch leaves free.
 #[doc(alias = "cudaTriggerProgrammaticLaunchCompletion")]
 #[inline(always)]
 pub fn launch_dependents() {
