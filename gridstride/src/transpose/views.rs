@@ -1,4 +1,4 @@
-//! Views of any buffer as the integers that the kernels move.
+//! Views of buffers as the integers that the transpose kernels move.
 
 use cuda_std::{Global, GlobalMut};
 use launch::{Buffer, Element};
