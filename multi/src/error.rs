@@ -6,12 +6,12 @@ use thiserror::Error;
 
 use crate::ranks::RanksError;
 
-/// The error of work on several devices. `Debug` prints the same text as `Display`, because `main` and `unwrap` print
+/// The error of work on several devices. `Debug` prints the same text as `Display`, because `main` and `unwrap` use
 /// `Debug`.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum MultiError {
-    /// The algorithm of a member cannot run, or its device failed.
+    /// The algorithm cannot run on a member, or the member's device failed.
     #[error(transparent)]
     Algorithm(#[from] AlgorithmError),
     /// The host has too little memory for a segment.
