@@ -1,7 +1,7 @@
-//! Operators of users' types, which may access memory through pointers and slices in their operands.
+//! Operators of user-defined types, which may access memory through pointers and slices in their operands.
 //!
-//! The macros write these calls around each operator whose operands may have a user's type. For all other types they
-//! are empty.
+//! The macros write these calls around each operator whose operands may have a user-defined type. For operands of all
+//! other types the calls are empty.
 
 use core::any::type_name;
 use core::marker::PhantomData;
@@ -15,7 +15,8 @@ use super::names::{POINTER, is_accessed, is_made, is_slice, slice_of_numbers};
 
 /// The types of an operator's operands.
 pub trait Operands {
-    /// Returns true if the operator may be a user's function, or may access the targets of pointers in an operand.
+    /// Returns true if a user may have implemented the operator, or if it may access the targets of pointers in an
+    /// operand.
     fn are_own(operator: &'static str) -> bool;
 }
 
@@ -45,7 +46,7 @@ fn is_comparison(operator: &'static str) -> bool {
     matches!(operator, "PartialEq" | "PartialOrd")
 }
 
-/// A slice on which a method is called, if `T` is one.
+/// The receiver of a method. If `T` is a slice, the method may access all its elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Whole<T: ?Sized>(PhantomData<T>);
 
@@ -56,12 +57,12 @@ impl<P: Operands, T: ?Sized> Operands for (P, Whole<T>) {
     }
 }
 
-/// A compared value, which may be a slice whose accesses have not been reported.
+/// The type of a compared value, which may be a slice whose accesses have not been reported.
 #[derive(Clone, Copy, Debug)]
 pub struct Compared<T>(PhantomData<T>);
 
 impl<T> Compared<T> {
-    /// Returns true for a slice whose name does not show the size of its elements.
+    /// Returns true for a slice if its type's name does not show the size of its elements.
     #[inline(always)]
     fn is_announced() -> bool {
         let name = type_name::<T>();
@@ -76,10 +77,10 @@ impl<P: Operands, T> Operands for (P, Compared<T>) {
     }
 }
 
-/// An operator before it is applied.
+/// The report of an operator, which is collected before the operator is applied.
 #[derive(Clone, Copy, Debug)]
 pub struct Operator<P> {
-    /// The operator's trait.
+    /// The name of the operator's trait.
     name: &'static str,
     at: &'static Location<'static>,
     /// The type of the first operand.
@@ -174,7 +175,7 @@ impl<P> Operator<P> {
 }
 
 impl<P: Operands> Operator<P> {
-    /// Returns `value`, the operator's result, after a report of its end.
+    /// Reports the end of the operator, and returns its result `value`.
     #[inline(always)]
     pub fn done<R>(self, value: R) -> R {
         if P::are_own(self.name) && raw::is_followed() {
@@ -204,7 +205,7 @@ pub fn tag<T: ?Sized>() -> Tag<T> {
 }
 
 impl<T: ?Sized> Tag<T> {
-    /// Returns `value` after a report that the operator of the trait `name` is applied to the target of `owner`.
+    /// Reports that the operator of the trait `name` is applied to the target of `owner`, and returns `value`.
     #[inline(always)]
     #[track_caller]
     pub fn applied<V>(self, value: V, name: &'static str, owner: impl FnOnce(&V) -> *const T) -> V {
@@ -214,7 +215,7 @@ impl<T: ?Sized> Tag<T> {
 }
 
 impl<T> Tag<T> {
-    /// Returns the operand `value` after a report that the operator of the trait `name` is applied to it.
+    /// Reports that the operator of the trait `name` is applied to the operand `value`, and returns the operand.
     #[inline(always)]
     #[track_caller]
     pub fn operand(self, value: T, name: &'static str) -> T {
@@ -222,7 +223,7 @@ impl<T> Tag<T> {
         value
     }
 
-    /// Returns the operand `value` of a comparison after a report.
+    /// Reports that the comparison of the trait `name` is applied to the operand `value`, and returns the operand.
     #[inline(always)]
     #[track_caller]
     pub fn compared(self, value: T, name: &'static str) -> T {
