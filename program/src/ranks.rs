@@ -80,7 +80,8 @@ pub fn one_alone(command: &str) -> Result<(), UsageError> {
 /// Joins the other ranks, if `mpirun` has started this process.
 ///
 /// # Errors
-/// [`UsageError`] if the program was built without MPI; if MPI does not start, or the ranks are different builds.
+/// [`UsageError`] if the program was built without MPI; another error if MPI does not start, or the ranks are different
+/// builds.
 pub fn begin() -> anyhow::Result<()> {
     let number = |name| std::env::var(name).ok()?.parse::<usize>().ok();
     let started = STARTED.iter().find_map(|(size, rank)| Some((number(size)?, number(rank)?)));

@@ -1,4 +1,4 @@
-//! The table and the plot of made-up measurements, and the messages about wrong results.
+//! Tests the table and the plot of made-up measurements, and the messages about wrong results.
 
 use super::*;
 
