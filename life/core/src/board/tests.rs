@@ -83,7 +83,7 @@ fn words_are_checked() {
 }
 
 proptest! {
-    /// Setting, filling, counting and listing cells agree with a plain list of cells.
+    /// Checks that setting, filling, counting and listing cells agree with a plain list of cells.
     #[test]
     fn agrees_with_a_set_of_cells(
         width in 1..100usize,

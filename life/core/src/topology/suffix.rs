@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::{Edges, Topology};
 use crate::rule::{Rule, RuleError};
 
-/// The maximum length of a side.
+/// The maximum length of a side in cells.
 const LONGEST: usize = 2_000_000_000;
 
 /// A bounded grid, as a suffix describes it.
