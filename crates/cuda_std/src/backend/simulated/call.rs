@@ -152,7 +152,7 @@ const fn is_small<A>() -> bool {
 impl<'a> Arguments<'a> {
     #[inline]
     fn new<A: Copy + Send + Sync + 'a>(arguments: A) -> Self {
-        const { assert!(align_of::<A>() <= align_of::<Storage>(), "kernel parameters must not be aligned to over 16 bytes") };
+        const { assert!(align_of::<A>() <= align_of::<Storage>(), "align a kernel's parameter to at most 16 bytes") };
         let mut storage = MaybeUninit::<Storage>::uninit();
         let large = if const { is_small::<A>() } {
             // SAFETY: the storage is large enough and aligned for `A`.
