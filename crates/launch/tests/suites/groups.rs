@@ -46,7 +46,7 @@ fn elements_are_copied_between_members() -> Result<(), Error> {
         error.to_string()
     };
     let message = out_of_range(target.copy_range_from(2, &source, 0..2));
-    assert_eq!(message, "cannot copy to elements 2..4: the buffer has 3 elements");
+    assert_eq!(message, "cannot copy to elements 2..4: the buffer has elements 0..3");
     out_of_range(target.copy_range_from(usize::MAX, &source, 0..2));
     out_of_range(target.copy_range_from(0, &source, 4..6));
     #[expect(clippy::reversed_empty_ranges, reason = "it must be refused")]
