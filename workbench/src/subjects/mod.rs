@@ -209,7 +209,7 @@ impl Wanted {
 }
 
 /// The remedy for a lack of memory.
-const SMALLER: &str = "ask for less with --n or --size";
+const SMALLER: &str = "choose a smaller --n or --size";
 
 /// The rungs that a name selects, and the kernel to show if it is the name of a kernel.
 pub struct Chosen {

@@ -98,7 +98,7 @@ pub(crate) trait VectorProblem: Send + Sync {
 
     /// Like [`Problem::split`].
     fn on_team<'a>(&'a self, _team: &'a Team<'a>, _rung: &Rung) -> Result<Box<dyn SplitWork + 'a>, WorkbenchError> {
-        invalid!("{} runs on one device, of one process: choose one device", self.heading())
+        invalid!("{} runs on one device of one process: choose one device", self.heading())
     }
 }
 
