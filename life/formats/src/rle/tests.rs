@@ -118,7 +118,7 @@ fn more_than_two_states() {
     fails("yP!", 1, 1, "at most 255, but 256 was given");
 }
 
-/// Old files use `x`, `y` and other letters for live cells, and have no header.
+/// Checks old files, which use `x`, `y` and other letters for live cells and have no header.
 #[test]
 fn old_letters_and_no_header() {
     assert_eq!(cells("bob$2bo$3o!"), [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2)]);
@@ -184,7 +184,7 @@ fn malformed_cells() {
     assert_eq!(parse(&format!("{HEADER}bob$2bo$3o$o")).unwrap().population(), 6, "all rows are there");
 }
 
-/// Columns count characters, not bytes.
+/// Checks that the column of an error counts characters, not bytes.
 #[test]
 fn columns_are_characters() {
     fails("#C é\nx = 1, y = 1\né!", 3, 1, "`é` is not allowed");
