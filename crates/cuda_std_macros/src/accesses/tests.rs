@@ -1,4 +1,4 @@
-//! Tests of `accesses`.
+//! Tests of the pass that makes a body report its accesses.
 
 use quote::quote;
 

@@ -1,4 +1,4 @@
-//! Parameters that are references to atomic types. They are rejected, because host buffers contain numbers.
+//! Rejects parameters that are references to atomic types, because host buffers contain numbers.
 
 use syn::spanned::Spanned;
 use syn::{Error, Type};

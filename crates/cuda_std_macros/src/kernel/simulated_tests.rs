@@ -1,4 +1,5 @@
-//! Tests of the steps for calls and loops, and of unused exchanges.
+//! Tests of the code that `#[kernel]` adds for the simulator: steps around calls and loops, and marks of unused
+//! exchanges.
 
 use quote::quote;
 

@@ -1,4 +1,4 @@
-//! Tests of `kernel`.
+//! Tests of the expansion of `#[kernel]`.
 
 use quote::format_ident;
 
