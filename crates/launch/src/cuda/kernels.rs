@@ -34,8 +34,7 @@ pub(super) struct LoadedKernel {
     pub(super) lacks_tables: bool,
     /// True if the kernel's code waits for the previous launch, so that the kernel may start while that launch runs.
     pub(super) waits: bool,
-    /// The kernel's limit of dynamic shared memory per block. The limit only grows, under the lock of
-    /// the modules.
+    /// The kernel's limit of dynamic shared memory per block. The limit only grows, under the lock of the modules.
     pub(super) dynamic_shared: AtomicU32,
 }
 

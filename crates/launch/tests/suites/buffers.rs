@@ -1,4 +1,4 @@
-//! Tests of the simulator's buffers.
+//! Tests buffers in the simulator.
 
 use launch::{Buffer, Device, DeviceChoice, Error};
 

@@ -1,4 +1,4 @@
-//! Opening devices on a machine that may have no GPU.
+//! Tests the opening of devices on a machine that may have no GPU.
 
 use std::process::Command;
 
@@ -34,7 +34,7 @@ fn choices_without_a_gpu() {
         let error = Device::open(choice, &[]).expect_err("there is no GPU");
         assert!(matches!(error, Error::NoDevice { .. }), "{error:?}");
         let message = error.to_string();
-        assert_eq!(format!("{error:?}"), message, "what `unwrap` shows is the sentence");
+        assert_eq!(format!("{error:?}"), message, "`Debug` has the same text");
         assert!(message.contains(&format!("device {choice} cannot be used: ")), "{message}");
         assert!(message.contains(&reason.remedy()) && message.contains("device `sim`"), "{message}");
     }

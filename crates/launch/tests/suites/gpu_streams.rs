@@ -1,5 +1,5 @@
-//! Tests streams, events and page-locked memory of the GPU back end without a GPU, on the stand-in driver. Its streams
-//! execute nothing until a caller waits.
+//! Tests streams, events and page-locked memory of the GPU back end on machines without a GPU, with the stand-in
+//! driver. Its streams execute nothing until a caller waits.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -201,7 +201,7 @@ fn a_kernel_that_fails_in_a_stream() {
             .expect_err("the kernel failed");
         let Error::ContextLost { launch: Some(launch), code: 700, .. } = &error else { panic!("{error:?}") };
         assert_eq!((launch.kernel, launch.grid.x), ("fail", 2));
-        assert_eq!(*pinned, [0; 4], "the copy that was to wait for it is not made");
+        assert_eq!(*pinned, [0; 4], "the copy that waits for the kernel is not made");
         // From then on every call returns this error, and nothing panics; dropped objects are left to the driver.
         let message = error.to_string();
         for error in [

@@ -1,4 +1,4 @@
-//! Tests of kernels launched on the simulator.
+//! Tests kernels that are launched in the simulator.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub fn saxpy(a: f32, x: Global<f32>, y: GlobalMut<f32>) {
     }
 }
 
-/// Thread `i` writes element `i`, even if `y` has no such element.
+/// Writes element `i` in thread `i`, even if `y` has no such element.
 #[kernel(max_threads = 64)]
 pub fn write_own(y: GlobalMut<u32>) {
     let i = thread::index_1d() as usize;

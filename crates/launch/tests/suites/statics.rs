@@ -1,4 +1,4 @@
-//! Constant memory, and statics in global memory.
+//! Tests statics in constant memory and in global memory.
 
 #[path = "../fixtures/memory-kernels/src/statics.rs"]
 mod kernels;

@@ -7,10 +7,10 @@ use super::{
 };
 
 const PAGE: usize = 4096;
-/// Bytes that can be page-locked.
+/// The number of bytes that can be page-locked.
 const LOCKABLE: usize = 1 << 28;
 
-/// Returns the page-locked memory that contains the host's `address`.
+/// Returns the page-locked memory that contains the host address `address`.
 fn page_locked_at(state: &State, address: usize) -> Option<&(&'static mut [u8], u32)> {
     state
         .page_locked
