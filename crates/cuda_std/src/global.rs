@@ -165,8 +165,9 @@ macro_rules! common_methods {
 
         /// Loads element `index` by a volatile access (`ld.volatile.global`): the compiler neither reuses an earlier
         /// value nor removes the load. An element with several numbers takes several loads.
-        /// The access orders no other accesses. Two volatile accesses do not race with each other; neither do two
-        /// [`GlobalMut::load_relaxed`].
+        ///
+        /// The access orders no other accesses. Like two [`GlobalMut::load_relaxed`], two volatile accesses do not race
+        /// with each other.
         #[inline(always)]
         #[track_caller]
         pub fn load_volatile(&self, index: usize) -> T {

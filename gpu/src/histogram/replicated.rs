@@ -5,7 +5,7 @@
 //! - Copies of a block's counters. With 32 copies, lane *l* adds only in bank *l*, so equal keys cost no more than
 //!   others. More bins have fewer copies, down to one. Bins that do not fit into shared memory even once are counted in
 //!   segments, as in the rung before.
-//! - 16-byte loads. Each thread has [`VECTORS`] loads in flight while it counts the vectors before.
+//! - 16-byte loads. Each thread has [`VECTORS`] loads in flight while it counts the vectors that it loaded earlier.
 //! - Bytes are counted by value, so a block computes 256 bins instead of one bin per key. A vector of 16 equal bytes is
 //!   one addition.
 //! - No separate launch clears the counts. The block that starts first clears them, while all blocks count.
@@ -181,7 +181,7 @@ struct Counters<K> {
     replicas: u32,
     /// The words from the thread's own copy of the first counter on. The thread adds to every `replicas`-th of them.
     own: Shared<u32>,
-    /// The number of copies of all bins before the segment.
+    /// The number of counters, including copies, of all bins before the segment.
     before: u32,
     keys: core::marker::PhantomData<K>,
 }

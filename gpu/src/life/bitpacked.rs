@@ -76,7 +76,7 @@ impl Column {
         self.mask
     }
 
-    /// Returns the rule's intermediate result for the row.
+    /// Returns the intermediate result of the circuit `C` for a row's words.
     #[inline(always)]
     pub(super) fn add<C: Circuit>(&self, Words { before, alive, after }: Words) -> C::Row {
         let left = (alive << 1) | ((before >> self.left.1) & 1);

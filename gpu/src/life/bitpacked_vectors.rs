@@ -118,7 +118,7 @@ impl Column {
 /// warp of the block. The grid uses z because CUDA's limit along y is too small for a board of a million rows.
 #[kernel(max_threads = 32, wide(loads, stores))]
 pub fn life_bitpacked_vectors(cells: Global<u32>, next: GlobalMut<u32>, width: usize, height: usize) {
-    const { assert!(THREADS == 32, "it stands in the attribute as well") };
+    const { assert!(THREADS == 32, "`max_threads` in the attribute must equal `THREADS`") };
     let vectors_per_row = width / CELLS_PER_VECTOR;
     let words_per_row = vectors_per_row * WORDS;
     assert!(width > 0 && width.is_multiple_of(CELLS_PER_VECTOR));

@@ -16,8 +16,8 @@
 //! had read all words of exchange *e*. Between reading and publishing, each block executes a block barrier, so the
 //! argument holds for all its threads.
 //!
-//! It remains that *W* reads words of *R* if *R* reads words of *W*. For rows this follows because their distance on
-//! the circle is symmetric, however many blocks a margin spans. Along x, each of two neighbouring blocks reads the
+//! It remains to show that *W* reads words of *R* if *R* reads words of *W*. For rows this holds because their distance
+//! on the circle is symmetric, however many blocks a margin spans. Along x, each of two neighbouring blocks reads the
 //! words beside its own, which the other block owns. If the last word of a row has fewer than 32 cells, the first block
 //! and the block with the last word but one also read from each other.
 //!
@@ -43,8 +43,9 @@ pub const MAX_MARGIN: u32 = CELLS_PER_WORD as u32;
 /// The number of words of shared memory for the first and last row of each warp.
 const EXCHANGED: usize = 2 * WARPS * LANES;
 
-/// Returns the length of `published` in [`life_resident()`] for a board of `words` words and a grid of `blocks` blocks.
-/// It has two elements per word, and per block the number of its last exchange. Returns `None` if the length overflows.
+/// Returns the length of `published` in [`life_resident()`] for a board of `words` words and a grid of `blocks` blocks:
+/// two elements per word, and one per block for the number of its last exchange. Returns `None` if the length
+/// overflows.
 pub fn resident_published(words: usize, blocks: usize) -> Option<usize> {
     words.checked_mul(2)?.checked_add(blocks)
 }

@@ -30,7 +30,7 @@ pub fn reduce_interleaved<T: Element, O: Operator<T>>(segment: u32, x: Global<T>
 /// Combines one value per thread and returns the result in thread 0. The order of the operands is not the thread order.
 #[inline(always)]
 pub(super) fn combine_halves<T: Element, O: Operator<T>>(shared: Shared<T>, mut value: T) -> T {
-    const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
+    const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator") };
     let (thread, block) = (thread::thread_idx_x() as usize, thread::block_dim_x() as usize);
     shared.store(thread, value);
     let mut stride = block / 2;

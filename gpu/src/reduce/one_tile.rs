@@ -84,8 +84,8 @@ pub fn reduce_one_tile<T: Element, O: Operator<T>, const V: usize>(
 /// elements.
 #[inline(always)]
 fn combine_tile<T: Element, O: Operator<T>, const V: usize>(x: Global<T>, partials: GlobalMut<u64>) -> T {
-    const { assert!(O::COMMUTATIVE, "this rung does not keep the order of the elements") };
-    const { assert!(V * size_of::<T>() == 16, "a vector has 16 bytes") };
+    const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator") };
+    const { assert!(V * size_of::<T>() == 16, "`V` elements must have 16 bytes") };
     let first = thread::block_idx_x() as usize * tile_elements(V);
     if !(x.as_ptr() as usize).is_multiple_of(16) || x.len() < first + tile_elements(V) {
         return combine_partial_tile::<T, O, V>(x, partials);

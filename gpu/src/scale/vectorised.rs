@@ -1,7 +1,7 @@
 //! Vectorised: 16-byte accesses, one per thread and vector. The remaining elements are processed one at a time.
 //!
-//! The kernel needs a quarter of the memory instructions. The grid of small blocks grows with the length: when a block
-//! ends, the next block starts its loads.
+//! The kernel executes a quarter of the memory instructions of one-element accesses. The grid of small blocks grows
+//! with the length: when a block ends, the next block starts its loads.
 //!
 //! Limited by memory. Views that do not start at a multiple of 16 bytes are processed element by element. For such
 //! views use [`scale_unaligned()`](super::scale_unaligned()).

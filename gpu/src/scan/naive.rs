@@ -4,7 +4,7 @@
 //! take turns, like the two buffers of a single block. Limited by memory traffic: every step reads and writes all
 //! elements.
 //!
-//! Sources: those of the scan in one block.
+//! Sources: those of [`scan_naive_block()`](super::scan_naive_block()).
 
 use cuda_std::{Element, Global, GlobalMut, kernel, thread};
 

@@ -46,7 +46,7 @@ impl<T: Bits, const THREADS: usize> Tile<T, THREADS> {
 /// process the tiles of one column of tiles; blocks along y and z process the further columns.
 #[kernel(max_threads = 512, instances(T = [u32, u64], THREADS = [128, 256, 512]))]
 pub fn transpose_plain<T: Bits, const THREADS: usize>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
-    const { assert!(Tile::<T, THREADS>::IS_EVEN, "the threads of a block share a tile evenly") };
+    const { assert!(Tile::<T, THREADS>::IS_EVEN, "the threads of a block must share a tile evenly") };
     // 32-bit sizes: their product does not overflow 64 bits, and comparisons take one instruction.
     let (columns, rows) = (width as u32, height as u32);
     let is_right = ((width | height) >> 32 == 0)

@@ -81,7 +81,7 @@ impl Interleaved {
 
 /// The columns beyond the board's edges in one word of a tile's row, at most one on each side.
 struct Beyond {
-    /// The column's number relative to the board; on the right also its bit within a fold.
+    /// The number of the column beyond the board's edge; on the right also the column's bit within a fold.
     left: Option<i32>,
     right: Option<(i32, u32)>,
 }

@@ -252,7 +252,7 @@ impl<T: Bits> Tile<T> {
 /// [`gathered_tile_rows`] blocks along x and [`gathered_tile_columns`] along y and z.
 #[kernel(max_threads = 256, min_blocks = 4, instances(T = [u8, u16]), wide(loads, stores))]
 pub fn transpose_gathered<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
-    const { assert!(<T as GatheredLayout>::IS_EVEN, "the threads of a block share a tile evenly") };
+    const { assert!(<T as GatheredLayout>::IS_EVEN, "the threads of a block must share a tile evenly") };
     // 31-bit sizes, so that few instructions precede the loads.
     let is_right = ((width | height) >> 31 == 0)
         & (width as u32 as u64 * height as u32 as u64 == x.len() as u64)

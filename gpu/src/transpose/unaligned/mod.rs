@@ -278,7 +278,7 @@ fn lane_and_warp<T: Bits>() -> (u32, u32) {
     wide(stores)
 )]
 pub fn transpose_unaligned<T: Bits>(x: Global<T>, y: GlobalMut<T>, width: usize, height: usize) {
-    const { assert!(T::IS_EVEN, "the threads of a block share a tile evenly") };
+    const { assert!(T::IS_EVEN, "the threads of a block must share a tile evenly") };
     assert_size(&x, &y, width, height);
     assert!(thread::block_dim_x() as usize == T::THREADS);
     let vectors = shared_array![<T as Bits>::Vector; T::KEPT.div_ceil(T::WORDS)];

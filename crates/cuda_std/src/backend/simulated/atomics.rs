@@ -39,8 +39,8 @@ fn resolved<T>(place: Place<T>, what: Use) -> Place<T> {
     }
 }
 
+/// # Safety
 /// If `place` is in global memory, it must be valid for an access of `T`.
-/// An address in global memory must be valid for an access of `T`.
 #[inline(always)]
 #[track_caller]
 unsafe fn replace<T: Atomic>(place: Place<T>, scope: Scope, new: impl Fn(T) -> T) -> T {
