@@ -19,9 +19,9 @@ struct Report<'a> {
     kind: &'a FaultKind,
 }
 
-/// Serialises the fields of the fault and three more. `message` is the [`Display`](std::fmt::Display) form, `kind` is
-/// the name of the [`FaultKind`] in snake case, and `remedy` is the name of the [`Remedy`]. `details` has the fields of
-/// the kind.
+/// The JSON object has the fault's kernel, block, thread and location. `message` is the [`Display`](std::fmt::Display)
+/// form, `kind` is the name of the [`FaultKind`] in snake case, and `details` has the fields of the kind. `remedy` is
+/// the name of the [`Remedy`].
 impl Serialize for Fault {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let Self { kernel, block, thread, location, kind } = self;

@@ -2,9 +2,9 @@
 //! they form.
 //!
 //! On a device, the lanes of a diverged warp reconverge where their paths do. To find out which accesses lanes make
-//! together, each event of a lane gets an [`EventId`]: the iterations of the enclosing loops, and its position in them.
-//! Lanes make an access together if its node and its id are equal. Ids increase along every lane's trace, so the
-//! smallest id of all lanes is always the next event of the warp.
+//! together, the profiler gives each event of a lane an [`EventId`], with the iterations of the enclosing loops and the
+//! event's position in them. Lanes make an access together if they make it at the same node with the same id. Ids
+//! increase along every lane's trace, so the smallest id of all lanes is always the next event of the warp.
 //!
 //! The loops are those of a graph whose edges are the steps that lanes made from one event to the next. A strongly
 //! connected component is a loop. Without the edges that lead back to its head, the component's own strongly connected
