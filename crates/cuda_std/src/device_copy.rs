@@ -58,7 +58,7 @@ use crate::backend;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be copied between host and device",
     label = "does not implement `DeviceCopy`",
-    note = "add `#[derive(Clone, Copy, cuda_std::DeviceCopy)]` to a user-defined type"
+    note = "if you define the type, add `#[derive(Clone, Copy, cuda_std::DeviceCopy)]` to it"
 )]
 pub unsafe trait DeviceCopy: Copy + Send + Sync + 'static {
     /// True if every bit pattern is a valid value, so that uninitialised memory may be read as this type.

@@ -61,7 +61,7 @@ pub unsafe trait KernelParam: Sized {
 #[diagnostic::on_unimplemented(
     message = "a kernel cannot be passed a `{Self}`",
     label = "not a kernel parameter",
-    note = "add `#[derive(Clone, Copy, cuda_std::DeviceCopy)]` to a user-defined type"
+    note = "if you define the type, add `#[derive(Clone, Copy, cuda_std::DeviceCopy)]` to it"
 )]
 pub unsafe trait Argument: Copy {
     /// The same type with the lifetime `'a`. The function that makes a call then has one lifetime for all its

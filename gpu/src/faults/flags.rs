@@ -5,7 +5,7 @@
 //! earlier stores, and plain loads do not wait for an earlier relaxed load.
 //!
 //! [`scan_look_back()`](crate::scan::scan_look_back()) puts flag and value into one word, which needs no ordering. If
-//! they need several words, store the flag with `store_release` and load it with `load_acquire`.
+//! flag and value need several words, store the flag with `store_release` and load it with `load_acquire`.
 
 use cuda_std::{GlobalMut, kernel, thread};
 

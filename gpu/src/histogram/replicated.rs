@@ -10,7 +10,8 @@
 //!   one addition.
 //! - No separate launch clears the counts. The block that starts first clears them, while all blocks count.
 //!
-//! Limited by memory if one segment holds all bins. Each further segment reads the keys again, through the L2 cache.
+//! The kernel is limited by memory if one segment holds all bins. Each further segment reads the keys again, through
+//! the L2 cache.
 //!
 //! Forward progress: blocks wait until the block that started first has cleared the counts. That block waits for no
 //! other.

@@ -4,7 +4,7 @@
 //! A thread loads [`VECTOR_ROWS`] rows of a 16-byte vector, and the rows above and below, before it processes the
 //! first. One instruction of a warp loads 512 bytes of a row, and all loads of the warp overlap. The words beside a
 //! vector are in the vectors of the neighbouring lanes and come by shuffle. Only the first and last lane of a warp load
-//! another word. Limited by memory.
+//! another word. The kernel is limited by memory.
 //!
 //! Blocks are small, [`VECTOR_WARPS`] warps each. A block loads, computes and stores once, and the other blocks of the
 //! multiprocessor load meanwhile. `docs/notes/life.md` lists other shapes.

@@ -3,9 +3,9 @@
 //! As in [`life_temporal()`](super::life_temporal()), a block has a tile of 32 words with a margin around it. Here the
 //! tiles are so small that all blocks run at once. After as many generations as the margin has rows, each block
 //! publishes the words that other blocks have in their margins. It then waits for the words of its own margin. A block
-//! synchronises only with the blocks around it, and there is no grid-wide barrier. Limited by the latency of the L2
-//! cache, and by the margins, which are a large part of small tiles. The rung is for boards that fit into the registers
-//! of all multiprocessors.
+//! synchronises only with the blocks around it, and there is no grid-wide barrier. The kernel is limited by the latency
+//! of the L2 cache, and by the margins, which are a large part of small tiles. The rung is for boards that fit into the
+//! registers of all multiprocessors.
 //!
 //! **Why it needs no fence.** A word and the number of its exchange are published in one 64-bit store. A thread that
 //! reads the expected number has the word too, so all these accesses are relaxed.

@@ -6,9 +6,9 @@
 //! the rows to a ring in shared memory, [`ROWS`] at a time, and the next [`ROWS`] in advance. In the ring, the warp
 //! fills the margins of all these rows at once.
 //!
-//! Limited by logic: eight three-input operations per word and generation. At the top of a strip, the warp also
-//! computes rows of the strip above, so these are computed twice. There, a stage starts with the first row on which its
-//! result depends.
+//! The kernel is limited by logic: eight three-input operations per word and generation. At the top of a strip, the
+//! warp also computes rows of the strip above, so these are computed twice. There, a stage starts with the first row on
+//! which its result depends.
 //!
 //! The start and the end of a launch leave multiprocessors idle. The warps of the next launch therefore take the places
 //! of those that have ended. They do all work that does not need the board, and wait.

@@ -7,8 +7,8 @@
 //! blocks finish, so every run has the same result. Tickets behind fences, as in the sample below, would cost more. The
 //! operator must be commutative.
 //!
-//! Limited by memory. With a small input, limited by the launch and by the latency of memory: first of the loads, then
-//! of the partial results on their way to the last block. For small inputs the host launches
+//! The kernel is limited by memory. With a small input, it is limited by the launch and by the latency of memory: first
+//! of the loads, then of the partial results on their way to the last block. For small inputs the host launches
 //! [`reduce_one_tile()`](super::reduce_one_tile()).
 //!
 //! Forward progress: only the last block waits, and the blocks for which it waits do not wait themselves.
@@ -96,7 +96,7 @@ pub fn reduce_grid_stride<T: Element, O: Operator<T>, const V: usize>(
 /// loads differ by constants. The remainder is processed element by element.
 #[inline(always)]
 pub(super) fn combine_strided<T: Element, O: Operator<T>, const V: usize>(x: Global<T>) -> T {
-    const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator") };
+    const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator: use `neighboured` or `shuffle`") };
     const { assert!(V * size_of::<T>() == 16, "`V` elements must have 16 bytes") };
     let (thread, block) = (thread::index_1d(), thread::block_dim_x() as usize);
     let threads = thread::grid_dim_x() as usize * block;

@@ -7,7 +7,7 @@
 //! The textbooks also let all 32 lanes work at every step, so a lane reads an element that another lane writes in the
 //! same step. Here only the lanes below the stride work, and one synchronisation per step is enough.
 //!
-//! The operator must be commutative. Limited by the loop over the earlier steps.
+//! The operator must be commutative. The kernel is limited by the loop over the earlier steps.
 //!
 //! Source: `reduceUnrollWarps8` of "Professional CUDA C Programming"; Harris's kernel 5.
 
@@ -56,7 +56,7 @@ fn combine_halves_but_last<T: Element, O: Operator<T>>(shared: Shared<T>, mut va
 /// `value` must be the thread's own element. A block barrier must stand between the stores and this call.
 #[inline(always)]
 pub(super) fn combine_last_warp<T: Element, O: Operator<T>>(shared: Shared<T>, value: T) -> T {
-    const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator") };
+    const { assert!(O::COMMUTATIVE, "this rung needs a commutative operator: use `neighboured` or `shuffle`") };
     if thread::thread_idx_x() >= warp::SIZE {
         return value;
     }

@@ -9,8 +9,8 @@
 //! the book has, computes the exclusive scan of a power of two of elements. The book's kernel also uses `tid` before
 //! its definition. Consecutive threads process consecutive nodes of a level.
 //!
-//! Limited by its 2 log₂ n launches, and by memory: neighbouring threads access elements 2ᵏ⁺¹ apart, so on the wider
-//! levels each access moves 32 bytes for one element.
+//! The rung is limited by its 2 log₂ n launches, and by memory: neighbouring threads access elements 2ᵏ⁺¹ apart, so on
+//! the wider levels each access moves 32 bytes for one element.
 //!
 //! Sources: G. E. Blelloch, "Prefix Sums and Their Applications", 1990; R. P. Brent, H. T. Kung, "A Regular Layout for
 //! Parallel Adders", IEEE Trans. Computers C-31 (3), 1982; Tuomanen, ch. 4.

@@ -7,7 +7,8 @@
 //! In contrast to [`transpose_vectorised()`](super::transpose_vectorised()), a block is small and finishes soon. This
 //! is an advantage while the matrix has few tiles per multiprocessor. For a large matrix, 16-byte accesses are faster.
 //!
-//! Limited by the latency of memory, and by its last blocks. Source: `transposeNoBankConflicts` of Harris 2013.
+//! The kernel is limited by the latency of memory, and by its last blocks. Source: `transposeNoBankConflicts` of Harris
+//! 2013.
 
 use core::marker::PhantomData;
 

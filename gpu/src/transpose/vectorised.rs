@@ -13,10 +13,10 @@
 //! Every row and column must start at a multiple of 16 bytes. For other matrices use
 //! [`transpose_unaligned()`](super::transpose_unaligned()).
 //!
-//! Limited by memory. The remaining distance to the copy bandwidth comes from the order of the memory accesses: a
-//! kernel that moves the same tiles without transposing is no faster. `docs/notes/transpose.md` lists other shapes,
-//! orders and cache hints. Source: this project. Matrix-multiplication kernels use the same permutation for their
-//! tiles.
+//! The kernel is limited by memory. The remaining distance to the copy bandwidth comes from the order of the memory
+//! accesses: a kernel that moves the same tiles without transposing is no faster. `docs/notes/transpose.md` lists other
+//! shapes, orders and cache hints. Source: this project. Matrix-multiplication kernels use the same permutation for
+//! their tiles.
 
 use cuda_std::{Global, GlobalMut, Shared, Zeroable, kernel, shared_array, thread};
 

@@ -22,8 +22,8 @@
 //! Timing determines for which tiles a warp combines aggregates and where it finds a prefix. The order of the operands
 //! does not depend on it, but their grouping does: with floats, two runs may differ by rounding.
 //!
-//! Limited by memory. Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
-//! NVIDIA, 2016.
+//! The kernel is limited by memory. Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled
+//! Look-back", NVIDIA, 2016.
 
 use cuda_std::{Element, Global, GlobalMut, kernel, opaque, shared_array, thread, warp};
 

@@ -26,9 +26,9 @@
 //! The order of the operands does not depend on which block processes which tile, but their grouping does: with floats,
 //! two runs may differ by rounding.
 //!
-//! Limited by memory. Persistent blocks do not quite reach the device's copy bandwidth, even in a plain copy through
-//! the same ring. The waits for other blocks cost nothing beyond that. These choices made the difference, with figures
-//! in `docs/notes/scan.md`:
+//! The kernel is limited by memory. Persistent blocks do not quite reach the device's copy bandwidth, even in a plain
+//! copy through the same ring. The waits for other blocks cost nothing beyond that. These choices made the difference,
+//! with figures in `docs/notes/scan.md`:
 //!
 //! - A team distributes the tiles. A block that drew tiles one by one, a few rounds ahead, would draw several in a row
 //!   when it catches up. All other blocks would then wait for it.

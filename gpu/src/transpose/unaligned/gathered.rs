@@ -15,7 +15,7 @@
 //! Blocks have few threads, so a thread has registers for ten vectors in flight. A small matrix has too few of these
 //! tiles; for it use [`transpose_unaligned()`](super::transpose_unaligned()).
 //!
-//! Limited by memory. Source: this project.
+//! The kernel is limited by memory. Source: this project.
 
 use cuda_std::{Global, GlobalMut, Zeroable, kernel, shared_array, thread};
 

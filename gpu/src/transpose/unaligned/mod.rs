@@ -14,7 +14,7 @@
 //! - Elements of 1 and 2 bytes also have different positions in their words in each row. A block loads them in words
 //!   and shifts them in registers. Large matrices of such elements have a separate kernel, [`transpose_gathered()`].
 //!
-//! Limited by memory. The overhead is the sectors that two tiles share and the rows that both load.
+//! The kernel is limited by memory. The overhead is the sectors that two tiles share and the rows that both load.
 //! `docs/notes/transpose.md` lists other shapes and variants. Source: this project.
 
 use core::ops::Range;

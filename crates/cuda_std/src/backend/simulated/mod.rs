@@ -94,7 +94,7 @@ pub fn sync_threads_or(predicate: bool) -> bool {
     sync_threads_count(predicate) != 0
 }
 
-/// Lets other threads run, which the calling thread may wait for.
+/// Lets other threads run, because the calling thread may wait for them.
 #[inline(always)]
 #[track_caller]
 pub fn nanosleep(_nanos: u32) {
