@@ -10,7 +10,7 @@ use super::exponential::{LN_2_HIGH, LN_2_LOW};
 /// The upper word of √½.
 const SQRT_HALF: i32 = 0x3fe6_a09e;
 
-/// Returns `k` and the upper word of `x / 2^k`, which is from √½ to √2.
+/// Returns `k` and the upper word of `x / 2^k`, which is from √½ to √2. `top` is the upper word of `x`.
 #[inline(always)]
 fn split(top: i32) -> (i32, i32) {
     let top = top.wrapping_add(0x3ff0_0000 - SQRT_HALF);
