@@ -64,7 +64,7 @@ pub unsafe trait KernelParam: Sized {
     note = "if you define the type, add `#[derive(Clone, Copy, cuda_std::DeviceCopy)]` to it"
 )]
 pub unsafe trait Argument: Copy {
-    /// The same type with the lifetime `'a`. The function that makes a call then has one lifetime for all its
+    /// The implementing type with the lifetime `'a`. The function that makes a call then has one lifetime for all its
     /// parameters, whatever their types are.
     type For<'a>: Argument;
 

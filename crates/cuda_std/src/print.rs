@@ -176,7 +176,7 @@ struct Text {
 
 impl Text {
     const fn push(&mut self, byte: u8) {
-        assert!(self.len < MAX_FORMAT - 1, "the format string is too long for a kernel's println!");
+        assert!(self.len < MAX_FORMAT - 1, "the C format string is longer than 511 bytes: split the message");
         self.bytes[self.len] = byte;
         self.len += 1;
     }

@@ -1,10 +1,10 @@
 //! Replicated: up to 32 copies of each counter, one per bank, so that the lanes of a warp do not conflict. One launch.
 //!
-//! Changes from the rung before:
+//! Changes from [`histogram_privatised()`](super::histogram_privatised()):
 //!
 //! - Copies of a block's counters. With 32 copies, lane *l* adds only in bank *l*, so equal keys cost no more than
 //!   others. More bins have fewer copies, down to one. Bins that do not fit into shared memory even once are counted in
-//!   segments, as in the rung before.
+//!   segments, as in that rung.
 //! - 16-byte loads. Each thread has [`VECTORS`] loads in flight while it counts the vectors that it loaded earlier.
 //! - Bytes are counted by value, so a block computes 256 bins instead of one bin per key. A vector of 16 equal bytes is
 //!   one addition.

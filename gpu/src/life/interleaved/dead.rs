@@ -18,7 +18,7 @@ const ALL: u8 = 0x80;
 pub(in super::super) struct Dead {
     /// The mask of the columns that are not beyond a dead edge.
     columns: Words,
-    /// Further masks for rows above the first row of a fold, and for rows from `end` on.
+    /// The further masks for rows above the first row of a fold, and for rows from `end` on.
     above: u32,
     below: u32,
     end: i32,

@@ -32,7 +32,8 @@ trait GatheredLayout: Bits {
     const THREADS: usize = Self::SHAPE.threads;
     /// The alignment of a column's stores, in elements.
     const ALIGNMENT: usize = Self::SHAPE.alignment / size_of::<Self>();
-    /// The number of rows that a block loads, the number that it stores of each column, and the vectors of the latter.
+    /// The numbers of rows that a block loads, of rows that it stores per column, and of vectors that it stores per
+    /// column.
     const LOADED_ROWS: usize = Self::SHAPE.rows;
     const ROWS: usize = Self::LOADED_ROWS - Self::ALIGNMENT;
     const COLUMN_VECTORS: usize = Self::ROWS / Self::PER_VECTOR;
