@@ -44,7 +44,7 @@ use crate::{Element, Global, GlobalMut, Shared, backend};
 pub struct AsyncCopies(backend::Copies);
 
 impl AsyncCopies {
-    /// Returns a value with no copies in progress.
+    /// Creates a value with no copies in progress.
     #[inline(always)]
     pub fn new() -> Self {
         Self::default()

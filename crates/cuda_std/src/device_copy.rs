@@ -15,8 +15,8 @@ use crate::backend;
 
 /// A value that host and device copy to each other bit by bit: an element of a buffer or a parameter of a kernel.
 ///
-/// Numbers, `bool`, `char`, `NonZero`, and arrays and tuples of such types implement it. For a struct of such fields,
-/// or an enum without fields but with a representation, use `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`:
+/// Numbers, `bool`, `char`, `NonZero`, and arrays and tuples of such types implement this trait. For a struct of such
+/// fields, or an enum without fields but with a representation, use `#[derive(Clone, Copy, cuda_std::DeviceCopy)]`:
 ///
 /// ```
 /// #[derive(Clone, Copy, cuda_std::DeviceCopy)]

@@ -38,8 +38,8 @@ pub fn sync() {
     backend::sync_grid();
 }
 
-/// Waits until the previous launches in the same stream have ended and their writes are visible. A kernel that calls it
-/// may start while they still run.
+/// Waits until the previous launches in the same stream have ended and their writes are visible. A kernel that calls
+/// this function may start while those launches still run.
 ///
 /// On GPUs of compute capability 9.0 or later, with PTX for them, such a kernel starts as soon as the previous one
 /// calls [`launch_dependents()`] or has no more blocks to start. The launch, and the work before the call, then overlap

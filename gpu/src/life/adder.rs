@@ -97,9 +97,9 @@ impl Circuit for Counts {
 pub(super) struct Table;
 
 /// The number of tables of a rule of two states. The tables have 512 bits, the next state for each combination of nine
-/// cells, eight bits per table. The six cells of the upper two rows select the table. The cell at the upper left is the
-/// highest bit of its number, and the cell to the right the lowest. The three cells of the lower row are the table's
-/// `a`, `b` and `c`.
+/// cells, eight bits per table. The six cells of the upper two rows select the table: the upper left cell is the
+/// highest bit of the table's number, and the right cell of the middle row the lowest. The three cells of the lower row
+/// are the table's `a`, `b` and `c`.
 pub const TABLES: usize = 64;
 
 impl Circuit for Table {

@@ -6,7 +6,7 @@
 //! No other kernel knows the cells beyond the edges of a board. The margins come from one of three sources:
 //!
 //! - If the margins of a torus are whole vectors and whole rows of the next fold (`has_whole_margins`),
-//!   `life_streaming_torus` loads them from there, and no kernel writes them.
+//!   `life_streaming_torus` loads them from the opposite side, and no kernel writes them.
 //! - `life_edges` writes the margins of all other tori without a shift before each launch.
 //! - `life_edges_of` does the same for all other bounded grids. It uses the topology ([`Surface`]) and looks up the
 //!   cells one by one.

@@ -55,8 +55,8 @@ pub(super) fn is_made(name: &'static str) -> bool {
     )
 }
 
-/// Returns true if a comparison of two values of the type `name` may access the targets of pointers in them. Raw pointers are
-/// compared by address.
+/// Returns true if a comparison of two values of the type `name` may access the targets of pointers in them. Raw
+/// pointers are compared by address.
 pub(super) fn is_accessed(name: &str) -> bool {
     let is_own = |path: &str| path.contains("::") && !is_std(path);
     name.contains('&') || name.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':').any(is_own)
