@@ -4,7 +4,7 @@
 //!
 //! - Copies of a block's counters. With 32 copies, lane *l* adds only in bank *l*, so equal keys cost no more than
 //!   others. More bins have fewer copies, down to one. Bins that do not fit into shared memory even once are counted in
-//!   segments, as in that rung.
+//!   segments, as in the privatised rung.
 //! - 16-byte loads. Each thread has [`VECTORS`] loads in flight while it counts the vectors that it loaded earlier.
 //! - Bytes are counted by value, so a block computes 256 bins instead of one bin per key. A vector of 16 equal bytes is
 //!   one addition.
@@ -241,7 +241,7 @@ impl<K: Key> Counters<K> {
         }
     }
 
-    /// Adds the block's counts to `counts`. The caller must execute a barrier before.
+    /// Adds the block's counts to `counts`. The caller must execute a barrier before the call.
     #[inline(always)]
     fn add_to(&self, counts: GlobalMut<u32>) {
         let replicas = self.replicas as usize;

@@ -27,8 +27,8 @@ use super::{Interleaved, MARGIN, TILE_WORDS};
 /// some folds lack.
 const MARGIN_ROWS: u32 = 2 * MARGIN + 1;
 
-/// The number of words written in each other row: the first words of the first tile, and those after the last cell in
-/// the last tile.
+/// The number of words written in every row that is not written completely: the first words of the first tile, and
+/// those after the last cell in the last tile.
 const MARGIN_WORDS: u32 = 2 * MARGIN;
 
 impl Interleaved {

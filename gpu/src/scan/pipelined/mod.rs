@@ -27,7 +27,7 @@
 //! two runs may differ by rounding.
 //!
 //! The kernel is limited by memory. Persistent blocks do not quite reach the device's copy bandwidth, even in a plain
-//! copy through the same ring. The waits for other blocks cost nothing beyond that. These choices made the difference,
+//! copy through the same ring. The waits for other blocks add nothing to that loss. These choices made the difference,
 //! with figures in `docs/notes/scan.md`:
 //!
 //! - A team distributes the tiles. A block that drew tiles one by one, a few rounds ahead, would draw several in a row
