@@ -64,8 +64,8 @@ macro_rules! shuffles {
         }
 
         #[doc = concat!(
-            "A [`", stringify!($name), "`] within segments of `width` lanes. The width must be 1, 2, 4, 8, 16 or 32. Lanes \
-             count from the start of the segment."
+            "A [`", stringify!($name), "`] within segments of `width` lanes. The width must be 1, 2, 4, 8, 16 or 32. \
+             Lanes count from the start of the segment."
         )]
         #[doc(alias = $cuda)]
         #[inline(always)]
