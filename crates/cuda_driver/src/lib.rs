@@ -104,7 +104,7 @@ pub enum LoadError {
         /// The first function of [`REQUIRED`] that the driver lacks.
         missing: &'static str,
     },
-    /// This crate cannot load a driver on this platform.
+    /// The platform is one on which this crate cannot load a driver.
     #[error("CUDA is not supported on this platform (only Linux on x86-64 and AArch64)")]
     UnsupportedPlatform,
 }

@@ -1,4 +1,4 @@
-//! Enables build scripts to link with `cust` on machines without a CUDA toolkit.
+//! Lets programs that use `cust` be linked on machines without a CUDA toolkit.
 //!
 //! `cust_raw` passes `-lcuda` to the linker. Its build script fails if there is a toolkit neither at
 //! `CUDA_LIBRARY_PATH` nor in a default folder, and its message has no remedy. The build script of this crate checks

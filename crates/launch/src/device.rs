@@ -43,7 +43,7 @@ struct Inner<B: ?Sized> {
     id: DeviceId,
     /// The reason why this device is not a GPU, if `Auto` chose the simulator.
     note: Option<String>,
-    /// The device's own queue for the race checker, if the device checks streams.
+    /// The race checker's actor for the device's own queue, if the device checks streams.
     queue: Option<Actor>,
     backend: B,
 }
@@ -165,7 +165,7 @@ impl Device {
         &self.0.backend
     }
 
-    /// Returns the device's own queue for the race checker, if the device checks streams.
+    /// Returns the race checker's actor for the device's own queue, if the device checks streams.
     pub(crate) fn queue_actor(&self) -> Option<Actor> {
         self.0.queue
     }

@@ -147,16 +147,16 @@ pub enum Error {
         /// The number of elements of the buffer.
         buffer: usize,
     },
-    /// Two streams access the same memory, one of them writes it, and nothing orders them.
+    /// Two streams access the same memory without an order, and at least one of them writes it.
     ///
-    /// Checking devices report such races ([`checked_devices`](crate::checked_devices)). The access that was enqueued
-    /// later is not executed, unless it is a launch whose writes are known only afterwards.
+    /// Checking devices report races between streams ([`checked_devices`](crate::checked_devices)). The access that was
+    /// enqueued later is not executed, unless it is a launch whose writes are known only afterwards.
     #[error("{0}")]
     StreamRace(Box<StreamRace>),
     /// The source and the destination of a copy overlap.
     #[error("source and destination of the copy overlap: copy in pieces, or through another buffer")]
     Overlap,
-    /// These devices cannot form a group.
+    /// The devices cannot form a group.
     #[error("cannot form a group of devices: {reason}")]
     InvalidGroup {
         /// The reason why they cannot, and the remedy.

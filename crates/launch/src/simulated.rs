@@ -18,7 +18,7 @@ use crate::properties::{KernelResources, Occupancy, Properties};
 use crate::reporting;
 use crate::simulated_memory::{MemoryLimit, NAME, allocate, out_of_memory};
 
-/// The shared memory that a block may use on a GPU without raising the kernel's limit.
+/// The number of bytes of shared memory that a block may use on a GPU without raising the kernel's limit.
 const SHARED_BYTES_PER_BLOCK: u32 = 48 * 1024;
 
 /// The maximum number of resident threads per multiprocessor of a large GPU.
@@ -298,7 +298,8 @@ macro_rules! for_each_word {
 /// Copies `bytes` bytes of host memory at `from` to `to` by atomic stores, because other threads may access them too.
 ///
 /// # Safety
-/// Both must be valid for `bytes` bytes, and those at `from` initialised. `to` must be aligned to the elements.
+/// `to` and `from` must be valid for `bytes` bytes, and those at `from` must be initialised. `to` must be aligned to
+/// the elements.
 unsafe fn store_all(to: *mut u8, from: *const u8, bytes: usize, element: usize) {
     for_each_word!(bytes, element, offset, Word => {
         // SAFETY: the words divide the elements, so that all are within both ranges and aligned in `to`.

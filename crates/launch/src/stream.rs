@@ -58,12 +58,12 @@ use crate::view::{Region, View};
 /// ```
 pub struct Stream<'scope, 'env: 'scope> {
     device: &'scope Device,
-    /// All devices of the scope.
+    /// The devices of all streams in the scope.
     devices: &'scope [Device],
     stream: &'scope dyn BackendStream,
     /// The index of the device in `devices`, and the index of the stream among those of this device.
     number: (usize, usize),
-    /// The stream for the race checker, if the device checks streams.
+    /// The race checker's actor for this stream, if the device checks streams.
     actor: Option<Actor>,
     /// Makes both lifetimes invariant, as they are in [`std::thread::Scope`].
     scope: PhantomData<&'scope mut &'scope ()>,

@@ -1,4 +1,4 @@
-//! Tests the report files for editors and CI that test programs write.
+//! Tests the report files that test programs write for editors and CI.
 #![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
 
 use std::path::{Path, PathBuf};

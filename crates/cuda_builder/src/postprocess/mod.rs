@@ -5,7 +5,7 @@
 //!   `.minnctapersm`.
 //! - A function cannot declare a shared array whose size is only known inside the function. It leaves the comment `//
 //!   cuda_std shared_array <symbol> <bytes>` before it uses the symbol, and this module declares the array.
-//! - `rustc` puts no static into constant memory. For the comment `// cuda_std constant <symbol>` this module does.
+//! - `rustc` puts no static into constant memory. This module moves a static there for `// cuda_std constant <symbol>`.
 //! - If an architecture lacks the instructions of a part of `cuda_std`, the PTX contains a fallback, marked by the
 //!   comment `// cuda_std fallback <part> <architecture>`. This module removes the comment, and
 //!   [`BuildOutput`](crate::BuildOutput) lists the parts.
@@ -210,8 +210,8 @@ fn is_hex(c: char) -> bool {
     matches!(c, '0'..='9' | 'a'..='f')
 }
 
-/// Copies `symbol` to the output, and replaces each hash in it: a run of `digits` that follows `mark` and satisfies the
-/// test.
+/// Copies `symbol` to the output, and replaces each hash in it: a run of `digits` that follows `mark` and passes
+/// `is_hash`.
 fn rewrite(
     symbol: &str,
     mark: &str,

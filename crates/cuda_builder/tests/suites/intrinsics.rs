@@ -115,7 +115,7 @@ fn assembled(build: CudaBuilder, arch: Arch) -> (String, Vec<String>) {
 }
 
 /// Checks that the module has the source position of an assertion's message, and that it compares slices by a function
-/// of its own. It must call nothing else.
+/// that it defines. It must call nothing else.
 fn contains_messages_and_no_other_calls(ptx: &str) {
     let message = ptx.lines().filter(|line| line.contains(".global") && line.contains(".b8")).collect::<String>();
     assert!(ptx.contains("vprintf") && !message.is_empty(), "{ptx}");

@@ -100,7 +100,7 @@ impl GpuDevice {
         Ok(())
     }
 
-    /// Launches `kernel` with `params`, in stream order of `stream`.
+    /// Launches `kernel` with `params` in `stream`.
     ///
     /// # Safety
     /// `params` must be the kernel's parameters. The memory of their views must be this device's and live until the

@@ -68,7 +68,7 @@ impl GpuGraph {
 /// Adds one operation to the graph that `stream` captures.
 ///
 /// # Safety
-/// As for [`GpuGraph::new`]; `stream` must be capturing, and the context current.
+/// As for [`GpuGraph::new`]; `stream` must be capturing, and the context must be current.
 unsafe fn capture(gpu: &GpuDevice, stream: CUstream, work: &Operation) -> Result<(), Error> {
     let (answer, bytes, what) = match work {
         Operation::Launch(launch) => {

@@ -13,7 +13,7 @@ use std::any::TypeId;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Freed memory, by its size and, for workspaces, by the type for which its contents are kept.
+/// Freed memory of one context, found by size. A workspace is also found by the type for which its contents are kept.
 #[derive(Default)]
 pub(super) struct Pool(Mutex<Free>);
 

@@ -102,7 +102,7 @@ impl Actor {
         registry().clock(self).clone()
     }
 
-    /// Orders everything that this actor enqueues from now on after `event`.
+    /// Places all work that this actor enqueues from now on after `event` in the order.
     pub(crate) fn wait(self, event: &Clock) {
         registry().clock(self).join(event);
     }

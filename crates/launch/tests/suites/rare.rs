@@ -179,7 +179,7 @@ fn lock_lost_twice(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) 
     flags.store_release(0, 0);
 }
 
-/// A value with an epoch: a reader that sees epoch 1 before and 2 after its read reads again, without an acquire.
+/// A value with an epoch: if it changes from 1 to 2 during a read, the reader reads again without an acquire.
 #[kernel]
 fn epoch_in_between(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };
@@ -312,8 +312,8 @@ fn slot_skipped(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     }
 }
 
-/// A ring of two slots from block 0 to block 1. The producer waits for a full ring without an acquire if the consumer
-/// has found the ring empty at item 3.
+/// A ring of two slots from block 0 to block 1. The producer waits without an acquire while the ring is full, if the
+/// consumer has found the ring empty at item 3.
 #[kernel]
 fn full_after_empty(is_sound: bool, data: GlobalMut<u32>, flags: GlobalMut<u32>) {
     let Some(block) = leader() else { return };

@@ -1,4 +1,4 @@
-//! Tests that exactly those synchronisations are listed that no tried order needs.
+//! Tests that the list has exactly the synchronisations that no tried order needs.
 
 use cuda_std::{GlobalMut, fence, kernel, shared_array, thread, warp};
 use launch::{Device, Error, LaunchConfig, SyncKind, redundant_synchronisations};
@@ -56,7 +56,7 @@ fn message(y: GlobalMut<u32>) {
     }
 }
 
-/// Counts in each thread the values that it finds. No two accesses race, so only the result shows the fault.
+/// Makes each thread count the values that it finds. No two accesses race, so only the result shows the fault.
 #[kernel]
 fn first_and_second(y: GlobalMut<u32>) {
     let i = thread::thread_idx_x() as usize;

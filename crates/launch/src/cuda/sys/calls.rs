@@ -1,4 +1,4 @@
-//! The driver's functions whose wrappers are a single call.
+//! Functions of the driver that are wrapped in a single call each.
 
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
@@ -89,14 +89,14 @@ driver_calls! { [unsafe]
     /// size.
     fn copy_to_host(target: *mut u8, address: u64, bytes: usize) = cuMemcpyDtoH_v2(target.cast(), address, bytes);
 
-    /// Copies `bytes` bytes within the device, in stream order of `stream`.
+    /// Copies `bytes` bytes within the device in `stream`.
     ///
     /// # Safety
     /// Both addresses must point to `bytes` bytes of the current context's memory, without overlap.
     fn copy_on_device(to: u64, from: u64, bytes: usize, stream: CUstream) =
         cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
 
-    /// Copies `bytes` bytes, at least one, to the device in stream order of `stream`.
+    /// Copies `bytes` bytes, at least one, to the device in `stream`.
     ///
     /// # Safety
     /// Until the copy is done, `address` must point to `bytes` bytes of the current context's memory, and `source` must
@@ -104,7 +104,7 @@ driver_calls! { [unsafe]
     fn copy_to_device_in(stream: CUstream, address: u64, source: *const u8, bytes: usize) =
         cuMemcpyHtoDAsync_v2(address, source.cast(), bytes, stream);
 
-    /// Copies `bytes` bytes, at least one, to the host in stream order of `stream`.
+    /// Copies `bytes` bytes, at least one, to the host in `stream`.
     ///
     /// # Safety
     /// Until the copy is done, `address` must point to `bytes` bytes of the current context's memory, and `target` must
@@ -112,15 +112,15 @@ driver_calls! { [unsafe]
     fn copy_to_host_in(stream: CUstream, target: *mut u8, address: u64, bytes: usize) =
         cuMemcpyDtoHAsync_v2(target.cast(), address, bytes, stream);
 
-    /// Copies `bytes` bytes, at least one, between two contexts, which may be the same, in stream order of `stream`.
-    /// The stream must be of one of the contexts, and that context must be current.
+    /// Copies `bytes` bytes, at least one, in `stream` from memory of one context to memory of another or the same. The
+    /// stream must be of one of these contexts, and that context must be current.
     ///
     /// # Safety
     /// Until the copy is done, each address must point to `bytes` bytes of its context's memory, without overlap.
     fn copy_between(to: (u64, CUcontext), from: (u64, CUcontext), bytes: usize, stream: CUstream) =
         cuMemcpyPeerAsync(to.0, to.1, from.0, from.1, bytes, stream);
 
-    /// Sets `bytes` bytes at `address` to zero, in stream order of `stream`.
+    /// Sets `bytes` bytes at `address` to zero in `stream`.
     ///
     /// # Safety
     /// `address` must point to `bytes` bytes of the current context's memory.
@@ -235,7 +235,7 @@ driver_calls! { [unsafe]
     /// `graph` must exist and must not be used afterwards.
     fn destroy_graph(graph: CUgraph) = cuGraphDestroy(graph);
 
-    /// Launches the graph `executable` in stream order of `stream`.
+    /// Launches the graph `executable` in `stream`.
     ///
     /// # Safety
     /// `executable` and `stream` must exist in the current context. No other thread may launch the graph at the same

@@ -261,7 +261,7 @@ pub(super) unsafe fn blocks_per_sm(function: CUfunction, threads: u32, shared_by
     Ok(u32::try_from(blocks).unwrap_or(0))
 }
 
-/// Launches `function` in stream order of `stream`.
+/// Launches `function` in `stream`.
 ///
 /// # Safety
 /// The module of `function` must be loaded. `parameters` must point to the kernel's parameters, in order. All memory to

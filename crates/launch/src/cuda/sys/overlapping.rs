@@ -39,8 +39,8 @@ const PROGRAMMATIC_STREAM_SERIALIZATION: c_uint = 6;
 
 type LaunchEx = unsafe extern "C" fn(*const Config, CUfunction, *mut *mut c_void, *mut *mut c_void) -> u32;
 
-/// Launches `function` in stream order of `stream`; the kernel may start while the previous launch runs. If the driver
-/// does not support this, the kernel starts after the previous launch.
+/// Launches `function` in `stream`; the kernel may start while the previous launch runs. If the driver does not support
+/// this, the kernel starts after the previous launch.
 ///
 /// # Safety
 /// As for [`launch`]. In addition, the kernel must wait for the previous launch before it accesses memory.

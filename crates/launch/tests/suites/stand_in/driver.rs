@@ -35,7 +35,7 @@ const MEMORY: usize = 1 << 30;
 const CONTEXT: usize = 0x40_0000;
 /// The maximum number of GPUs.
 const MAX_GPUS: usize = 8;
-/// The number of the first stream of a device, for which synchronous calls wait. Streams of callers have lower numbers.
+/// The lowest number of a device's own stream, for which synchronous calls wait. Callers' streams have lower numbers.
 const FIRST_BLOCKING: usize = 0x57_0000;
 /// The offset of the kernels' address of page-locked memory from the host's address.
 const MAPPED: u64 = 1 << 50;

@@ -33,7 +33,8 @@ pub fn with_driver_in<P: AsRef<Path>>(
     Some(errors.lines().filter_map(|line| line.strip_prefix("driver: ")).map(str::to_owned).collect())
 }
 
-/// Runs `check` like [`with_driver`] and returns the exit status and output of the other process; returns `None` there.
+/// Runs `check` like [`with_driver`] and returns the exit status and output of the other process. In the other process,
+/// returns `None`.
 pub fn outcome_with_driver(
     name: &str,
     environment: &[(&str, &str)],
