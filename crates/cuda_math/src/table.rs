@@ -90,9 +90,9 @@ macro_rules! float_functions {
                 scalbn(exponent: i32) -> F, 0, 0;
                 /// Returns `m` and `e` with `self = m · 2^e`. The magnitude of `m` is at least 0.5 and less than 1.
                 frexp() -> (F, i32), 0, 0;
-                /// Returns the exponent as a float, and −∞ for 0.
+                /// Returns the binary exponent of `self` as a float, and −∞ for 0.
                 logb() -> F, 0, 0;
-                /// Returns the exponent, `i32::MIN` for 0 and NaN, and `i32::MAX` for ∞.
+                /// Returns the binary exponent of `self`, `i32::MIN` for 0 and NaN, and `i32::MAX` for ∞.
                 ilogb() -> i32, 0, 0;
                 /// Returns the next value from `self` towards `to`.
                 nextafter(to: F) -> F, 0, 0;
@@ -143,7 +143,7 @@ macro_rules! float_functions {
                 sin() -> F, 2, 2;
                 /// Returns the cosine of an angle in radians, of any size.
                 cos() -> F, 2, 2;
-                /// Returns the sine and the cosine.
+                /// Returns the sine and the cosine of an angle in radians, of any size.
                 sin_cos() -> (F, F), 2, 2;
                 /// Returns the tangent of an angle in radians, of any size.
                 tan() -> F, 4, 2;
@@ -153,11 +153,11 @@ macro_rules! float_functions {
                 cospi() -> F, 1, 2;
                 /// Returns [`sinpi`](Self::sinpi) and [`cospi`](Self::cospi).
                 sincospi() -> (F, F), 1, 2;
-                /// Returns the arc sine.
+                /// Returns the arc sine in radians.
                 asin() -> F, 2, 2;
-                /// Returns the arc cosine.
+                /// Returns the arc cosine in radians.
                 acos() -> F, 2, 2;
-                /// Returns the arc tangent.
+                /// Returns the arc tangent in radians.
                 atan() -> F, 2, 2;
                 /// Returns the angle of the point (`x`, `self`) in radians, from −π to π.
                 atan2(x: F) -> F, 3, 2;

@@ -114,11 +114,11 @@ mod tests {
     fn messages_have_the_condition_the_values_and_the_users_text() {
         let parts = |name, input| expand(name, input).to_string();
         let text = parts("assert", quote!(a < b));
-        assert!(text.contains("stringify ! (a < b)") && text.contains("if ! (a < b)"), "{text}");
+        assert!(text.contains("stringify ! (a < b)") && text.contains("if ! (a < b)"), "unexpected: {text}");
         let text = parts("assert", quote!(a < b, "at {i}: {}", 1 + 1));
-        assert!(text.contains("Text (\"at \")") && text.contains("(& (i) , & (1 + 1) ,)"), "{text}");
+        assert!(text.contains("Text (\"at \")") && text.contains("(& (i) , & (1 + 1) ,)"), "unexpected: {text}");
         let text = parts("assert_eq", quote!(a, b));
-        assert!(text.contains("& (* left) , & (* right)") && text.contains("left == right"), "{text}");
+        assert!(text.contains("& (* left) , & (* right)") && text.contains("left == right"), "unexpected: {text}");
         let text = parts("panic", quote!("no {c:>4}"));
         assert!(text.contains("Text (\"no {c:>4}\")"), "an unsupported format should stay as in the source: {text}");
     }

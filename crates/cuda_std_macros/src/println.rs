@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn arguments_may_have_names() {
         let text = expand_text(quote!("{} {a} {b} {a}", x, a = y + 1));
-        assert!(text.contains("{ x , y + 1 , b , y + 1 }"), "{text}");
+        assert!(text.contains("{ x , y + 1 , b , y + 1 }"), "unexpected: {text}");
     }
 
     #[test]
@@ -143,7 +143,7 @@ mod tests {
         for bad in
             [quote!("{:#?}", 1), quote!("{}"), quote!("x", 1), quote!("{}", 1, a = 2), quote!("{:>4}", 1), quote!(1)]
         {
-            assert!(expand_text(bad.clone()).contains("compile_error"), "{bad}");
+            assert!(expand_text(bad.clone()).contains("compile_error"), "accepted: {bad}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Exponentials: a power of two, written to the exponent's bits, times a polynomial in the rest of the argument.
+//! Exponentials, computed as a power of two times a polynomial in the rest of the argument. The power of two is written
+//! to the exponent's bits.
 
 use super::arithmetic::{MAGIC, fma, horner, mul, power_of_two};
 

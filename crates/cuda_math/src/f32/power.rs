@@ -205,7 +205,7 @@ fn parity(y: f32) -> Parity {
     }
 }
 
-/// Returns the power if `x` is not both positive and normal, or if `y` is not finite.
+/// Returns `x`^(`y` + `y_low`) if `x` is not both positive and normal, or if `y` is not finite.
 #[inline(always)]
 fn power_of_any(x: f32, y: f32, y_low: f32, parity: Parity) -> f32 {
     core::hint::cold_path();

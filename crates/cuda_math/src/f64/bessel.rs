@@ -20,7 +20,7 @@ fn far(x: f64, p: f64, q: f64, a: f64, b: f64) -> f64 {
     mul(amplitude, mul_add(p, a, -mul(q, b)))
 }
 
-/// Returns P and Q of order 0.
+/// Returns P and Q of Hankel's expansion of order 0 at `x`.
 #[inline(always)]
 fn hankel_0(x: f64) -> (f64, f64) {
     let inverse = 8.0 / x;
@@ -34,7 +34,7 @@ fn hankel_0(x: f64) -> (f64, f64) {
     )
 }
 
-/// Returns P and Q of order 1.
+/// Returns P and Q of Hankel's expansion of order 1 at `x`.
 #[inline(always)]
 fn hankel_1(x: f64) -> (f64, f64) {
     let inverse = 8.0 / x;

@@ -24,7 +24,7 @@ pub fn scaled_complement(x: f64) -> f64 {
     mul_add(rest, inverse_factor, quotient)
 }
 
-/// Returns `e^(x²)` or `e^(−x²)`; `sign` is 1 or −1.
+/// Returns `e^(sign·x²)`, where `sign` is 1 or −1.
 #[inline(always)]
 pub fn exp_of_square(x: f64, sign: f64) -> f64 {
     let square = mul(x, x);

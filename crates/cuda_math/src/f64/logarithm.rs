@@ -1,8 +1,9 @@
 //! Logarithms.
 //!
-//! `x = 2^k · (1 + f)` with `1 + f` from √½ to √2. With `s = f / (2 + f)`, `ln(1 + f)` is `2·atanh(s) = f − f²/2 +
-//! s·(f²/2 + R(s²))`, where `f` is exact and all other terms are small (as in FreeBSD's `log`). The coefficients of `R`
-//! are minimax among doubles for the relative error and s² up to 0.0295 (Sollya's `fpminimax`).
+//! A positive number is written as `x = 2^k · (1 + f)`, with `1 + f` from √½ to √2. With `s = f / (2 + f)`, `ln(1 + f)`
+//! is `2·atanh(s) = f − f²/2 + s·(f²/2 + R(s²))`, where `f` is exact and all other terms are small (as in FreeBSD's
+//! `log`). The coefficients of `R` are minimax among doubles for the relative error and s² up to 0.0295 (Sollya's
+//! `fpminimax`).
 
 use super::arithmetic::{from_i32, from_words, high, low, magnitude_high, mul, mul_add, polynomial, recip_in_range};
 use super::exponential::{LN_2_HIGH, LN_2_LOW};

@@ -72,8 +72,8 @@ fn parity(y: f64) -> i32 {
     }
 }
 
-/// Returns the power for a base or exponent of 0, ∞ or NaN, and for a negative base with an exponent that is not whole.
-/// C's Annex F lists these results.
+/// Returns `x` to the power of `y` if one of them is 0, ∞ or NaN, or if `x` is negative and `y` is not whole. C's Annex
+/// F lists these results.
 #[cold]
 #[inline(always)]
 fn powf_special(x: f64, y: f64, parity: i32) -> f64 {

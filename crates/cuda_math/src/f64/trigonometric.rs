@@ -23,7 +23,7 @@ fn less_quarters(x: f64, multiple: f64) -> f64 {
     mul_add(multiple, -HALF_PI[2], mul_add(multiple, -HALF_PI[1], rest))
 }
 
-/// Two rows of coefficients for the threads to choose from. One access loads two numbers.
+/// Two rows of coefficients, of which each thread uses one. The alignment lets one access load two numbers.
 #[repr(C, align(64))]
 struct Rows([[f64; 8]; 2]);
 

@@ -1,4 +1,4 @@
-//! Code to put around an operator, because the operator may be a user-defined function.
+//! Code that is put around operators, because an operator may be a user-defined function.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};

@@ -1,8 +1,8 @@
 //! Calls of functions that may access memory through their arguments.
 //!
 //! The simulator does not see the accesses of a function without `#[device]`. If such a function receives a pointer or
-//! a slice, the simulator reports the call as not checked. A function under `#[device]` reports its entry, so its calls
-//! are not reported.
+//! a slice, the simulator reports the call as not checked. A function under `#[device]` reports its entry, so calls of
+//! it are not reported.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -58,7 +58,7 @@ const HARMLESS: [&str; 33] = [
 /// Methods of iterators that iterate over their argument.
 const ITERATED: [&str; 2] = ["zip", "chain"];
 
-/// The methods of `Escaped` for a value and for the target of a reference.
+/// The names of the methods of `Escaped` that inspect a value and the target of a reference.
 const ESCAPED: [&str; 2] = ["value", "referred"];
 
 /// Functions of the standard library that access nothing through their arguments.
@@ -250,7 +250,7 @@ impl Accesses {
         is_any.then_some(told)
     }
 
-    /// Returns the expression `call`, which calls `function`. Before it stands `told`, which inspects the arguments.
+    /// Returns the expression `call`, which calls `function`, preceded by `told`, which inspects the arguments.
     fn calling(&mut self, function: &str, told: &TokenStream, call: TokenStream, span: Span) -> Expr {
         self.has_told = true;
         let observed = observed();

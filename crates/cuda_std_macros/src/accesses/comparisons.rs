@@ -15,7 +15,7 @@ use super::around::Around;
 use super::place::{Bindings, computes, is_place, without_parentheses};
 use super::{Accesses, expression, then};
 
-/// A comparison and the reports of its accesses.
+/// A comparison that is being rewritten, and the reports of its accesses.
 struct Compared {
     op: BinOp,
     bindings: Bindings,

@@ -83,7 +83,8 @@ impl Accesses {
         if self.computes_pointer(value) { Handing::Computed } else { Handing::Not }
     }
 
-    /// Returns a [`Handing`] for each argument, and one for the target of each reference within the arguments.
+    /// Returns two lists: the [`Handing`] of each argument, and the [`Handing`] of the target of each reference within
+    /// the arguments.
     pub fn handings<'e>(&self, arguments: impl IntoIterator<Item = &'e Expr, IntoIter: Clone>) -> [Vec<Handing>; 2] {
         let arguments = arguments.into_iter();
         let mut behind = Vec::new();

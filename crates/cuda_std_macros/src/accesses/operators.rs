@@ -1,7 +1,8 @@
 //! Operators, which may be user-defined functions that access memory through their operands.
 //!
-//! The macro does not know types. It puts code around each operator that may have an operand of a user-defined type. If
-//! it has one, and the operator's function is not under `#[device]`, the code reports the operator as not checked.
+//! The macro does not know types. It puts code around each operator that may have an operand of a user-defined type.
+//! The code reports the operator as not checked if an operand has such a type and the operator's function is not under
+//! `#[device]`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -138,7 +139,7 @@ impl Accesses {
         }
     }
 
-    /// Returns true for a variable whose type may be unknown at this point.
+    /// Returns true if `operand` is a variable whose type the compiler may not have inferred yet.
     pub fn is_untyped(&self, operand: &Expr) -> bool {
         match without_parentheses(operand) {
             Expr::Path(path) => path.path.get_ident().is_some_and(|name| !self.known.is_typed(name)),
@@ -246,7 +247,7 @@ fn is_made(value: &Expr) -> bool {
     }
 }
 
-/// Returns the trait of an operator.
+/// Returns the name of the trait of an operator with two operands, or `None` if it has no trait.
 fn trait_of(op: BinOp) -> Option<&'static str> {
     Some(match op {
         BinOp::Add(_) => "Add",
@@ -275,7 +276,7 @@ fn trait_of(op: BinOp) -> Option<&'static str> {
     })
 }
 
-/// Returns the trait of operators that has a method of this name, or `None`.
+/// Returns the name of the operator trait that has a method of this name, or `None`.
 pub fn trait_of_method(name: &str) -> Option<String> {
     Some(match name {
         "index" | "index_mut" => "Index".to_owned(),

@@ -129,8 +129,8 @@ impl Accesses {
         }
     }
 
-    /// Returns the reports that `parts` of a slice in `value` are read. The pattern `within` matches `value` and binds
-    /// the slice.
+    /// Returns the reports of the elements `parts` of a slice in `value`. The pattern `within` matches `value` and
+    /// binds the slice.
     fn tell_of_inner(&mut self, value: &Expr, within: &TokenStream, parts: &[Part]) -> Option<TokenStream> {
         let value = free(value).filter(|value| self.is_matched(value))?;
         self.has_told = true;
@@ -210,8 +210,8 @@ fn borrows(pattern: &Pat) -> bool {
     borrows.0
 }
 
-/// Returns the reports that `parts` of a slice behind the reference `value` are read. The pattern `within` matches the
-/// target of `value` and binds the slice.
+/// Returns the reports of the elements `parts` of a slice behind the reference `value`. The pattern `within` matches
+/// the target of `value` and binds the slice.
 fn tell_of_inner(value: &TokenStream, within: &TokenStream, parts: &[Part], span: Span) -> TokenStream {
     let (observed, slice) = (observed(), slice_name());
     let told = tell_of_parts(&quote!(#observed::At(&raw const *#slice)), parts, span);
@@ -250,7 +250,7 @@ fn bare(pattern: &Pat) -> &Pat {
     }
 }
 
-/// A slice that a pattern matches.
+/// A slice that a pattern matches, and the elements that the pattern reads.
 struct Slice {
     parts: Vec<Part>,
     /// The pattern that matches the whole value and binds only this slice. `None` if the whole value is the slice.
@@ -317,7 +317,7 @@ fn slices(pattern: &Pat) -> Vec<Slice> {
     }
 }
 
-/// Returns the reports that these parts of the slice at the address `at` are read.
+/// Returns the reports of the elements `parts` of the slice at the address `at`.
 fn tell_of_parts(at: &TokenStream, parts: &[Part], span: Span) -> TokenStream {
     let told = parts.iter().map(
         |Part { index, least, is_exact, binds }| quote_spanned!(span=> #at.matched(#index, #least, #is_exact, #binds);),

@@ -46,7 +46,8 @@ impl Bindings {
         self.all.is_empty()
     }
 
-    /// Lets `value` be computed before the place is accessed, and replaces it by `variable`.
+    /// Moves `value` to the bindings, so that it is computed before the place is accessed, and replaces it by
+    /// `variable`.
     pub fn bind(&mut self, variable: Ident, value: &mut Expr) {
         let name = expression(quote!(#variable));
         self.all.push((variable, std::mem::replace(value, name)));

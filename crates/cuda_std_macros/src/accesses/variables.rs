@@ -19,13 +19,13 @@ pub struct Variables {
     numbers: Vec<Ident>,
     /// References to single values.
     references: Vec<Ident>,
-    /// Variables whose declared type is a pointer, a slice or an array; true if its elements are numbers.
+    /// Variables whose declared type is a pointer, a slice or an array, each with true if its elements are numbers.
     pointers: Vec<(Ident, bool)>,
     /// Variables whose types are written or follow from their declarations.
     typed: Vec<Ident>,
     /// All variables that are initialised in their declarations.
     given: Vec<Ident>,
-    /// Arrays of the thread's own, each with the minimum number of its dimensions.
+    /// Local arrays of a thread, each with the minimum number of its dimensions.
     arrays: Vec<(Ident, usize)>,
 }
 
@@ -150,7 +150,7 @@ impl Variables {
         self.numbers.contains(name)
     }
 
-    /// Returns true if `value` is in a variable that contains no pointers.
+    /// Returns true if `value` is a variable that contains no pointers, or a part of one.
     pub fn is_of_number(&self, value: &Expr) -> bool {
         match without_parentheses(value) {
             Expr::Index(index) => self.is_of_number(&index.expr),
@@ -165,7 +165,8 @@ impl Variables {
         self.pointers.iter().any(|(pointer, _)| pointer == name)
     }
 
-    /// Returns true if the place is an element of a variable whose declared type has numbers as elements.
+    /// Returns true if the place is an element of a variable, and the variable's declared type shows that its elements
+    /// are numbers.
     pub fn is_element_number(&self, place: &Expr) -> bool {
         let shows_numbers = |value: &Expr| {
             matches!(without_parentheses(value), Expr::Path(path)
@@ -181,7 +182,8 @@ impl Variables {
         }
     }
 
-    /// Returns true if `value` is in a variable that contains no pointers, and is itself neither a slice nor an array.
+    /// Returns true if `value` is a variable that contains no pointers, or a part of one, and is neither a slice nor an
+    /// array.
     pub fn is_one_number(&self, value: &Expr) -> bool {
         let (mut inner, mut indices) = (value, 0);
         while let Expr::Index(index) = without_parentheses(inner) {
@@ -218,7 +220,7 @@ impl Variables {
         all
     }
 
-    /// Returns true if the place is in an array of the thread's own, which needs no reports.
+    /// Returns true if the place is in a local array of the thread, which needs no reports.
     pub fn is_own(&self, place: &Expr) -> bool {
         let (mut place, mut indices) = (place, 0);
         loop {

@@ -28,7 +28,8 @@ pub fn rewrite(body: &mut Block) {
     Rewrite { names: &NAMES, found: Vec::new() }.visit_block_mut(body);
 }
 
-/// Makes `print!` and `println!` in `body` those of `cuda_std`, even where std's macros of these names are in scope.
+/// Replaces `print!` and `println!` in `body` by `cuda_std`'s macros, even where std's macros of these names are in
+/// scope.
 pub fn rewrite_prints(body: &mut Block) {
     Rewrite { names: &PRINTS, found: Vec::new() }.visit_block_mut(body);
 }

@@ -63,7 +63,7 @@ impl Options {
 }
 
 /// Returns true if `meta` is an option for the checks of the PTX, and skips it. `wide(loads, stores)` names the
-/// expected accesses of 16 bytes, and `allow(local = "why")` allows a rule to be broken.
+/// expected accesses of 16 bytes, and `allow(local = "why")` exempts the kernel from the rule `local`.
 fn is_for_checks(meta: &ParseNestedMeta<'_>) -> syn::Result<bool> {
     if meta.path.is_ident("wide") {
         meta.parse_nested_meta(|_| Ok(()))?;

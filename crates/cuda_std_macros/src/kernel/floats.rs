@@ -1,4 +1,4 @@
-//! Makes float methods in device code those of `cuda_std::GpuFloat`, on every device and without an import.
+//! Replaces float methods in device code by those of `cuda_std::GpuFloat`, on every device and without an import.
 //!
 //! On the host, std's float methods hide trait methods of the same names, and their results differ from a GPU's in some
 //! bits. In a call with such a name, the macro therefore wraps the value before the dot in a receiver. A receiver that

@@ -25,9 +25,9 @@ fn summary(attributes: &[Attribute]) -> String {
     lines.take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns true if the kernel is in a module of its own name, inline or in a file. For `mod k; pub use k::k;`, the
-/// import then means the function. If the kernel's type were visible, the import would include it, and its name would
-/// clash with the module's.
+/// Returns true if the kernel is in a module of its own name, inline or in a file. The import in `mod k; pub use k::k;`
+/// must then bring only the function. If the kernel's type were visible, the import would bring the type, too, and its
+/// name would clash with the module's.
 pub fn has_name_of_module(name: &Ident) -> bool {
     if !proc_macro::is_available() {
         return false;

@@ -22,7 +22,7 @@ use syn::{
 use super::local;
 use crate::address_space::{AddressSpace, take};
 
-/// Declares arrays where the items of the body are in scope, and places the statics of the body in shared memory.
+/// Marks the arrays that use items of the body, and turns the statics of the body into shared memory.
 pub fn rewrite(body: &mut Block) -> syn::Result<()> {
     let mut statics = Statics::default();
     statics.visit_block_mut(body);
@@ -154,7 +154,7 @@ impl Items {
     }
 }
 
-/// Marks each `shared_array!` that uses one of these names as local to the function, by `fn`.
+/// Puts `fn` into each `shared_array!` that uses one of these names, which marks the array as local to the function.
 struct LocalArrays(HashSet<Ident>);
 
 impl VisitMut for LocalArrays {
