@@ -66,11 +66,7 @@ impl BandwidthKernel {
 
     /// Returns a description of [`grid`](Self::grid).
     pub fn grid_in_words(self) -> &'static str {
-        if self == Self::Read {
-            "as many blocks as the GPU holds at once"
-        } else {
-            "as many blocks as the data needs"
-        }
+        if self == Self::Read { "as many blocks as the GPU holds at once" } else { "as many blocks as the data needs" }
     }
 }
 
