@@ -26,7 +26,7 @@ pub enum LifeError {
         height: usize,
     },
     /// The new board has another size than the cells that it replaces.
-    #[error("a board of {}x{} was given, but it replaces {}x{} cells: pass a board of that size", given.0, given.1, size.0, size.1)]
+    #[error("a {}x{} board was given, but it replaces {}x{} cells: pass that size", given.0, given.1, size.0, size.1)]
     OtherSize {
         /// The columns and rows of the new cells.
         given: (usize, usize),

@@ -102,9 +102,10 @@ impl Next for Life {
     }
 }
 
-/// The logic of a rule that counts neighbours, as masks for five pairs of counts of the nine cells: 0 and 1, …, 8 and
-/// 9. For each pair, the next state depends on the cell c and the lowest bit n of the count. The pair's four masks are
-/// the coefficients a, b, d and e of the polynomial a + bc + n(d + ec), which is the next state.
+/// The logic of a rule that counts neighbours. It has masks for five pairs of counts of the nine cells, from the pair
+/// of 0 and 1 to that of 8 and 9. For each pair, the next state depends on the cell c and the lowest bit n of the
+/// count. The pair's four masks are the coefficients a, b, d and e of the polynomial a + bc + n(d + ec), which is the
+/// next state.
 pub struct Counts([[u64; 4]; 5]);
 
 impl Counts {

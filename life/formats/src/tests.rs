@@ -69,7 +69,7 @@ fn rules_and_places() {
     assert_eq!(rule("#MCell 4\n#RULE 345/\n#RULE 34/6\n#L A").as_deref(), Some("345/34/6"));
     assert_eq!(rule("#MCell 4\n#GOLLY WireWorld\n#RULE 1/1\n#L A").as_deref(), Some("WireWorld"));
     let life = |text: &str| read_pattern(text, Format::Life).unwrap();
-    assert_eq!(life("#Life 1.05\n#P\n*").population(), 1, "a block without a place");
+    assert_eq!(life("#Life 1.05\n#P\n*").population(), 1, "a block without a position");
     assert_eq!(life("#Life 1.05\n#R 23/36\n*").rule.as_deref(), Some("23/36"));
 }
 

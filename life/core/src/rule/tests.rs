@@ -97,7 +97,7 @@ fn letters_part_the_neighbourhoods() {
 }
 
 /// Checks the letter of each inverted neighbourhood. According to LifeWiki, it is the same letter for all counts except
-/// 4. The table for 4 is from Golly's help.
+/// four. The table for four is from Golly's help.
 #[test]
 fn letters_of_inverted_neighbourhoods() {
     let letter_of = |count: usize, neighbourhood: usize| {

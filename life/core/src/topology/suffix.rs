@@ -20,7 +20,7 @@ pub struct Grid {
     pub height: usize,
 }
 
-/// A rule as written in a file, with an optional suffix for a bounded grid.
+/// A rule with an optional suffix for a bounded grid, as pattern files contain it.
 ///
 /// ```
 /// # use life::{Rule, RuleAndTopology, Topology};

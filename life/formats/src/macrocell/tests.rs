@@ -56,7 +56,7 @@ fn what_is_larger_than_memory_is_refused() {
     (4..=127).for_each(|level| text += &format!("{level} {} 0 0 0\n", level - 3));
     let pattern = parse(&text, LIMIT).unwrap();
     assert_eq!((pattern.width, pattern.height, pattern.population()), (1, 1, 1));
-    assert!(parse(&text, 5000).is_err(), "the tree counts as well");
+    assert!(parse(&text, 5000).is_err(), "the memory of the tree counts, too");
 }
 
 #[test]

@@ -119,7 +119,7 @@ impl<W: Write> Gif<W> {
     pub fn frame(&mut self, board: &Board) -> io::Result<()> {
         let (width, height) = (board.width(), board.height());
         if (width, height) != (self.width, self.height) {
-            let message = format!("a board of {width}x{height} was given, but the GIF shows {}x{} cells", self.width, self.height);
+            let message = format!("a board of {width}x{height} was given, but the GIF is {}x{}", self.width, self.height);
             return Err(io::Error::new(ErrorKind::InvalidInput, message));
         }
         let (width, height) = (self.width * self.zoom, self.height * self.zoom);
@@ -235,7 +235,7 @@ mod tests {
         let mut gif = Gif::new(io::sink(), 3, 2, Duration::MAX).unwrap();
         assert_eq!(gif.delay, u16::MAX);
         let error = gif.frame(&Board::new(2, 3).unwrap()).unwrap_err();
-        assert_eq!(error.to_string(), "a board of 2x3 was given, but the GIF shows 3x2 cells");
+        assert_eq!(error.to_string(), "a board of 2x3 was given, but the GIF is 3x2");
         assert_eq!(Gif::new(io::sink(), 3, 2, Duration::ZERO).unwrap().delay, 2);
     }
 
