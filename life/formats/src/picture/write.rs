@@ -119,7 +119,8 @@ impl<W: Write> Gif<W> {
     pub fn frame(&mut self, board: &Board) -> io::Result<()> {
         let (width, height) = (board.width(), board.height());
         if (width, height) != (self.width, self.height) {
-            let message = format!("a board of {width}x{height} was given, but the GIF is {}x{}", self.width, self.height);
+            let message =
+                format!("a board of {width}x{height} was given, but the GIF is {}x{}", self.width, self.height);
             return Err(io::Error::new(ErrorKind::InvalidInput, message));
         }
         let (width, height) = (self.width * self.zoom, self.height * self.zoom);
