@@ -9,7 +9,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Arch(u32);
 
-#[allow(non_upper_case_globals, reason = "they read as the variants of an enumeration which is open upwards")]
+#[allow(non_upper_case_globals, reason = "they read like the variants of an enumeration that can grow")]
 impl Arch {
     /// The Volta architecture (V100).
     pub const Sm70: Arch = Arch(70);

@@ -49,16 +49,16 @@ impl Package {
             })));
         }
         let metadata: Value = serde_json::from_slice(&output.stdout)
-            .map_err(|error| unusable(format!("`cargo metadata` gives no JSON: {error}")))?;
+            .map_err(|error| unusable(format!("`cargo metadata` prints no JSON: {error}")))?;
         Package::from_metadata(&metadata, manifest).map_err(unusable)
     }
 
     fn from_metadata(metadata: &Value, manifest: &Path) -> Result<Package, String> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let folder = |key: &str| {
-            text(&metadata[key]).map(PathBuf::from).ok_or_else(|| format!("`cargo metadata` gives no `{key}`"))
+            text(&metadata[key]).map(PathBuf::from).ok_or_else(|| format!("`cargo metadata` prints no `{key}`"))
         };
-        let packages = metadata["packages"].as_array().ok_or("`cargo metadata` gives no packages")?;
+        let packages = metadata["packages"].as_array().ok_or("`cargo metadata` prints no packages")?;
         let is_ours =
             |package: &&Value| package["manifest_path"].as_str().is_some_and(|path| Path::new(path) == manifest);
         let package = packages.iter().find(is_ours).ok_or("its manifest is a workspace without a package")?;

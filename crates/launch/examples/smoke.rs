@@ -131,7 +131,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     }
     match device.alloc::<u8>(1 << 46) {
         Ok(_) => return Err("64 TiB were allocated".into()),
-        Err(error) => println!("as it should be: {error}"),
+        Err(error) => println!("expected error: {error}"),
     }
     run_streams(&device, &data)?;
     run_mapped(&device)?;
@@ -143,7 +143,7 @@ fn run() -> Result<(), Box<dyn Error>> {
         Ok(device) if !device.is_simulated() => return Err("a lost GPU was opened again".into()),
         Ok(device) if device.upload(&[7_u32])?.download()? != [7] => return Err("the simulator fails as well".into()),
         Ok(_) => {}
-        Err(error) => println!("as it should be: {error}"),
+        Err(error) => println!("expected error: {error}"),
     }
     println!("ok");
     Ok(())
@@ -196,7 +196,7 @@ fn run_streams(device: &Device, data: &[u32]) -> Result<(), Box<dyn Error>> {
     match device.pinned::<u8>(1 << 46) {
         Ok(_) => Err("64 TiB were page-locked".into()),
         Err(error) => {
-            println!("as it should be: {error}");
+            println!("expected error: {error}");
             Ok(())
         }
     }
@@ -234,7 +234,7 @@ fn run_kernels(device: &Device) -> Result<(), Box<dyn Error>> {
     }
     let launching = start.elapsed() / LAUNCHES;
     device.synchronize()?;
-    println!("a launch: {launching:?}, and until it is done {:?}", start.elapsed() / LAUNCHES);
+    println!("enqueuing a launch: {launching:?}; enqueuing and running it: {:?}", start.elapsed() / LAUNCHES);
 
     if !device.is_simulated() {
         println!("{:?}", device.resources(add_one::INFO)?);
@@ -246,19 +246,19 @@ fn run_kernels(device: &Device) -> Result<(), Box<dyn Error>> {
     for config in [LaunchConfig::new(1, 2048), LaunchConfig::new(1, 32).shared_bytes(1 << 20)] {
         match device.launch(config, add_one(y.view_mut())) {
             Ok(()) => return Err("a launch beyond the device's limits was not refused".into()),
-            Err(error) => println!("as it should be: {error}"),
+            Err(error) => println!("expected error: {error}"),
         }
     }
     if !device.is_simulated() {
         match device.launch(LaunchConfig::new(1, 1), broken::k()) {
             Ok(()) => return Err("a kernel with invalid PTX was launched".into()),
-            Err(error) => println!("as it should be: {error}"),
+            Err(error) => println!("expected error: {error}"),
         }
     }
     match device.launch(LaunchConfig::new(1, 32), crash(y.view_mut())).and_then(|()| device.synchronize()) {
         Ok(()) => Err("a write out of bounds was not reported".into()),
         Err(error) => {
-            println!("as it should be: {error}");
+            println!("expected error: {error}");
             Ok(())
         }
     }

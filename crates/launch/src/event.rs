@@ -41,7 +41,7 @@ impl Event {
             return Ok(());
         }
         let device = devices.first().map_or("none", Device::name).to_owned();
-        Err(Error::WrongDevice { what: "an event".to_owned(), device })
+        Err(Error::WrongDevice { what: "the wait for an event".to_owned(), device })
     }
 }
 

@@ -234,7 +234,7 @@
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)]
 #![cfg_attr(
     not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
-    allow(dead_code, reason = "some of it is for GPUs alone")
+    allow(dead_code, reason = "only the GPU back end uses some items")
 )]
 
 mod backend;

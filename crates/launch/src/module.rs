@@ -215,7 +215,7 @@ mod tests {
             70,
             ".version 7.0\n.target sm_70\n.visible .global .b32 all;\n.entry a()\n{\n}\n.entry b()\n{\n\tuse all;\n}\n",
         );
-        let [a, None, None] = &IMAGE.own_texts(&["a", "b", "c"])[..] else { panic!("one alone") };
+        let [a, None, None] = &IMAGE.own_texts(&["a", "b", "c"])[..] else { panic!("not one text") };
         let a = a.as_ref().unwrap();
         assert!(a.contains(".entry a()") && !a.contains("all") && !a.contains(".entry b()"), "{a}");
         assert!(Arc::ptr_eq(a, IMAGE.own_texts(&["a"])[0].as_ref().unwrap()));

@@ -185,7 +185,7 @@ impl<R: Resources> Resources for Option<R> {
 macro_rules! tuples {
     ($(($($part:ident $number:tt)*))*) => {$(
         impl<$($part: Resources),*> Resources for ($($part,)*) {
-            #[allow(unused_variables, reason = "the empty one holds nothing")]
+            #[allow(unused_variables, reason = "the empty tuple holds nothing")]
             fn hold<'s>(&'s mut self, held: &mut Held<'s>) {
                 $(self.$number.hold(held);)*
             }

@@ -1,5 +1,5 @@
 //! Tests the report files that test programs write for editors and CI.
-#![expect(clippy::if_same_then_else, reason = "the same operation at different lines is what is tested")]
+#![expect(clippy::if_same_then_else, reason = "the test needs the same operation at different lines")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -206,7 +206,7 @@ fn says_what_is_no_kernel_crate() {
         let error = CudaBuilder::new(path).build().unwrap_err();
         assert!(matches!(error, BuildError::KernelCrate { .. }), "{error}");
         assert!(error.to_string().contains("Cargo.toml"), "{error}");
-        assert_eq!(format!("{error:?}"), error.to_string(), "`Debug` has the same text");
+        assert_eq!(format!("{error:?}"), error.to_string(), "`Debug` differs from `Display`");
     }
 }
 

@@ -139,7 +139,7 @@ impl GpuDevice {
         let starts = params.starts();
         let mut addresses = [const { MaybeUninit::<*mut c_void>::uninit() }; MAX_PTX_PARAMS];
         let Some(addresses) = addresses.get_mut(..starts.len()) else {
-            return Err(invalid(format!("it has {} parameters, and {MAX_PTX_PARAMS} can be passed", starts.len())));
+            return Err(invalid(format!("it has {} parameters; at most {MAX_PTX_PARAMS} can be passed", starts.len())));
         };
         for (address, start) in addresses.iter_mut().zip(starts) {
             // The driver only reads a parameter.

@@ -203,7 +203,7 @@ impl Modules {
         let Wanted { context, kernel, .. } = wanted;
         let path = self.target.known[self.module_index(kernel.name, kernel.module)?].path;
         let what = || format!("find the kernel `{}` in the PTX of `{path}`", kernel.name);
-        let remedy = "the PTX was built from other sources than this program: build it again";
+        let remedy = "the PTX was not built from this program's sources: build it again";
         let function = match CString::new(kernel.name) {
             // SAFETY: the module is loaded.
             Ok(name) => unsafe { sys::function(module, &name) }.map_err(|code| context.error(code, what, remedy))?,
@@ -247,7 +247,7 @@ impl Modules {
         }
         .map_err(|code| {
             let what = || format!("find the static `{}` in the PTX of `{path}`", of.name);
-            context.error(code, what, "the PTX was built from other sources than this program: build it again")
+            context.error(code, what, "the PTX was not built from this program's sources: build it again")
         })
     }
 

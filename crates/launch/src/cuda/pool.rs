@@ -99,7 +99,7 @@ mod tests {
         assert_eq!((small.bytes(), Size::new(512, None)), (512, small));
         assert_eq!(Size::new((2 << 20) + 1, None), large);
         assert!(pool.keep(small, 7, 1 << 20) && pool.keep(small, 8, 1 << 20));
-        assert!(!pool.keep(large, 9, 1 << 20), "more than the most");
+        assert!(!pool.keep(large, 9, 1 << 20), "memory beyond the maximum is kept");
         assert_eq!((pool.bytes(), pool.take(large)), (1024, None));
         assert_eq!([pool.take(small), pool.take(small), pool.take(small)], [Some(8), Some(7), None]);
         assert_eq!(pool.bytes(), 0);

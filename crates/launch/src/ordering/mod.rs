@@ -191,10 +191,10 @@ mod tests {
         let stream_access = StreamAccess::new(StreamWork::Copy, None, Location::caller());
         let write = StreamAccess { is_write: true, ..stream_access };
         let (first, second) = (Actor::begin(), Actor::begin());
-        first.access(&[(freed.clone(), write), (kept.clone(), write)]).expect("nobody else");
+        first.access(&[(freed.clone(), write), (kept.clone(), write)]).expect("no other access");
         assert_eq!(second.access(&[(120..140, stream_access)]).expect_err("a race").bytes, 8);
         forget(&freed);
-        second.access(&[(freed, stream_access)]).expect("it is another memory");
+        second.access(&[(freed, stream_access)]).expect("new memory at this address");
         assert_eq!(second.access(&[(kept, stream_access)]).expect_err("a race").bytes, 64);
         [first, second].into_iter().for_each(Actor::end);
     }

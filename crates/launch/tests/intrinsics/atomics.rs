@@ -170,7 +170,7 @@ fn scopes_that_are_too_narrow_are_races() -> Result<(), Error> {
         let FaultKind::Race(race) = &found.kind else { panic!("{found}") };
         assert_eq!(race.remedy, simt::Remedy::WiderScope, "{found}");
         let line = found.location.as_ref().map(|at| at.file.rsplit('/').next().map(str::to_owned));
-        assert_eq!(line.flatten().as_deref(), Some("atomics.rs"), "the line is the kernel's: {found}");
+        assert_eq!(line.flatten().as_deref(), Some("atomics.rs"), "the line is not the kernel's: {found}");
         let call = publish_too_narrow(a.view_mut(), b.view_mut());
         let found = fault(device.launch(LaunchConfig::new(2, 1), call));
         assert!(matches!(&found.kind, FaultKind::Race(race) if race.remedy == simt::Remedy::Release), "{found}");

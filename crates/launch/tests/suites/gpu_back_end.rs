@@ -25,7 +25,7 @@ fn a_gpu_describes_itself() {
         let properties = device.properties()?;
         assert_eq!(properties.driver, Some(CudaVersion::new(12, 4)));
         assert_eq!(properties.clock_mhz, Some(1980));
-        assert_eq!(properties.memory_clock_mhz, None, "a clock of 0 is none");
+        assert_eq!(properties.memory_clock_mhz, None, "a clock of 0 is reported");
         assert_eq!(properties.shared_bytes_per_block_optin, device.max_dynamic_shared());
         let error = Device::open(DeviceChoice::Gpu(Some(1)), MODULES).expect_err("there is one");
         assert!(error.to_string().contains("there is no GPU 1: the driver finds 1"), "{error}");
@@ -47,7 +47,7 @@ fn buffers_round_trip() {
             assert_eq!(copy.download()?, data);
             assert_eq!(buffer.download()?, vec![0; data.len()]);
         }
-        assert_eq!(device.properties()?.memory_free_bytes, before, "everything was freed");
+        assert_eq!(device.properties()?.memory_free_bytes, before, "memory is still allocated");
         match device.alloc::<u64>(1 << 28) {
             Err(Error::OutOfMemory { requested_bytes, free_bytes, device }) => {
                 assert_eq!((requested_bytes, free_bytes), (1 << 31, before));
@@ -67,9 +67,9 @@ fn freed_memory_is_reused() {
         let all = free()?;
         let address = |bytes| Ok::<_, Error>(device.alloc::<u8>(bytes)?.view().as_ptr().addr());
         let first = address(1000)?;
-        assert_eq!(address(1024)?, first, "the driver rounds both sizes up to the same one");
+        assert_eq!(address(1024)?, first, "freed memory is not reused");
         assert_ne!(address(1025)?, first);
-        assert_eq!(free()?, all, "memory in the pool counts as free");
+        assert_eq!(free()?, all, "memory in the pool does not count as free");
         // `zeroed` returns zeros, even if the memory was used before.
         device.upload(&[7_u8; 1000])?;
         assert_eq!(device.zeroed::<u8>(1000)?.download()?, [0; 1000]);

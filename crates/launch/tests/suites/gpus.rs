@@ -89,12 +89,12 @@ fn gpus() -> Option<Vec<Device>> {
         }
     };
     let ordinals = if found.len() == 1 { vec![0, 0] } else { (0..found.len() as u32).collect() };
-    Some(ordinals.into_iter().map(|ordinal| open(ordinal).expect("it was found")).collect())
+    Some(ordinals.into_iter().map(|ordinal| open(ordinal).expect("a usable GPU")).collect())
 }
 
 #[test]
 fn simulated_devices() -> Result<(), Error> {
-    let group = Group::open(&"sim:3".parse().expect("a choice"), &[])?;
+    let group = Group::open(&"sim:3".parse().expect("a valid choice"), &[])?;
     check_copies(group.members(), &[0, 1, 100, 1000])?;
     check_streams(&group, &[1, 100, 1000])?;
     check_halos(&group, &[1, 2, 100, 1000])?;
@@ -120,10 +120,10 @@ fn all_gpus() -> Result<(), Error> {
     time_halos(&group)?;
     time_copies("of a group", group.members())?;
     // Opens the group by its name, in addition to these devices.
-    let all = Group::open(&"gpu:all".parse().expect("a choice"), MODULES)?;
+    let all = Group::open(&"gpu:all".parse().expect("a valid choice"), MODULES)?;
     check_copies(all.members(), &[1000])?;
     let count = launch::gpus().map_or(0, |gpus| gpus.len());
-    let error = Group::open(&format!("gpu:0,{count}").parse().expect("a choice"), MODULES).expect_err("too many");
+    let error = Group::open(&format!("gpu:0,{count}").parse().expect("a valid choice"), MODULES).expect_err("too many");
     assert!(error.to_string().contains(&format!("there is no GPU {count}: the driver finds {count}")), "{error}");
     Ok(())
 }
@@ -140,7 +140,7 @@ fn check_copies(devices: &[Device], lens: &[usize]) -> Result<(), Error> {
             let mut target = there.upload(&vec![7; len + 2])?;
             target.copy_range_from(1, &source, 0..len)?;
             let first = target.download()?;
-            assert_eq!((first[0], first[len + 1]), (7, 7), "beside it");
+            assert_eq!((first[0], first[len + 1]), (7, 7), "elements beside the target changed");
             assert_eq!(first[1..=len], data, "length {len}, from {number}");
             for round in 1..=3 {
                 add(here, 100, &mut source)?;
@@ -262,7 +262,7 @@ fn time_halos(group: &Group) -> Result<(), Error> {
         let asked = begun.elapsed() / COUNT;
         wait()?;
         let done = begun.elapsed() / COUNT;
-        println!("an exchange of halos of {} KiB on both sides takes {done:?}, {asked:?} of the host", halo / 256);
+        println!("an exchange of halos of {} KiB on both sides takes {done:?} (host: {asked:?})", halo / 256);
     }
     Ok(())
 }
@@ -284,7 +284,7 @@ fn time_copies(what: &str, devices: &[Device]) -> Result<(), Error> {
         second.synchronize()?;
         let done = begun.elapsed() / count;
         let rate = (4 * len) as f64 / done.as_secs_f64() / 1e9;
-        println!("{what}: a copy of {} KiB takes {done:?} ({rate:.1} GB/s), {asked:?} of the host", len / 256);
+        println!("{what}: a copy of {} KiB takes {done:?} ({rate:.1} GB/s; host: {asked:?})", len / 256);
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use launch::{Device, DeviceChoice, Error, Group, Simulator};
 
 fn open(choice: &str) -> Group {
-    Group::open(&choice.parse().expect("a choice"), &[]).expect("simulators are always there")
+    Group::open(&choice.parse().expect("a choice"), &[]).expect("simulators can be opened")
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn elements_are_copied_between_members() -> Result<(), Error> {
     target.copy_range_from(1, &source, 3..5)?;
     assert_eq!(target.download()?, [10, 4, 5]);
     target.copy_range_from(3, &source, 5..5)?;
-    assert_eq!(target.download()?, [10, 4, 5], "nothing at all");
+    assert_eq!(target.download()?, [10, 4, 5], "an empty copy changed elements");
     // The same on one device.
     let mut beside = first.zeroed::<u32>(3)?;
     beside.copy_range_from(0, &source, 1..4)?;
@@ -51,7 +51,7 @@ fn elements_are_copied_between_members() -> Result<(), Error> {
     out_of_range(target.copy_range_from(0, &source, 4..6));
     #[expect(clippy::reversed_empty_ranges, reason = "a reversed range must be refused")]
     out_of_range(target.copy_range_from(0, &source, 4..3));
-    assert_eq!(target.download()?, [10, 4, 5], "nothing was changed");
+    assert_eq!(target.download()?, [10, 4, 5], "elements were changed");
     Ok(())
 }
 

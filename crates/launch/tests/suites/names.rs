@@ -4,7 +4,7 @@ use cuda_std::{Global, GlobalMut, Shared, dynamic_shared, kernel, shared_array, 
 use launch::{AccessKind, Device, DeviceChoice, Element, Error, FaultKind, LaunchConfig, Profiles, Simulator, Space};
 
 fn device() -> Device {
-    Device::open(DeviceChoice::Sim, &[]).expect("the simulator is always there")
+    Device::open(DeviceChoice::Sim, &[]).expect("the simulator can be opened")
 }
 
 fn message(result: Result<(), Error>) -> String {

@@ -78,7 +78,7 @@ functions! {
             return state.streams.push(stream, Operation::Move { to, from, bytes });
         }
         wait(&mut state)?;
-        assert_eq!([state.owner(from), state.owner(to)], [Some(CURRENT.get()); 2], "a copy within a device");
+        assert_eq!([state.owner(from), state.owner(to)], [Some(CURRENT.get()); 2], "a copy uses other memory");
         let source = bytes_at(&mut state, from, bytes)?.to_vec();
         bytes_at(&mut state, to, bytes)?.copy_from_slice(&source);
         Ok(())
@@ -140,7 +140,7 @@ functions! {
         state.streams.push(stream, Operation::Wait(event))
     }
     cuEventCreate(event: *mut usize, flags: u32) {
-        assert!(matches!(flags, 0 | 2), "an event measures time, or orders");
+        assert!(matches!(flags, 0 | 2), "unknown flags of an event");
         *event = state()?.streams.create_event();
         Ok(())
     }

@@ -251,7 +251,7 @@ functions! {
     cuMemFree_v2(address: u64) {
         let mut state = state()?;
         wait(&mut state)?;
-        assert_eq!(state.owner(address), Some(CURRENT.get()), "memory is freed in its context");
+        assert_eq!(state.owner(address), Some(CURRENT.get()), "memory is freed in another context");
         let (bytes, _) = state.memory.remove(&address).ok_or(INVALID_VALUE)?;
         assert!(!state.streams.are_to_copy(address, bytes.len() as u64), "memory is freed while it is copied");
         Ok(())

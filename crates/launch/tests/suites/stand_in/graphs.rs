@@ -29,7 +29,7 @@ impl Graphs {
 
 functions! {
     cuStreamBeginCapture_v2(stream: usize, mode: i32) {
-        assert_eq!(mode, 2, "the driver may load kernels meanwhile");
+        assert_eq!(mode, 2, "the capture mode is not relaxed");
         let mut state = state()?;
         assert!(stream < FIRST_BLOCKING && state.streams.all().contains(&stream));
         if state.graphs.captures.insert(stream, Vec::new()).is_some() {

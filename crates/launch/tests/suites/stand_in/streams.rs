@@ -98,7 +98,7 @@ impl Streams {
         assert_eq!(
             contexts,
             [Some(CURRENT.get()); 2],
-            "an event is recorded in a stream of its context, which is current"
+            "an event is recorded outside its context or outside the current context"
         );
         *self.events.get_mut(&event).ok_or(INVALID_HANDLE)? = (stream, None);
         self.push(stream, Operation::Record(event))
