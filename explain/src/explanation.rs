@@ -15,9 +15,9 @@ pub struct Explanation {
     pub subject: String,
     /// The GPU for which the figures are computed.
     pub gpu: &'static Gpu,
-    /// The rungs, the plainest first.
+    /// The rungs with their figures, the simplest rung first.
     pub rungs: Vec<RungFigures>,
-    /// The rungs that were left out, each with the reason.
+    /// A text per rung that was left out, with the reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
@@ -43,7 +43,7 @@ pub struct RungFigures {
     pub problem: Problem,
     /// The figures, summed over the rung's kernels.
     pub summary: Summary,
-    /// The differences from the figures of the rung before.
+    /// A text of the differences from the figures of the rung before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub change: Option<String>,
     /// The figures of each kernel of the rung.
@@ -51,7 +51,7 @@ pub struct RungFigures {
 }
 
 impl RungNames {
-    /// Returns the names of a rung of `algorithm`.
+    /// Returns the names of the rung `rung` of `algorithm`, with its idea.
     pub const fn new(algorithm: &'static str, rung: &'static str, idea: &'static str) -> Self {
         Self { algorithm, rung, idea }
     }
@@ -66,7 +66,7 @@ impl RungFigures {
 }
 
 impl Explanation {
-    /// Returns an explanation without rungs.
+    /// Returns an explanation with the title `subject` and no rungs.
     pub fn new(subject: impl Into<String>, gpu: &'static Gpu) -> Self {
         Self { subject: subject.into(), gpu, rungs: Vec::new(), left_out: Vec::new() }
     }

@@ -107,7 +107,7 @@ pub struct Launches {
     pub block: [u32; 3],
     /// The dynamic shared memory of a block, in bytes.
     pub dynamic_shared_bytes: u32,
-    /// The number of launches.
+    /// The number of these launches.
     pub launches: u64,
     /// The counts, summed over these launches.
     #[serde(flatten)]
@@ -115,7 +115,7 @@ pub struct Launches {
 }
 
 impl Launches {
-    /// Returns the number of blocks of the grid.
+    /// Returns the number of blocks of one launch's grid.
     pub fn blocks(&self) -> u64 {
         self.grid.iter().map(|&extent| u64::from(extent)).product()
     }
@@ -249,7 +249,7 @@ impl KernelFigures {
             .map(|((main, taken), sm)| sm.occupancy(taken, main.threads(), main.dynamic_shared_bytes));
     }
 
-    /// Returns the number of launches.
+    /// Returns the number of all launches of the kernel.
     pub fn launch_count(&self) -> u64 {
         self.launches.iter().map(|launches| launches.launches).sum()
     }

@@ -27,7 +27,7 @@ pub struct Gpu {
     pub speed: SpeedSource,
 }
 
-/// The source of the speed of a GPU's memory.
+/// The source of the figure for the speed of a GPU's memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpeedSource {

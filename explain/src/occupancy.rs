@@ -87,7 +87,7 @@ impl Multiprocessor {
     }
 }
 
-/// The occupancy of a multiprocessor by the blocks of a kernel.
+/// The occupancy of a multiprocessor by the resident blocks of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Occupancy {
     /// The number of resident blocks.

@@ -7,13 +7,13 @@ use serde::Serialize;
 /// A problem, described as the explanation shows it beside the figures.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Problem {
-    /// The length of a vector.
+    /// The length of the vectors, if the problem has vectors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<usize>,
-    /// The width of a matrix or board.
+    /// The width of the matrix or board, if the problem has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<usize>,
-    /// The height of a matrix or board.
+    /// The height of the matrix or board, if the problem has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub height: Option<usize>,
     /// The name of the element type.
@@ -22,7 +22,7 @@ pub struct Problem {
     /// The name of the operator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operator: Option<&'static str>,
-    /// Any further detail, such as a stride.
+    /// A further detail of the problem, such as a stride.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The number of elements, by which figures per element are divided.

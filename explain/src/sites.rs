@@ -9,14 +9,14 @@ use crate::sources::Sources;
 /// The number of bytes of a sector, the smallest unit that global memory moves.
 pub const SECTOR: u64 = 32;
 
-/// A site of a kernel's source: file, line and column.
+/// A position in a kernel's source: file, line and column.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct SourceSite {
     /// The path of the file, as [`Sources`] shows it.
     pub file: String,
-    /// The line, from 1.
+    /// The number of the line, from 1.
     pub line: u32,
-    /// The column, from 1.
+    /// The number of the column, from 1.
     pub column: u32,
     /// The text of the line, if the source is known.
     pub source: Option<String>,
@@ -58,11 +58,11 @@ impl Memory {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// A read.
+    /// A read of memory.
     Load,
-    /// A write.
+    /// A write to memory.
     Store,
-    /// An atomic update.
+    /// An atomic update of memory.
     Atomic,
 }
 
@@ -97,7 +97,7 @@ pub(crate) use add_fields;
 /// warp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Traffic {
-    /// The number of requests.
+    /// The number of requests by warps.
     pub requests: u64,
     /// The number of accesses by single lanes.
     pub lanes: u64,
@@ -136,7 +136,7 @@ impl Traffic {
     }
 }
 
-/// Returns `part / whole`; `None` if `whole` is 0.
+/// Returns `part / whole`, or `None` if `whole` is 0.
 pub fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
@@ -149,7 +149,7 @@ pub struct AccessSite {
     pub place: SourceSite,
     /// The memory that the site accesses.
     pub memory: Memory,
-    /// The kind of access.
+    /// The kind of the site's accesses: load, store or atomic.
     pub kind: Kind,
     /// The names that the accessed arrays have in the kernel.
     pub arrays: Vec<&'static str>,

@@ -13,7 +13,7 @@ use crate::sites::{SECTOR, share};
 pub struct Summary {
     /// The number of elements, by which figures per element are divided.
     pub elements: u64,
-    /// The number of launches.
+    /// The number of launches of all kernels.
     pub launches: u64,
     /// The number of blocks of the largest grid. A grid of one block uses only one multiprocessor.
     #[serde(rename = "most_blocks")]
@@ -52,7 +52,7 @@ pub struct Summary {
     pub warp_operations: u64,
     /// The number of atomic updates by single lanes.
     pub atomics: u64,
-    /// The number of fences.
+    /// The number of fences that single threads executed.
     pub fences: u64,
     /// The share of the executions of branches in which only some lanes of the warp took the branch.
     pub divergent_share: Option<f64>,

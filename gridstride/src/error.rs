@@ -1,4 +1,4 @@
-//! The error type of the library.
+//! The error type of the crate `gridstride`.
 
 use cuda_std::UnknownRung;
 use thiserror::Error;
@@ -25,7 +25,7 @@ pub enum AlgorithmError {
         /// The types, operators and sizes that the rung offers, such as "sum of f32 and i32".
         offered: String,
     },
-    /// A histogram does not support the bins or the number of keys.
+    /// A histogram does not support the requested bins or number of keys.
     #[error(transparent)]
     Bins(#[from] BinsError),
     /// No rung has the given name.

@@ -89,7 +89,7 @@ pub trait Number: Element + PartialOrd + fmt::Display + fmt::Debug {
     /// The distance from 1 to the next greater float; `None` for an integer type.
     const EPSILON: Option<f64>;
 
-    /// Returns the nearest `f64`.
+    /// Returns the `f64` that is nearest to this number.
     fn to_f64(self) -> f64;
 
     /// Converts `value` to the nearest number. A conversion to an integer rounds towards 0.
@@ -164,8 +164,8 @@ macro_rules! named {
 
 named! { Sum Product Min Max }
 
-/// `with_number!(number_type, [f32 i32], T => body, _ => other)` evaluates `body` with `T` as that type if it is
-/// listed, and `other` if not.
+/// `with_number!(number_type, [f32 i32], T => body, _ => other)` evaluates `body` with `T` as the type of that name if
+/// the list has it, and `other` otherwise.
 #[macro_export]
 macro_rules! with_number {
     ($which:expr, [$($type:ident)+], $T:ident => $body:expr, _ => $other:expr) => {{

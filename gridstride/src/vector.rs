@@ -14,7 +14,7 @@ use crate::error::AlgorithmError;
     note = "pass `&x`, where `x` is a slice, an array or a `Vec` on the host, or a `Buffer` on the device"
 )]
 pub trait Vector: sealed::Sealed {
-    /// The type of the elements.
+    /// The type of the vector's elements.
     type Element: Element;
 
     /// The type of the result: a `Vec` for a host vector, a [`Buffer`] for a buffer.
@@ -52,14 +52,14 @@ pub trait Vector: sealed::Sealed {
     }
 }
 
-/// A vector to read and write.
+/// A vector to read and write: a mutably borrowed slice, array, `Vec` or [`Buffer`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written as a vector",
     label = "neither a slice nor a buffer, borrowed mutably",
     note = "pass `&mut y`, where `y` is a slice, an array or a `Vec` on the host, or a `Buffer` on the device"
 )]
 pub trait VectorMut: sealed::Sealed {
-    /// The type of the elements.
+    /// The type of the vector's elements.
     type Element: Element;
 
     /// Calls `work` with a buffer on `device` that contains the elements, and stores the changed elements in this

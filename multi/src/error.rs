@@ -1,4 +1,4 @@
-//! The error type of work on several devices.
+//! The error type of the crate `multi`.
 
 use gridstride::error::AlgorithmError;
 use gridstride::host::HostMemoryError;
@@ -17,7 +17,7 @@ pub enum MultiError {
     /// The host has too little memory for a segment.
     #[error(transparent)]
     HostMemory(#[from] HostMemoryError),
-    /// The ranks could not communicate.
+    /// A communication between ranks failed.
     #[error(transparent)]
     Ranks(#[from] RanksError),
 }

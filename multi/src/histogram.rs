@@ -18,7 +18,7 @@ impl<'t> SplitHistogram<'t> {
     /// Returns a histogram by `rung` for keys whose segments are as long as those of `keys`.
     ///
     /// # Errors
-    /// As for [`Histogram::new`], and if `keys` does not have one buffer per device of this rank.
+    /// The errors of [`Histogram::new`], and an error if `keys` does not have one buffer per device of this rank.
     pub fn new<K: Key>(
         team: &'t Team<'t>,
         rung: HistogramRung,
@@ -37,7 +37,7 @@ impl<'t> SplitHistogram<'t> {
     /// finished.
     ///
     /// # Errors
-    /// As for [`Histogram::run`].
+    /// The errors of [`Histogram::run`].
     pub fn run<K: Key>(&mut self, keys: &[Buffer<K>]) -> Result<(), MultiError> {
         self.team.check("count the keys of segments", keys)?;
         let members = self.members.iter_mut().zip(self.team.devices());

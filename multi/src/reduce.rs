@@ -18,7 +18,7 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
     /// Returns a reduction by `rung` for vectors whose segments are as long as those of `x`.
     ///
     /// # Errors
-    /// As for [`Reducer::new`], and if `x` does not have one buffer per device of this rank.
+    /// The errors of [`Reducer::new`], and an error if `x` does not have one buffer per device of this rank.
     pub fn new(team: &'t Team<'t>, rung: ReduceRung, x: &[Buffer<T>]) -> Result<Self, MultiError> {
         team.check("reduce segments", x)?;
         let mut members = Vec::with_capacity(x.len());
@@ -45,7 +45,7 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
     /// finished.
     ///
     /// # Errors
-    /// As for [`Reducer::run`].
+    /// The errors of [`Reducer::run`].
     pub fn run(&mut self, x: &[Buffer<T>]) -> Result<(), MultiError> {
         self.team.check("reduce segments", x)?;
         for (member, x) in self.members.iter_mut().zip(x) {
@@ -54,7 +54,8 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
         Ok(())
     }
 
-    /// Returns the result of the last [`run`](Self::run) on every rank: the results of all members, combined in order.
+    /// Returns the result of the last [`run`](Self::run): the results of all members, combined in order. Every rank
+    /// gets the same result.
     ///
     /// # Errors
     /// An error if an earlier launch failed, or if another rank has ended.
@@ -66,7 +67,7 @@ impl<'t, T: ReduceElement<O>, O: Operator<T>> SplitReduction<'t, T, O> {
     /// Returns all elements of `x` combined; every rank gets the same result.
     ///
     /// # Errors
-    /// As for [`run`](Self::run) and [`result`](Self::result).
+    /// The errors of [`run`](Self::run) and [`result`](Self::result).
     pub fn reduce(&mut self, x: &[Buffer<T>]) -> Result<T, MultiError> {
         self.run(x)?;
         self.result()

@@ -10,7 +10,7 @@ use gridstride::saxpy::{SaxpyElement, SaxpyRung, saxpy};
 /// kernels have finished.
 ///
 /// # Errors
-/// As for [`saxpy`], and if `x` or `y` does not have one buffer per device of this rank.
+/// The errors of [`saxpy`], and an error if `x` or `y` does not have one buffer per device of this rank.
 pub fn split_saxpy<T: SaxpyElement>(
     team: &Team<'_>,
     rung: SaxpyRung,

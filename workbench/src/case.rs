@@ -41,14 +41,14 @@ pub struct Stage {
     output: Arc<Mutex<Vec<u8>>>,
 }
 
-/// The error of a case.
+/// The error of a case that failed or could not run.
 #[derive(Error)]
 #[non_exhaustive]
 pub enum CaseError {
-    /// A launch failed.
+    /// A launch of the case failed.
     #[error(transparent)]
     Launch(#[from] launch::Error),
-    /// The result differs from the reference.
+    /// The result of a launch differs from the reference.
     #[error("the result is wrong: {0}")]
     Wrong(String),
     /// The case cannot run.

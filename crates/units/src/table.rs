@@ -1,4 +1,4 @@
-//! Tables for a terminal.
+//! Formats tables for a terminal.
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Row, Table, TableStyle};
 

@@ -52,7 +52,7 @@ impl Bins {
         is_inside.then(|| ((key - lower) * u64::from(self.count) / (self.upper - lower)) as usize)
     }
 
-    /// Returns the bins in the form that kernels take.
+    /// Returns the bins in the form in which kernels take them.
     pub fn even_bins(self) -> EvenBins {
         self.even
     }

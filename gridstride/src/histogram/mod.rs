@@ -1,4 +1,4 @@
-//! Histogram: the number of keys in each of up to 65536 bins of equal width.
+//! Histogram: counts the keys in each of up to 65536 bins of equal width.
 //!
 //! [`histogram`] runs one of the kernels of `gpu::histogram`. Use a [`Histogram`] for repeated runs, also in a graph: a
 //! run allocates no memory. A [`Plan`] has the grid and block.
@@ -56,7 +56,7 @@ impl Histogram {
     /// Returns a [`Histogram`] that follows `plan`. The plan must be for `n` keys in `bins`.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn with_plan(device: &Device, plan: Plan, n: usize, bins: Bins) -> Result<Self, AlgorithmError> {
         if u32::try_from(n).is_err() {
             let max = u32::MAX;
@@ -120,7 +120,7 @@ impl Resources for Histogram {
 /// counted.
 ///
 /// # Errors
-/// As for [`Histogram::new`] and [`Histogram::run`].
+/// The errors of [`Histogram::new`] and [`Histogram::run`].
 pub fn histogram<K: Key>(
     device: &Device,
     rung: HistogramRung,

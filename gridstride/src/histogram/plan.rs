@@ -1,4 +1,4 @@
-//! The grid and the shared memory of a histogram.
+//! The plan of a histogram: its grid, block and shared memory.
 
 use gpu::histogram::tuning::{BLOCK, BLOCKS_PER_MULTIPROCESSOR, MAX_REPLICATED, VECTORS};
 use gpu::histogram::{Key, MAX_REPLICAS, VALUES};
@@ -21,7 +21,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Returns the plan for `n` keys of `K` in `bins` bins on `device`.
+    /// Returns the plan that counts `n` keys of type `K` in `bins` bins on `device` by `rung`.
     pub fn new<K: Key>(rung: HistogramRung, n: usize, bins: u32, device: &Device) -> Self {
         Self::with_limits::<K>(rung, n, bins, device.multiprocessors(), device.max_dynamic_shared())
     }

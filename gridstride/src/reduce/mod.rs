@@ -1,4 +1,4 @@
-//! Reduction: all elements of a buffer combined into one by an associative operator.
+//! Reduction: combines all elements of a buffer into one by an associative operator.
 //!
 //! [`reduce`] runs one of the kernels of `gpu::reduce`. Use a [`Reducer`] for repeated reductions: a run allocates no
 //! memory, and the result can stay on the device. A [`Plan`] lists the launches. [`ReduceElement`] lists the element
@@ -29,7 +29,7 @@
 //! # }
 //! ```
 //!
-//! The borrow checker rejects a result in the memory of the input:
+//! The borrow checker rejects a run whose input lies in the memory of the result:
 //!
 //! ```compile_fail,E0499
 //! # use gpu::operator::Sum;

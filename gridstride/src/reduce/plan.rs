@@ -25,7 +25,7 @@ pub struct Pass {
     pub blocks: u32,
 }
 
-/// The launches that reduce `n` elements.
+/// The plan of a reduction: the launches that reduce *n* elements.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Plan {
     kind: Kind,
@@ -124,7 +124,7 @@ impl Plan {
         }
     }
 
-    /// Returns the number of elements to reduce.
+    /// Returns the number of elements that the plan reduces.
     pub fn n(&self) -> usize {
         self.passes[0].len
     }

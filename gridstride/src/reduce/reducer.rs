@@ -39,7 +39,7 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// Returns a reducer on `device` that follows `plan`.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn with_plan(device: &Device, plan: Plan) -> Result<Self, AlgorithmError> {
         capabilities::check(plan.rung(), &capabilities::of_operator::<T, O>(), plan.n())?;
         let (last, before) = plan.passes().split_last().map_or((0, &[][..]), |(last, before)| (last.blocks, before));
@@ -73,7 +73,7 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// Like [`run`](Self::run), but on `queue`, which is the device or a graph that is being recorded.
     ///
     /// # Errors
-    /// As for [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn run_in(&mut self, queue: Queue<'_>, x: &Buffer<T>) -> Result<&Buffer<T>, AlgorithmError> {
         self.run_view(queue, x.view())
     }
@@ -91,7 +91,7 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// ```
     ///
     /// # Errors
-    /// As for [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn run_view(&mut self, queue: Queue<'_>, x: Global<'_, T>) -> Result<&Buffer<T>, AlgorithmError> {
         let Self { plan, partials, published, result, .. } = self;
         launches::<T, O>(queue, plan, x, partials, published, result)?;
@@ -146,7 +146,7 @@ impl<T: ReduceElement<O>, O: Operator<T>> Reducer<T, O> {
     /// Returns all elements of `x` combined.
     ///
     /// # Errors
-    /// As for [`run`](Self::run), and if an earlier launch failed.
+    /// The errors of [`run`](Self::run), and an error if an earlier launch failed.
     pub fn reduce(&mut self, x: &Buffer<T>) -> Result<T, AlgorithmError> {
         let mut result = [T::zeroed()];
         self.run(x)?.download_into(&mut result)?;

@@ -1,6 +1,7 @@
 //! `y = a·x + y`: the smallest complete example of an algorithm.
 //!
-//! [`saxpy`] runs one of the kernels of `gpu::saxpy` on buffers of any length. [`plan`] returns its grid and block.
+//! [`saxpy`] runs one of the kernels of `gpu::saxpy` on buffers of any length. [`plan`] returns the grid and block of
+//! the launch.
 
 use std::borrow::Borrow;
 
@@ -71,8 +72,8 @@ fn blocks<T: SaxpyElement>(rung: SaxpyRung, n: usize, multiprocessors: u32) -> u
 /// ```
 ///
 /// # Errors
-/// [`AlgorithmError::NotBuilt`] if the rung is not built for the type; [`Error::LengthMismatch`] if `x` and `y` differ
-/// in length; otherwise the error of the launch.
+/// [`AlgorithmError::NotBuilt`] if the rung is not built for `T`; [`Error::LengthMismatch`] if `x` and `y` differ in
+/// length; otherwise the error of the launch.
 pub fn saxpy<'q, T: SaxpyElement>(
     queue: impl Into<Queue<'q>>,
     rung: SaxpyRung,
@@ -95,7 +96,7 @@ pub fn saxpy<'q, T: SaxpyElement>(
 /// ```
 ///
 /// # Errors
-/// As for [`saxpy`].
+/// The errors of [`saxpy`].
 pub fn saxpy_views<'q, T: SaxpyElement>(
     queue: impl Into<Queue<'q>>,
     rung: SaxpyRung,

@@ -1,6 +1,6 @@
 //! `y = s·x`: a vector times a number.
 //!
-//! [`scale`] runs one of the kernels of `gpu::scale`. [`plan`] returns its grid and block.
+//! [`scale`] runs one of the kernels of `gpu::scale`. [`plan`] returns the grid and block of the launch.
 
 use std::borrow::Borrow;
 
@@ -82,7 +82,7 @@ pub fn scale<'q, T: ScaleElement>(
 /// Like [`scale`], but for views, such as parts of buffers. A view may begin with any element.
 ///
 /// # Errors
-/// As for [`scale`].
+/// The errors of [`scale`].
 pub fn scale_views<'q, T: ScaleElement>(
     queue: impl Into<Queue<'q>>,
     rung: ScaleRung,

@@ -18,7 +18,7 @@ use crate::error::AlgorithmError;
 /// The largest number of blocks in a grid whose threads stride over the elements.
 const MAX_BLOCKS: usize = i32::MAX as usize;
 
-/// A scan of `x` into `y` on `queue`. Both have the same length, which is not 0.
+/// A scan of `x` into `y` that is launched on `queue`. Both views have the same length, which is not 0.
 pub(super) struct Launches<'a, T: Element, O> {
     pub queue: Queue<'a>,
     pub kind: ScanKind,

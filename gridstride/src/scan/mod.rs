@@ -227,7 +227,7 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
     /// Like [`scan`](Self::scan), but on `queue`, which is the device or a graph that is being recorded.
     ///
     /// # Errors
-    /// As for [`scan`](Self::scan).
+    /// The errors of [`scan`](Self::scan).
     pub fn scan_in(
         &mut self,
         queue: Queue<'_>,
@@ -243,7 +243,7 @@ impl<T: ScanElement<O>, O: Operator<T>> Scanner<T, O> {
     /// elements.
     ///
     /// # Errors
-    /// As for [`scan`](Self::scan).
+    /// The errors of [`scan`](Self::scan).
     pub fn scan_views(
         &mut self,
         queue: Queue<'_>,
@@ -313,7 +313,7 @@ pub trait ScanExt: Borrow<Device> {
     /// ```
     ///
     /// # Errors
-    /// As for [`scan_inclusive`](Self::scan_inclusive).
+    /// The errors of [`scan_inclusive`](Self::scan_inclusive).
     fn scan_exclusive<X, O>(&self, x: X, operator: O) -> Result<X::Output, AlgorithmError>
     where
         X: Vector<Element: ScanElement<O>>,

@@ -1,6 +1,6 @@
 //! The transpose of a matrix of any width and height.
 //!
-//! [`transpose`] runs one of the kernels of `gpu::transpose`. [`plan`] returns its grid and block.
+//! [`transpose`] runs one of the kernels of `gpu::transpose`. [`plan`] returns the grid and block of the launch.
 //!
 //! ```
 //! use gridstride::Size;

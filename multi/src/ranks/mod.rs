@@ -109,7 +109,7 @@ pub enum RanksError {
         /// The number of ranks that were started.
         size: usize,
     },
-    /// MPI cannot be started.
+    /// The program cannot use MPI.
     #[error("MPI cannot be used: {0}")]
     Unusable(&'static str),
     /// A message is not as long as its receive buffer.
@@ -117,15 +117,15 @@ pub enum RanksError {
     Length {
         /// The rank that sent the message.
         from: usize,
-        /// The length of the message in bytes.
+        /// The number of bytes of the message.
         found: usize,
-        /// The length of the receive buffer in bytes.
+        /// The number of bytes of the receive buffer.
         expected: usize,
     },
     /// The requested rank does not exist.
     #[error("there is no rank {rank}: use 0 to {}", size - 1)]
     NoRank {
-        /// The requested rank.
+        /// The number of the requested rank.
         rank: usize,
         /// The number of ranks.
         size: usize,

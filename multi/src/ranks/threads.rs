@@ -20,7 +20,7 @@ use super::{Communicator, Position, RanksError};
 /// ```
 ///
 /// # Panics
-/// If the work of a rank panics. The function first waits until all ranks have ended.
+/// Panics if the work of a rank panics. The function first waits until all ranks have ended.
 pub fn in_threads<R: Send>(size: usize, work: impl Fn(&dyn Communicator) -> R + Sync) -> Vec<R> {
     let shared = Shared { state: Mutex::new(State::default()), changed: Condvar::new() };
     let (shared, work) = (&shared, &work);

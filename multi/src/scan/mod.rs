@@ -47,7 +47,7 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
     /// the length of a segment.
     ///
     /// # Errors
-    /// As for [`Scanner::new`], and if `x` does not have one buffer per device of this rank.
+    /// The errors of [`Scanner::new`], and an error if `x` does not have one buffer per device of this rank.
     pub fn new(
         team: &'t Team<'t>,
         rung: impl Fn(&Device, usize) -> ScanRung,
@@ -87,7 +87,7 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
     /// are restored at its end.
     ///
     /// # Errors
-    /// As for [`Scanner::scan`], and if another rank has ended.
+    /// The errors of [`Scanner::scan`], and an error if another rank has ended.
     pub fn scan(&mut self, kind: ScanKind, x: &mut [Buffer<T>], y: &mut [Buffer<T>]) -> Result<(), MultiError> {
         self.team.check("scan segments", x)?;
         self.totals.enqueue(x)?;
@@ -99,7 +99,7 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> SplitScan<'t, T, 
     /// The ranks exchange nothing, and the host waits only for earlier work.
     ///
     /// # Errors
-    /// As for [`Scanner::scan`].
+    /// The errors of [`Scanner::scan`].
     pub fn scan_from(
         &mut self,
         kind: ScanKind,

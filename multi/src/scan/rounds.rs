@@ -105,7 +105,7 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, 
     /// round. `rung` returns the rung for a device and the length of a segment.
     ///
     /// # Errors
-    /// As for [`SplitScan::new`].
+    /// The errors of [`SplitScan::new`].
     pub fn new(
         team: &'t Team<'t>,
         rung: impl Fn(&Device, usize) -> ScanRung,
@@ -119,7 +119,7 @@ impl<'t, T: ScanElement<O> + ReduceElement<O>, O: Operator<T>> RoundScan<'t, T, 
     /// and restores `x` as [`SplitScan::scan`] does.
     ///
     /// # Errors
-    /// As for [`SplitScan::scan`].
+    /// The errors of [`SplitScan::scan`].
     pub fn scan(
         &mut self,
         kind: ScanKind,

@@ -66,7 +66,7 @@ pub enum Sizes {
     Squares,
     /// Matrices with odd sides that are nearly square. No kernel has a fast path for such sizes.
     Odd,
-    /// Square boards.
+    /// Square boards of Life.
     Boards,
 }
 

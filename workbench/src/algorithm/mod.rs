@@ -1,6 +1,6 @@
 //! The traits through which the program measures, benchmarks, explains and checks any algorithm.
 //!
-//! An [`Algorithm`] turns options into a [`Problem`]. A problem makes [`Inputs`] on a device, and inputs make a
+//! An [`Algorithm`] turns options into a [`Problem`]. A problem creates [`Inputs`] on a device, and inputs create a
 //! [`PreparedRung`]. A prepared rung runs on a queue, which is a device or a graph that is being recorded.
 //!
 //! # Design
@@ -100,7 +100,7 @@ pub trait Algorithm: Send + Sync {
 /// The purpose of a problem, which decides its default size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
-    /// The problem is measured.
+    /// A command measures the time of the problem.
     Measure {
         /// True if the problem runs in the simulator, where a run takes longer.
         simulated: bool,
@@ -128,13 +128,13 @@ pub struct Other {
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 #[serde(untagged)]
 pub enum Fact {
-    /// A whole number.
+    /// A whole number, such as a size.
     Count(u64),
-    /// A floating-point number.
+    /// A floating-point number, such as a factor.
     Number(f64),
     /// A text, such as the name of a type.
     Name(&'static str),
-    /// A truth value.
+    /// A truth value, such as the flag `exclusive`.
     Flag(bool),
 }
 
@@ -190,8 +190,8 @@ pub trait Problem: Send + Sync {
     /// Creates the CPU engine for the problem.
     ///
     /// # Errors
-    /// [`WorkbenchError::Options`] if there is no [engine](Algorithm::has_engine); an error if the host has too little
-    /// memory.
+    /// [`WorkbenchError::Options`] if the algorithm has no [engine](Algorithm::has_engine); an error if the host has
+    /// too little memory.
     fn engine(&self) -> Result<Box<dyn Engine>, WorkbenchError> {
         invalid!("{} has no CPU engine", self.title())
     }
@@ -230,7 +230,7 @@ pub trait PreparedRung: Resources {
     /// Enqueues a run on `queue`, which is the device or a graph that is being recorded.
     ///
     /// # Errors
-    /// The error of a launch.
+    /// The error of a launch, if one fails.
     fn run(&mut self, queue: Queue<'_>) -> Result<(), WorkbenchError>;
 
     /// Restores the inputs and clears the result, so that a run that writes no result is noticed.
@@ -248,7 +248,7 @@ pub trait PreparedRung: Resources {
     /// Runs the rung on fresh inputs and compares the result with the reference.
     ///
     /// # Errors
-    /// As for [`run`](Self::run) and [`compare`](Self::compare).
+    /// The errors of [`run`](Self::run) and [`compare`](Self::compare).
     fn verify(&mut self, device: &Device) -> Result<Deviation, WorkbenchError> {
         self.refresh()?;
         self.run(device.queue())?;
@@ -282,7 +282,7 @@ pub trait PreparedRung: Resources {
     /// Like [`run`](Self::run), but on one of the sets that [`make_sets`](Self::make_sets) allocated.
     ///
     /// # Errors
-    /// As for [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     fn run_set(&mut self, _set: usize, queue: Queue<'_>) -> Result<(), WorkbenchError> {
         self.run(queue)
     }

@@ -15,7 +15,7 @@ pub struct ProblemOption {
     pub value: &'static str,
     /// The help text of the option, in a line.
     pub help: &'static str,
-    /// The default value.
+    /// The value of the option if it is not set.
     pub default: &'static str,
     /// Checks a value. The error says which values are allowed.
     pub check: fn(&str) -> Result<(), String>,
@@ -51,7 +51,7 @@ impl ProblemOption {
     /// The largest value of [`FROM`](Self::FROM).
     const MAX_FROM: usize = 1024;
 
-    /// Returns a flag without a value.
+    /// Returns an option that is a flag without a value.
     pub const fn flag(name: &'static str, help: &'static str) -> Self {
         Self { name, value: "", help, default: "", check: |_| Ok(()) }
     }
@@ -77,7 +77,7 @@ impl Options {
         Self { seed, ..self }
     }
 
-    /// Sets the option `name` to `value`; the value of a flag may be any text.
+    /// Sets the option `name` to `value`. For a flag, `value` may be any text.
     pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
         self.values.retain(|(known, _)| *known != name);
         self.values.push((name, value.into()));

@@ -19,7 +19,7 @@ impl Shape {
         Self::Plane(Size { width, height })
     }
 
-    /// Returns the number of elements or cells.
+    /// Returns the number of elements of the vector or matrix, or of cells of the board.
     pub fn elements(self) -> usize {
         match self {
             Self::Vector(len) => len,

@@ -22,7 +22,7 @@ pub struct Recording {
     /// The revision of the sources, if `cargo xtask bench` recorded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
-    /// The device's attributes.
+    /// The attributes of the device, as the driver reports them.
     pub machine: Machine,
     /// The clocks before and after the run, if nvidia-smi reports them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -32,7 +32,7 @@ pub struct Recording {
     pub peers: Option<PeersAbout>,
     /// The seed of the random inputs.
     pub seed: u64,
-    /// True if only a few sizes were measured.
+    /// True if the run measured only a few sizes.
     pub quick: bool,
     /// The number of bytes that are read before every timed run to flush the caches; 0 if the caches were not flushed.
     pub flush_bytes: u64,
@@ -44,9 +44,9 @@ pub struct Recording {
     pub copy_gbps: f64,
     /// The peak speed of the memory in GB/s: the memory clock times the bus width, with two transfers per cycle.
     pub datasheet_gbps: Option<f64>,
-    /// The measured points.
+    /// The measured points, in the order of measurement.
     pub rows: Vec<MeasuredPoint>,
-    /// The points that were not measured, each with the reason.
+    /// A text per point that was not measured, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
@@ -56,15 +56,15 @@ pub struct Recording {
 pub struct Machine {
     /// The compute capability, such as "9.0".
     pub compute_capability: Option<String>,
-    /// The number of multiprocessors.
+    /// The number of multiprocessors of the device.
     pub multiprocessors: u32,
     /// The size of the global memory in bytes.
     pub memory_bytes: u64,
     /// The size of the second-level cache in bytes.
     pub l2_bytes: Option<u64>,
-    /// The highest clock of the multiprocessors, in MHz.
+    /// The highest clock rate of the multiprocessors, in MHz.
     pub sm_clock_mhz: Option<u32>,
-    /// The clock of the memory, in MHz.
+    /// The clock rate of the memory, in MHz.
     pub memory_clock_mhz: Option<u32>,
     /// The width of the memory bus in bits.
     pub memory_bus_bits: Option<u32>,
@@ -75,9 +75,9 @@ pub struct Machine {
 pub struct Clocks {
     /// The time of the reading: "before" or "after".
     pub when: String,
-    /// The clock of the multiprocessors, in MHz.
+    /// The clock rate of the multiprocessors, in MHz.
     pub sm_mhz: u32,
-    /// The clock of the memory, in MHz.
+    /// The clock rate of the memory, in MHz.
     pub memory_mhz: u32,
 }
 
@@ -105,7 +105,7 @@ pub struct MeasuredPoint {
     /// The name of the peer, if a peer was measured: "CUB", "cuBLAS" or "cudaMemcpy".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<String>,
-    /// True for the rung that runs by default.
+    /// True if the rung is a default rung.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub last: bool,
     /// The name of the element type, such as "f32".
@@ -117,7 +117,7 @@ pub struct MeasuredPoint {
     /// The width and height of a matrix or board, such as "16384x16384".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<String>,
-    /// The number of elements, or of cells in Life.
+    /// The number of elements, or of cells of a board.
     pub size: u64,
     /// The number of bytes that the work must read and write.
     pub bytes: u64,
@@ -125,9 +125,9 @@ pub struct MeasuredPoint {
     pub runs: usize,
     /// The median time of the runs by device events, in microseconds. In Life, this is the time of one generation.
     pub median_us: f64,
-    /// The first quartile of the times, in microseconds.
+    /// The first quartile of the runs' times, in microseconds.
     pub low_us: f64,
-    /// The third quartile of the times, in microseconds.
+    /// The third quartile of the runs' times, in microseconds.
     pub high_us: f64,
     /// `bytes` divided by the median, in 10⁹ bytes per second.
     pub gbps: f64,

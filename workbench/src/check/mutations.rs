@@ -53,7 +53,7 @@ pub fn mutate(cases: &[Case], settings: &Settings, progress: &impl Progress) -> 
 /// Like [`mutate`], but returns a hint for each synchronisation whose absence no check reported.
 ///
 /// # Errors
-/// As for [`mutate`].
+/// The errors of [`mutate`].
 pub fn redundant(cases: &[Case], settings: &Settings, progress: &impl Progress) -> Result<Vec<Finding>, FailingCase> {
     let hint = |(Deletion { location, kind, kernel, .. }, reported): (_, Option<ReportedBy>)| {
         reported.is_none().then(|| Finding::of_redundant(&Redundant { location, kind }, kernel))
@@ -133,9 +133,9 @@ pub struct MutationReport {
 pub struct MutationEntry {
     /// The path of the source file, relative to the workspace's root.
     pub file: String,
-    /// The line, from 1.
+    /// The number of the line, from 1.
     pub line: u32,
-    /// The column, from 1.
+    /// The number of the column, from 1.
     pub column: u32,
     /// The kind of the synchronisation, such as "barrier".
     pub kind: &'static str,

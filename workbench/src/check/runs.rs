@@ -9,7 +9,7 @@ use crate::case::{Case, CaseError};
 /// The checks and schedules with which cases are run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// The enabled checks.
+    /// The checks that the simulator makes.
     pub checks: Checks,
     /// The schedules under which each case runs.
     pub schedules: Vec<Schedule>,

@@ -1,4 +1,4 @@
-//! The histogram as an [`Algorithm`].
+//! The implementation of [`Algorithm`] for histogram.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! Life as an [`Algorithm`]: it measures generations of a random board.
+//! The implementation of [`Algorithm`] for Life, which measures generations of a random board.
 //!
 //! A run has several generations, so that a small board stays in the caches between two generations. The bytes of a
 //! generation are counted as if a board with one bit per cell were read once and written once. A rung with several

@@ -12,7 +12,7 @@ pub const WORD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// [`BandwidthKernel::Read`].
 #[derive(Debug)]
 pub struct Arrays<T: Operand> {
-    /// The input array.
+    /// The input array, which all kernels that read use.
     pub a: Buffer<T>,
     /// The second input array, which only [`BandwidthKernel::Copy2`] reads.
     pub b: Buffer<T>,
@@ -27,7 +27,7 @@ pub struct Instance<T: Operand> {
     pub unroll: usize,
     /// Returns the description of a kernel's instance.
     pub info: fn(BandwidthKernel) -> &'static KernelInfo,
-    /// Launches a kernel's instance.
+    /// Launches a kernel's instance on the arrays.
     pub launch: fn(&Device, BandwidthKernel, LaunchConfig, &mut Arrays<T>) -> Result<(), Error>,
 }
 

@@ -1,8 +1,8 @@
-//! The bandwidth kernels by name.
+//! The names and descriptions of the bandwidth kernels.
 
 use std::fmt;
 
-/// A bandwidth kernel.
+/// A kernel that measures the bandwidth of global memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum BandwidthKernel {
     /// Read one array.
@@ -64,7 +64,7 @@ impl BandwidthKernel {
         if self == Self::Read { needed.min(at_once) } else { needed }
     }
 
-    /// Returns a description of [`grid`](Self::grid).
+    /// Returns the rule by which [`grid`](Self::grid) chooses the number of blocks, in words.
     pub fn grid_in_words(self) -> &'static str {
         if self == Self::Read { "as many blocks as the GPU holds at once" } else { "as many blocks as the data needs" }
     }

@@ -1,4 +1,4 @@
-//! Reduction as an [`Algorithm`].
+//! The implementation of [`Algorithm`] for reduce.
 
 use std::sync::OnceLock;
 

@@ -1,9 +1,9 @@
 //! The reference of reduce, computed on all CPU cores, and the error bound of a kernel's result.
 //!
-//! | | answer | bound of the error |
+//! | | reference result | bound of the error |
 //! |---|---|---|
-//! | integers | modulo 2^w | none: exact |
-//! | min, max | the least or greatest number; NaN is ignored | none: exact |
+//! | integers | modulo 2^w | 0, because the result is exact |
+//! | min, max | the least or greatest number; NaN is ignored | 0, because the result is exact |
 //! | sum of floats | in double precision with compensation (Neumaier) | *r*·ε·Σ\|x\| |
 //! | product of floats | in double precision with compensation (Ogita, Rump, Oishi) | *d*·\|Πx\| |
 //!
@@ -24,7 +24,7 @@ use gridstride::numbers::{NamedOperator, Number};
 /// The reference result: an exact value, or a float with the data for its error bound.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Answer<T> {
-    /// The exact result.
+    /// The exact result, for integers, minima and maxima.
     Exact(T),
     /// The sum of floats.
     Sum {

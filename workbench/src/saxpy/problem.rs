@@ -1,4 +1,4 @@
-//! saxpy as an [`Algorithm`].
+//! The implementation of [`Algorithm`] for saxpy.
 
 use cuda_std::{Ladder, Rung};
 use launch::{Buffer, Device, Queue};

@@ -39,7 +39,7 @@ impl Reference for f64 {
 /// Returns `a·x + y` for each element, in double precision.
 ///
 /// # Panics
-/// If `x` and `y` differ in length.
+/// Panics if `x` and `y` differ in length.
 pub fn saxpy<T: Reference>(a: T, x: &[T], y: &[T]) -> Vec<f64> {
     assert_eq!(x.len(), y.len(), "x and y must have the same length");
     x.iter().zip(y).map(|(&x, &y)| element(a, x, y)).collect()

@@ -1,4 +1,4 @@
-//! scale as an [`Algorithm`].
+//! The implementation of [`Algorithm`] for scale.
 
 use std::str::FromStr;
 

@@ -37,8 +37,8 @@ pub struct ScalingMeasurement {
 }
 
 impl ScalingMeasurement {
-    /// Returns a measurement of evenly divided elements of type `number`. An element takes `bytes` bytes of reads and
-    /// writes and `memory` bytes of device memory.
+    /// Returns a measurement of evenly divided elements of type `number`. Per element, a run reads and writes `bytes`
+    /// bytes and needs `memory` bytes of device memory.
     pub fn new(number: &'static str, bytes: f64, memory: f64, prepare: Prepare) -> Self {
         let share = |members| 1.0 / members as f64;
         Self { number, bytes, memory, max_elements: usize::MAX, share, whole: |n| n, prepare }

@@ -17,7 +17,7 @@ pub trait SplitWork {
     /// Runs the work on fresh inputs, and compares this rank's segments of the result with the reference.
     ///
     /// # Errors
-    /// As for [`run`](Self::run), and if an earlier launch failed.
+    /// The errors of [`run`](Self::run), and an error if an earlier launch failed.
     fn verify(&mut self) -> Result<Deviation, WorkbenchError>;
 
     /// Returns the number of generations per run if the algorithm is Life, and `None` for other algorithms.
@@ -30,7 +30,7 @@ pub trait SplitWork {
 /// last rank has finished.
 ///
 /// # Errors
-/// As for [`SplitWork::run`].
+/// The errors of [`SplitWork::run`].
 pub fn time(team: &Team<'_>, work: &mut dyn SplitWork) -> Result<f64, WorkbenchError> {
     team.synchronize()?;
     team.ranks().barrier()?;

@@ -1,4 +1,4 @@
-//! The scan as an [`Algorithm`].
+//! The implementation of [`Algorithm`] for scan.
 
 use cuda_std::{Ladder, Rung};
 use launch::{Device, Held, Queue};
@@ -86,7 +86,7 @@ impl ScanProblem {
         if is_exact { input.exact() } else { input }
     }
 
-    /// Returns true if the results depend on the grouping of the elements, as sums of floats do.
+    /// Returns true if the problem is a sum of floats, whose results depend on the grouping of the elements.
     pub(super) fn sums_round(&self) -> bool {
         matches!(self.operation.number, NumberType::F32 | NumberType::F64)
             && self.operation.operator == OperatorName::Sum

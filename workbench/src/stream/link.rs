@@ -37,7 +37,7 @@ impl Link {
     /// MiB back. Repeats this `runs` times, at least once, after a warm-up. Each speed belongs to the median time.
     ///
     /// # Errors
-    /// As for [`Device::pinned`] and [`Device::alloc`], and the error of a copy.
+    /// The errors of [`Device::pinned`] and [`Device::alloc`], and the error of a copy.
     pub fn measure(device: &Device, runs: usize) -> Result<Self, Error> {
         let mut ends = Ends {
             from: device.pinned(ELEMENTS)?,

@@ -3,9 +3,9 @@
 //! | program | host memory | copies and kernel | source |
 //! |---|---|---|---|
 //! | [`DeviceVectors::synchronous`] | pageable | one after the other, the host waits for each | stream1Device |
-//! | [`DeviceVectors::in_streams`], one stream | page-locked | one after the other, the host goes on | stream2Async |
+//! | [`DeviceVectors::in_streams`], one stream | page-locked | one after the other, the host does not wait | stream2Async |
 //! | [`DeviceVectors::in_streams`], several | page-locked | chunks overlap with each other | stream3Streams |
-//! | [`DeviceVectors::in_stages`] | page-locked | a stream for each stage; chunks go from one to the next | |
+//! | [`DeviceVectors::in_stages`] | page-locked | one stream per stage; chunks pass from stream to stream | |
 //! | [`mapped`] | page-locked, mapped | none: the kernel reads and writes the host's memory | stream4Mapped |
 //!
 //! Each program moves 12 bytes per element over the link between host and GPU: x and y to the device, and the result
@@ -34,11 +34,11 @@ pub const BYTES_TO_HOST: u64 = 4;
 /// The times of a run of one of the programs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Times {
-    /// The time of the copies to the device, if they are a separate stage.
+    /// The time of the copies to the device, if the program times them separately.
     pub host_to_device: Option<Duration>,
-    /// The time of the kernel, if it is a separate stage.
+    /// The time of the kernel, if the program times it separately.
     pub kernel: Option<Duration>,
-    /// The time of the copy back, if it is a separate stage.
+    /// The time of the copy back, if the program times it separately.
     pub device_to_host: Option<Duration>,
     /// The time of the whole run by the host's clock, from data in host memory to the result in host memory.
     pub wall: Duration,
@@ -56,7 +56,7 @@ impl DeviceVectors {
     /// Allocates two vectors of `n` elements on `device`.
     ///
     /// # Errors
-    /// As for [`Device::alloc`].
+    /// The errors of [`Device::alloc`].
     pub fn new(device: &Device, n: usize) -> Result<Self, Error> {
         Ok(Self { x: device.alloc(n)?, y: device.alloc(n)?, device: device.clone() })
     }
@@ -121,7 +121,7 @@ fn config(n: usize, device: &Device) -> LaunchConfig {
     plan::<f32>(SaxpyRung::GridStride, n, device)
 }
 
-/// Returns the time between two events, if both were recorded.
+/// Returns the time between two events, or `None` if one of them was not recorded.
 fn between(earlier: &Option<Event>, later: &Option<Event>) -> Result<Option<Duration>, Error> {
     match (earlier, later) {
         (Some(earlier), Some(later)) => later.elapsed_since(earlier).map(Some),

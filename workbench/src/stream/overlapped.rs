@@ -47,7 +47,7 @@ impl DeviceVectors {
     /// With one stream, the stages do not overlap and are timed separately.
     ///
     /// # Errors
-    /// As for [`synchronous`](Self::synchronous), and an error if the streams cannot be created.
+    /// The errors of [`synchronous`](Self::synchronous), and an error if the streams cannot be created.
     pub fn in_streams(
         &mut self,
         count: NonZeroUsize,
@@ -62,7 +62,7 @@ impl DeviceVectors {
     /// Like [`in_streams`](Self::in_streams), but with any number of chunks, which the streams take in turn.
     ///
     /// # Errors
-    /// As for [`in_streams`](Self::in_streams).
+    /// The errors of [`in_streams`](Self::in_streams).
     pub fn in_chunks(
         &mut self,
         streams: NonZeroUsize,
@@ -127,7 +127,7 @@ impl DeviceVectors {
     /// significant.
     ///
     /// # Errors
-    /// As for [`in_streams`](Self::in_streams).
+    /// The errors of [`in_streams`](Self::in_streams).
     pub fn in_stages(
         &mut self,
         chunks: NonZeroUsize,

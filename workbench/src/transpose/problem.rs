@@ -1,4 +1,4 @@
-//! The transpose as an [`Algorithm`].
+//! The implementation of [`Algorithm`] for transpose.
 
 use cuda_std::{Ladder, Rung};
 use gpu::transpose::transpose_unaligned;

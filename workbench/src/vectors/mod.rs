@@ -43,7 +43,7 @@ pub(crate) fn wrong_type(number: NumberType) -> WorkbenchError {
 pub(crate) struct Layouts {
     pub(crate) x: Layout,
     pub(crate) y: Layout,
-    /// The number of elements that a run must read and write per element of x.
+    /// The number of elements, per element of x, that a run must read and write.
     pub(crate) accesses: u64,
 }
 
@@ -163,13 +163,13 @@ impl<P: VectorProblem> Problem for P {
 pub(crate) struct Vectors<'a> {
     pub(crate) x: &'a DeviceVector,
     pub(crate) y: &'a mut DeviceVector,
-    /// Host memory for as many elements as x has.
+    /// Host memory for as many elements as the vector x has.
     pub(crate) host: &'a mut HostVector,
     /// True if x contains the exact input.
     pub(crate) is_exact: bool,
 }
 
-/// A rung that computes y from x.
+/// The computation of a rung, which computes the vector y from the vector x.
 pub(crate) trait Computation {
     /// Enqueues the rung's launches on `queue`.
     fn run(&mut self, queue: Queue<'_>, vectors: Vectors<'_>) -> Result<(), WorkbenchError>;
@@ -182,7 +182,7 @@ pub(crate) trait Computation {
     /// Compares the result of the last run with the reference.
     fn compare(&mut self, vectors: Vectors<'_>) -> Result<Deviation, WorkbenchError>;
 
-    /// Adds the computation's own buffers to `held`.
+    /// Adds the buffers that the computation owns to `held`.
     fn hold<'s>(&'s mut self, _held: &mut Held<'s>) {}
 
     /// Returns the number of bytes of the computation's temporary storage.
