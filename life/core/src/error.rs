@@ -17,7 +17,7 @@ pub enum LifeError {
     /// The rung does not support the board, or the device failed.
     #[error(transparent)]
     Algorithm(#[from] AlgorithmError),
-    /// The board lacks one of these rows.
+    /// The board lacks one of the requested rows.
     #[error("rows {rows:?} were given, but the board has the rows 0..{height}")]
     NoSuchRows {
         /// The requested rows.

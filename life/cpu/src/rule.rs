@@ -58,7 +58,7 @@ const fn life() -> [u64; 8] {
 /// The vector logic of one table.
 pub enum Logic {
     Life,
-    /// For rules that count all eight neighbours.
+    /// The logic of rules that count all eight neighbours.
     Counts(Counts),
     Table(Box<Table>),
 }
@@ -77,8 +77,8 @@ impl Logic {
 pub struct Neighbourhood<V> {
     /// The left cell, the cell and the right cell of three rows: the row above, the row itself and the row below.
     pub cells: [[V; 3]; 3],
-    /// The number of live cells among the three cells of each of these rows: the low bit and the high bit of the
-    /// number.
+    /// The low bit and the high bit of the number of live cells among the left cell, the cell and the right cell, for
+    /// the same three rows.
     pub sums: [[V; 2]; 3],
 }
 
@@ -163,7 +163,8 @@ impl Table {
         Self(std::array::from_fn(|i| (table[i / 16] >> (i % 16 * 4) & 15) as u8))
     }
 
-    /// Selects among the eight leaves from `leaf` on by three of the nine cells, the one with the highest bit first.
+    /// Selects among the eight leaves from `leaf` on by three of the nine cells. The first cell selects the highest bit
+    /// of a leaf's number.
     #[inline(always)]
     fn eight<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 3]) -> V {
         let leaf = |i: usize| low[usize::from(self.0[leaf + i] & 15)];
@@ -172,7 +173,8 @@ impl Table {
         by[0].select(by[1].select(d, c), by[1].select(b, a))
     }
 
-    /// Selects among the 32 leaves from `leaf` on by five of the nine cells, the one with the highest bit first.
+    /// Selects among the 32 leaves from `leaf` on by five of the nine cells. The first cell selects the highest bit of
+    /// a leaf's number.
     #[inline(always)]
     fn thirty_two<V: Vector<N>, const N: usize>(&self, low: &[V; 16], leaf: usize, by: [V; 5]) -> V {
         let last = [by[2], by[3], by[4]];

@@ -30,7 +30,7 @@ pub enum FormatError {
     #[error("the file is damaged: {0}")]
     Picture(String),
     /// The pattern needs more memory than is free.
-    #[error("it needs {} of memory, and {} are free", Bytes(*needed), Bytes(*free))]
+    #[error("it needs {} of memory, but only {} are free: use a smaller pattern", Bytes(*needed), Bytes(*free))]
     TooLarge {
         /// The number of bytes that the pattern needs.
         needed: u64,

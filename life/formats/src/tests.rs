@@ -320,7 +320,7 @@ fn a_bomb_is_refused_with_both_numbers() {
     (0..100).for_each(|_| gzip.write_all(&[b'.'; 1 << 20]).unwrap());
     let bytes = gzip.finish().unwrap();
     let error = read_pattern_bytes(&bytes, None, 1 << 24).unwrap_err().to_string();
-    assert!(error.starts_with("it needs ") && error.ends_with("and 16 MiB are free"), "{error}");
+    assert!(error.starts_with("it needs ") && error.contains("but only 16 MiB are free"), "{error}");
     assert!(matches!(read(b"\x1f\x8b\x08broken"), Err(FormatError::Picture(_))));
 }
 

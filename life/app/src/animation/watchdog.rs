@@ -13,7 +13,7 @@ use program::signals::{self, StopRequests};
 /// The interval between two checks for a signal.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// The time that the animation has to end by itself.
+/// The time after a signal in which the animation may end by itself.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A thread that ends the process after a signal. Dropping the watchdog ends the thread.

@@ -24,8 +24,8 @@ pub fn soup(size: Option<Size>, screen: Option<Size>, seed: Option<u64>) -> (Siz
     (size.or(screen).unwrap_or(Size { width: ROOMY, height: ROOMY }), seed)
 }
 
-/// Returns the universe of a soup under `rule`, and the size in its suffix, if any. Without a suffix the soup is on a
-/// torus.
+/// Returns the universe of a soup under `rule`, and the size in the rule's suffix. Without a suffix, the size is `None`
+/// and the universe is a torus.
 ///
 /// # Errors
 /// [`UsageError`] if `rule` is not a rule.

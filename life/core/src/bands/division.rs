@@ -18,7 +18,7 @@ use crate::{LifeRung, Topology};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Division {
     pub(super) height: usize,
-    /// For each band, its rank and the index of its member on that rank.
+    /// The owner of each band: its rank, and the index of its member on that rank.
     owners: Vec<(usize, usize)>,
 }
 

@@ -21,7 +21,7 @@ const SWITCH: &str = "GRIDSTRIDE_IPC";
 /// The size of an IPC handle in bytes.
 const HANDLE: usize = size_of::<IpcHandle>();
 
-/// For each pair of ranks, true if their devices can read each other's memory.
+/// A matrix that is true for each pair of ranks whose devices can read each other's memory.
 pub(super) struct PeerAccess(Vec<Vec<bool>>);
 
 impl PeerAccess {

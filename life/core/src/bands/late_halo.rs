@@ -58,8 +58,8 @@ impl LateHalo {
         copy(life, end - late..end, &mut self.life, bottom - late, &mut self.staging)
     }
 
-    /// Advances the rows that have arrived by `late` generations, which the band has run in the meantime. Then copies
-    /// these rows into the band's halo.
+    /// Advances the late halo rows by the `late` generations that the band has run since the exchange began. Then
+    /// copies these rows into the band's halo.
     pub(super) fn finish(&mut self, band: &mut Band, late: usize) -> Result<(), LifeError> {
         let below = band.above + band.rows.len();
         let Engine::Kernel(life) = &mut band.engine else { return Ok(()) };

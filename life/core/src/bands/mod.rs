@@ -4,10 +4,10 @@
 //! more row of the halo wrong, beginning with the outermost. After as many generations as the halo has rows, the rows
 //! are copied again. The number of halo rows affects only the time (`division.rs`).
 //!
-//! Some topologies join edges so that cells beyond the left and right edges belong to other bands. The halo then has
-//! cells on all four sides, and they are copied one by one.
+//! Some topologies join edges so that cells beyond the left and right edges belong to other bands. The halo of a band
+//! then has cells on all four sides, which are copied one by one.
 //!
-//! All ranks must make the same calls in the same order.
+//! All ranks must call the functions of [`Bands`] in the same order.
 //!
 //! # Design
 //!

@@ -74,7 +74,7 @@ impl Board {
     /// # Panics
     /// If the cell is outside the board, or the board cannot hold the state.
     pub fn set_state(&mut self, x: usize, y: usize, state: u8) {
-        assert!(u16::from(state) < self.states(), "state {state} is not one of {} states", self.states());
+        assert!(u16::from(state) < self.states(), "state {state} was given to a board of {} states", self.states());
         self.set(x, y, state > 0);
         let (word, bit) = self.position(x, y);
         let age = state.saturating_sub(1);

@@ -69,7 +69,7 @@ impl Pattern {
         Self::from_runs(cells.into_iter().map(|(x, y)| Run { x, y, length: 1 }).collect())
     }
 
-    /// Makes an empty pattern with a box of this size, to be filled with [`Pattern::push`].
+    /// Makes an empty pattern with a box of this size. [`Pattern::push`] adds its cells.
     ///
     /// The pattern keeps one bit per cell of the box if that needs at most `budget` bytes, and a list of runs
     /// otherwise. With the length of the parsed text as `budget`, the memory is proportional to that length, however

@@ -12,7 +12,7 @@ mod print;
 
 /// A rule, which determines the next state of a cell from the 3 × 3 cells around it.
 ///
-/// It is parsed and printed in Golly's notation: `B3/S23`, `B2-a/S12` (Hensel's letters), `B2/S34H` (hexagonal),
+/// A rule is parsed and printed in Golly's notation: `B3/S23`, `B2-a/S12` (Hensel's letters), `B2/S34H` (hexagonal),
 /// `B13/S012V` (von Neumann's neighbourhood), `MAP…` (all 512 neighbourhoods in base64), `W30` (Wolfram's), `12/34/3`
 /// (Generations).
 ///
@@ -103,7 +103,7 @@ impl Rule {
     /// cells are the bits of a neighbourhood's number. From the highest bit, they are NW, N, NE, W, the cell itself, E,
     /// SW, S, SE. Neighbourhood i is bit i % 64 of word i / 64.
     ///
-    /// For more than two states, the live cells of a neighbourhood are those of state 1.
+    /// For more than two states, the live cells of a neighbourhood are the cells in state 1.
     pub const fn table(&self) -> &[u64; 8] {
         &self.table
     }
@@ -156,9 +156,9 @@ impl Rule {
 
     /// Returns the rules to run in even and in odd generations so that dead cells without live neighbours stay dead.
     ///
-    /// Both are the rule itself, unless it has births without neighbours (B0). For such a rule, both are the rules by
-    /// which Golly emulates it. The emulation exchanges live and dead cells in all generations if the rule has survival
-    /// with eight neighbours (S8), and only in odd generations otherwise.
+    /// Returns the rule itself twice, unless it has births without neighbours (B0). For such a rule, returns the two
+    /// rules by which Golly emulates it. The emulation exchanges live and dead cells in all generations if the rule has
+    /// survival with eight neighbours (S8), and only in odd generations otherwise.
     pub fn phases(&self) -> [Self; 2] {
         if !self.is_alive(0) {
             return [*self; 2];

@@ -105,9 +105,10 @@ pub(super) fn circuit(rung: LifeRung, rule: &Rule) -> Result<Circuit, LifeError>
 /// call. For topologies other than the torus, the only rung is `streaming`.
 ///
 /// On a GPU, `bitpacked` is the fastest rung for a single generation: it reaches the memory bandwidth. For more
-/// generations it is `resident` if the board fits the registers, and `temporal` for larger boards. From about 5800²
-/// cells on it is `streaming`, or from 4096² if no margins must be written, as measured on an H200. Rules other than
-/// Life use `streaming` if it supports them. The simulator's default is `bitpacked`, which does the least work.
+/// generations, the fastest rung is `resident` if the board fits the registers, and `temporal` for larger boards. From
+/// about 5800² cells on, the fastest rung is `streaming`, or from 4096² cells on if no margins must be written. These
+/// numbers were measured on an H200. Rules other than Life use `streaming` if it supports them. The simulator's default
+/// is `bitpacked`, which does the least work.
 pub fn default_rung(
     device: &Device,
     (width, height): (usize, usize),

@@ -77,7 +77,8 @@ pub(super) fn has_whole_margins(device: &Device, (width, height): (usize, usize)
     StreamingPlan::new(width, height, warps).is_some_and(|plan| plan.layout.has_whole_margins())
 }
 
-/// Returns the maximum number of rows that one launch may write without two of these rows sharing words.
+/// Returns the maximum number of rows that one launch may write. If a launch wrote more rows, two of them could share a
+/// word.
 fn rows_in_one_launch(layout: Interleaved) -> usize {
     if layout.folds() == 1 { usize::MAX } else { (layout.rows() as usize - 1).max(1) }
 }
@@ -87,7 +88,8 @@ pub(super) struct InterleavedCells {
     device: Device,
     max_blocks: u32,
     plan: StreamingPlan,
-    /// For rules other than Life, the tables of launches that begin in an even and in an odd generation.
+    /// The rule's tables for launches that begin in an even and in an odd generation. `None` for Life, which needs no
+    /// tables.
     tables: Option<[&'static [u8]; 2]>,
     /// The rule in even and in odd generations. Births are the low 16 bits, survivals the high 16 bits.
     counts: [u32; 2],

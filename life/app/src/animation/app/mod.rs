@@ -134,7 +134,7 @@ impl App {
         if self.paused { std::mem::take(&mut self.steps) } else { self.speed.due(frame) }
     }
 
-    /// Copies the board from the device if its generation is not the one shown.
+    /// Copies the board from the device if the screen shows another generation.
     ///
     /// # Errors
     /// If the device fails.
